@@ -1,0 +1,1 @@
+"""netinv's engine: it serves any model of any package from one declaration, and knows no application."""

@@ -1,0 +1,62 @@
+"""Applications: what a distribution contributes, and how it is found."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from netinv_core.resource import Resource
+
+ENTRY_POINTS = "netinv"
+log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class App:
+    """An application: ``name`` is its URL segment and the first half of its models' labels.
+
+    ``migrations`` is ``"package:folder"`` of its Alembic branch; a ``plugin`` is served under ``/api/plugins/``.
+    ``includes`` names modules with ``includeme(config)``, for views of its own.
+    """
+
+    name: str
+    title: str
+    resources: Sequence[Resource] = ()
+    migrations: str | None = None
+    plugin: bool = False
+    includes: Sequence[str] = ()
+    description: str = ""
+    author: str = ""
+    version: str = ""
+    distribution: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path of the application's root, with slashes at both ends."""
+        return f"/api/plugins/{self.name}/" if self.plugin else f"/api/{self.name}/"
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken:
+    """A package whose import failed: reported, and its paths answer 503; the service starts without it."""
+
+    name: str
+    distribution: str
+    reason: str
+
+
+def discover() -> tuple[list[tuple[str, Any]], list[Broken]]:
+    """The hook modules of every installed package, by entry point, and those that do not import."""
+    found: list[tuple[str, Any]] = []
+    broken: list[Broken] = []
+    for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: (e.name != "core", e.name)):
+        distribution = entry.dist.name if entry.dist is not None else ""
+        try:
+            found.append((entry.name, entry.load()))
+        except Exception as error:
+            log.exception("package %s of %s does not load; the service starts without it", entry.name, distribution)
+            broken.append(Broken(entry.name, distribution, f"{type(error).__name__}: {error}"))
+    return found, broken

@@ -1,0 +1,148 @@
+"""Who asks: from a request's credentials to an :class:`Identity`, in one statement."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import keys
+from netinv_core.auth.models import (
+    ConfigurationVersion,
+    ObjectPermission,
+    Token,
+    User,
+    permission_groups,
+    permission_types,
+    permission_users,
+    user_groups,
+)
+from netinv_core.errors import Denied
+from netinv_core.model import now
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+
+Permissions = dict[tuple[str, str], list[Any]]
+NOT_GIVEN = "Authentication credentials were not provided."
+
+
+@dataclasses.dataclass(frozen=True)
+class Identity:
+    """Who asks, and what is allowed: ``permissions`` maps (label, action) to constraints, any of which must hold."""
+
+    user_id: uuid.UUID | None = None
+    username: str = ""
+    superuser: bool = False
+    writes: bool = True
+    permissions: Permissions = dataclasses.field(default_factory=dict)
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nobody was authenticated."""
+        return self.user_id is None
+
+
+ANONYMOUS = Identity(writes=False)
+
+_user = User.__table__
+_token = Token.__table__
+_version = sa.select(ConfigurationVersion.__table__.c.number).where(ConfigurationVersion.__table__.c.id == 1).scalar_subquery()
+_columns = [_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version")]
+_by_key = sa.select(*_columns, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
+_by_name = sa.select(*_columns, _user.c.password).where(_user.c.username == sa.bindparam("username"))
+_by_id = sa.select(*_columns).where(_user.c.id == sa.bindparam("id"))
+
+
+def by_token(context: Context, header: str) -> Identity:
+    """The identity of an ``Authorization: Token …`` header; anonymous for another scheme.
+
+    :raises Denied: for a malformed header, an unknown or expired key, an inactive user
+    """
+    scheme, *rest = header.split()
+    if scheme.lower() != "token":
+        return ANONYMOUS
+    if not rest:
+        raise Denied("Invalid token header. No credentials provided.")
+    if len(rest) > 1:
+        raise Denied("Invalid token header. Token string should not contain spaces.")
+    row = context.execute(_by_key, {"digest": keys.digest(rest[0])}).first()
+    if row is None:
+        raise Denied("Invalid token")
+    if row.expires is not None and row.expires <= now():
+        raise Denied("Token expired")
+    return _identity(context, row, writes=row.write_enabled)
+
+
+def by_password(context: Context, header: str) -> Identity:
+    """The identity of an ``Authorization: Basic …`` header; anonymous for another scheme.
+
+    :raises Denied: for a malformed header or wrong credentials
+    """
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        return ANONYMOUS
+    try:
+        username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
+    row = context.execute(_by_name, {"username": username}).first()
+    if row is None or not keys.verify_password(row.password, password):
+        raise Denied("Invalid username/password.")
+    return _identity(context, row, writes=True)
+
+
+def by_username(context: Context, username: str) -> Identity:
+    """The identity of an account, for commands.
+
+    :raises LookupError: when there is none
+    """
+    row = context.execute(_by_name, {"username": username}).first()
+    if row is None:
+        raise LookupError(f"no user is called {username!r}")
+    return _identity(context, row, writes=True)
+
+
+def _identity(context: Context, row: Any, *, writes: bool) -> Identity:
+    if not row.is_active:
+        raise Denied("User inactive")
+    registry = context.registry
+    if row.version != registry.cache_version:
+        registry.cache, registry.cache_version = {}, row.version
+    if row.is_superuser:
+        return Identity(row.id, row.username, True, writes)
+    cache, name = registry.cache, ("permissions", row.id)
+    if name not in cache:
+        cache[name] = _permissions_of(context, row.id)
+    return Identity(row.id, row.username, False, writes, cache[name])
+
+
+def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
+    """Every enabled permission of a user, own and by group."""
+    table = ObjectPermission.__table__
+    groups = sa.select(user_groups.c.target_id).where(user_groups.c.owner_id == user_id)
+    mine = sa.union(
+        sa.select(permission_users.c.owner_id).where(permission_users.c.target_id == user_id),
+        sa.select(permission_groups.c.owner_id).where(permission_groups.c.target_id.in_(groups)),
+    )
+    statement = (
+        sa.select(permission_types.c.label, table.c.actions, table.c.constraints)
+        .join_from(table, permission_types, permission_types.c.owner_id == table.c.id)
+        .where(table.c.enabled, table.c.id.in_(mine))
+    )
+    found: Permissions = {}
+    for label, actions, constraints in context.execute(statement):
+        for action in actions:
+            found.setdefault((label, action), []).append(constraints or {})
+    return found
+
+
+def configuration_changed(context: Context) -> None:
+    """Raises the configuration version: every process drops what it cached when it next authenticates."""
+    table = ConfigurationVersion.__table__
+    context.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
+    context.registry.cache_version = None

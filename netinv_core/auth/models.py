@@ -1,0 +1,110 @@
+"""Who may do what: users, groups, tokens and object permissions."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.columns import Json
+from netinv_core.model import (
+    CASCADE,
+    Base,
+    Column,
+    Record,
+    Ref,
+    column,
+    document,
+    email,
+    labels_of,
+    many_to_many,
+    now,
+    required_text,
+    switch,
+    text,
+    to,
+)
+
+
+class Group(Base):
+    """A set of users that permissions are given to."""
+
+    __tablename__ = "core_group"
+
+    id: Mapped[int] = mapped_column(
+        sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True)}
+    )
+    name: Mapped[str] = required_text(150, unique=True)
+
+
+class User(Record):
+    """An account. ``password`` holds an argon2 hash; ``config_data`` the user's own preferences."""
+
+    __tablename__ = "core_user"
+
+    username: Mapped[str] = required_text(
+        150,
+        unique=True,
+        pattern=r"^[\w.@+-]+\Z",
+        pattern_error="Enter a valid username. This value may contain only letters, numbers, and @/./+/-/_ characters.",
+        help="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+    )
+    password: Mapped[str] = required_text(128, write_only=True)
+    first_name: Mapped[str] = text(150)
+    last_name: Mapped[str] = text(150)
+    email: Mapped[str] = email()
+    is_staff: Mapped[bool] = switch(False, "Designates whether the user can log into this admin site.", label="Staff status")
+    is_active: Mapped[bool] = switch(
+        True,
+        "Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+        label="Active",
+    )
+    date_joined: Mapped[datetime.datetime] = column(default=now)
+    is_superuser: Mapped[bool] = switch(False, hidden=True)
+    config_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, info={"netinv": Column(hidden=True)})
+
+
+class Token(Record):
+    """A key that a client sends; found by its hash, kept encrypted, shown to its owner."""
+
+    __tablename__ = "core_token"
+
+    user_id: Mapped[Ref] = to(User, on_delete=CASCADE, hidden=True)
+    created: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    expires: Mapped[datetime.datetime | None] = column(default=None)
+    key_hash: Mapped[str] = column(length=64, unique=True, hidden=True)
+    key_sealed: Mapped[str] = column(length=255, hidden=True)
+    write_enabled: Mapped[bool] = switch(True, "Permit create/update/delete operations using this key")
+    description: Mapped[str] = text(200)
+
+
+class ObjectPermission(Record):
+    """Actions on models, given to users and groups, within constraints."""
+
+    __tablename__ = "core_permission"
+
+    name: Mapped[str] = required_text(100)
+    description: Mapped[str] = text(200)
+    enabled: Mapped[bool] = switch(True)
+    actions: Mapped[list[Any]] = column(Json(), kind="json", help="The list of actions granted by this permission")
+    constraints: Mapped[Any | None] = document(
+        "Queryset filter matching the applicable objects of the selected type(s)"
+    )
+
+
+class ConfigurationVersion(Base):
+    """One row: a number that every write to configuration raises, by which processes know their caches are stale."""
+
+    __tablename__ = "core_configuration_version"
+
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(sa.BigInteger, default=0)
+
+
+user_groups = many_to_many("core_user_group", "core_user", "core_group")
+permission_users = many_to_many("core_permission_user", "core_permission", "core_user")
+permission_groups = many_to_many("core_permission_group", "core_permission", "core_group")
+permission_types = labels_of("core_permission_type", "core_permission")
+

@@ -1,0 +1,97 @@
+"""Whether an identity may act on a resource, and on which of its objects: asked once, where selects are built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth.identity import NOT_GIVEN
+from netinv_core.database import among
+from netinv_core.errors import Denied
+from netinv_core.read import paths
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+
+USER = "$user"
+
+
+def exempt(endpoint: Endpoint) -> bool:
+    """Whether anyone may read this resource (the setting ``netinv.exempt_view_permissions``).
+
+    Accounts and permissions are exempt only when named, not by ``*``.
+    """
+    names = endpoint.registry.settings.get("exempt_view_permissions", ())
+    return endpoint.label in names or ("*" in names and endpoint.app.name != "users")
+
+
+def check(context: Context, endpoint: Endpoint, action: str) -> None:
+    """Refuses what no object of the resource could make permitted.
+
+    :raises Denied: for an anonymous request, a read-only token that writes, a missing permission
+    """
+    identity = context.identity
+    if action == "view" and exempt(endpoint):
+        return
+    if identity.anonymous:
+        raise Denied(NOT_GIVEN)
+    if action != "view" and not identity.writes:
+        raise Denied()
+    if not identity.superuser and (endpoint.label, action) not in identity.permissions:
+        raise Denied()
+
+
+def scope(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:
+    """The condition that an object is within what is permitted; ``None`` when every object is.
+
+    :raises Denied: as :func:`check`
+    """
+    check(context, endpoint, action)
+    granted = _granted(context, endpoint, action, table)
+    if endpoint.resource.narrowing is None:
+        return granted
+    narrowed = endpoint.resource.narrowing(context, table)
+    return narrowed if granted is None else sa.and_(granted, narrowed)
+
+
+def _granted(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:
+    identity = context.identity
+    if identity.superuser or (action == "view" and exempt(endpoint)):
+        return None
+    granted = identity.permissions[endpoint.label, action]
+    if any(not constraints for constraints in granted):
+        return None
+    dialect = endpoint.registry.dialect
+    conditions = []
+    for constraints in granted:
+        try:
+            conditions.append(paths.constraint(endpoint, table, dialect, _with_user(constraints, identity.user_id)))
+        except (ValueError, TypeError):
+            continue  # a constraint that makes no sense grants nothing
+    return sa.or_(sa.false(), *conditions)
+
+
+def _with_user(wanted: Any, user_id: Any) -> Any:
+    if isinstance(wanted, dict):
+        return {name: _with_user(value, user_id) for name, value in wanted.items()}
+    if isinstance(wanted, list):
+        return [_with_user(value, user_id) for value in wanted]
+    return user_id if wanted == USER else wanted
+
+
+def verify(context: Context, endpoint: Endpoint, action: str, ids: Sequence[Any]) -> None:
+    """Refuses a write that left objects outside of what is permitted; one statement, none without constraints.
+
+    :raises Denied: when one of them is
+    """
+    table = endpoint.table
+    condition = scope(context, endpoint, action, table)
+    if condition is None or not ids:
+        return
+    clause = among(endpoint.registry.dialect, table.c.id)
+    inside = context.execute(sa.select(sa.func.count()).select_from(table).where(clause, condition), {"keys": list(ids)}).scalar()
+    if inside != len(set(ids)):
+        raise Denied()

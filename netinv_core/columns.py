@@ -1,0 +1,120 @@
+"""Column types that answer alike on PostgreSQL, MariaDB/MySQL and SQLite.
+
+Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nopad_bin``, ``BINARY``), times are
+aware and in UTC, and the packed forms sort as bytes.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
+from sqlalchemy.dialects.mysql import DATETIME, LONGTEXT, VARBINARY, VARCHAR
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+BINARY_COLLATION = "utf8mb4_nopad_bin"
+
+
+class Chars(TypeDecorator[str]):
+    """A short string of at most ``length`` characters, compared by code point."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.length = length
+
+    @property
+    def python_type(self) -> type:
+        return str
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(String(self.length, collation="C"))
+        if dialect.name in ("mysql", "mariadb"):
+            return dialect.type_descriptor(VARCHAR(self.length, collation=BINARY_COLLATION))
+        return dialect.type_descriptor(String(self.length))
+
+
+class LongText(TypeDecorator[str]):
+    """A string without a limit, compared by code point."""
+
+    impl = Text
+    cache_ok = True
+
+    @property
+    def python_type(self) -> type:
+        return str
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(Text(collation="C"))
+        if dialect.name in ("mysql", "mariadb"):
+            return dialect.type_descriptor(LONGTEXT(collation=BINARY_COLLATION))
+        return dialect.type_descriptor(Text())
+
+
+class Timestamp(TypeDecorator[datetime.datetime]):
+    """An instant, microsecond resolution; always aware and UTC in Python."""
+
+    impl = DateTime
+    cache_ok = True
+
+    @property
+    def python_type(self) -> type:
+        return datetime.datetime
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(DateTime(timezone=True))
+        if dialect.name in ("mysql", "mariadb"):
+            return dialect.type_descriptor(DATETIME(fsp=6))
+        return dialect.type_descriptor(DateTime())
+
+    def process_bind_param(self, value: datetime.datetime | None, dialect: Dialect) -> datetime.datetime | None:
+        if value is None or dialect.name == "postgresql":
+            return value
+        return value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime.datetime | None, dialect: Dialect) -> datetime.datetime | None:
+        if value is None:
+            return None
+        return value.astimezone(datetime.UTC) if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+
+
+class Packed(TypeDecorator[bytes]):
+    """At most ``length`` bytes that sort and range as bytes."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.length = length
+
+    @property
+    def python_type(self) -> type:
+        return bytes
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name in ("mysql", "mariadb"):
+            return dialect.type_descriptor(VARBINARY(self.length))
+        return dialect.type_descriptor(LargeBinary(self.length))
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON document; ``None`` is SQL NULL."""
+
+    impl = JSON
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(none_as_null=True)
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(JSONB(none_as_null=True))
+        return dialect.type_descriptor(JSON(none_as_null=True))

@@ -1,0 +1,46 @@
+"""The names of models, each with a small number, as clients know them.
+
+A name outlives the package that brought it: what refers to ``circuits.circuit`` stays readable when that package is
+removed, and works again when it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.columns import Chars
+from netinv_core.context import Context
+from netinv_core.model import Base
+from netinv_core.registry import ContentType, Registry
+
+
+class ContentTypeRow(Base):
+    """One model's name."""
+
+    __tablename__ = "core_content_type"
+    __table_args__ = (sa.UniqueConstraint("app_label", "model"),)
+
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True)
+    app_label: Mapped[str] = mapped_column(Chars(100))
+    model: Mapped[str] = mapped_column(Chars(100))
+
+
+def register(context: Context, labels: Iterable[str]) -> None:
+    """Adds the names that are not yet there."""
+    load(context)
+    missing = sorted(set(labels) - set(context.registry.content_types))
+    if missing:
+        rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
+        context.write(sa.insert(ContentTypeRow.__table__), rows)
+        load(context)
+
+
+def load(context: Context) -> None:
+    """Reads the names into the registry."""
+    table = ContentTypeRow.__table__
+    rows = context.execute(sa.select(table.c.id, table.c.app_label, table.c.model)).all()
+    registry: Registry = context.registry
+    registry.content_types = {f"{app}.{model}": ContentType(key, f"{app}.{model}") for key, app, model in rows}

@@ -1,0 +1,59 @@
+"""What every operation of the core works in: who asks, on which session, at which API version."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+import zope.sqlalchemy
+from sqlalchemy.orm import Session
+
+from netinv_core.changes import Journal
+from netinv_core.database import WRITING
+from netinv_core.model import now
+
+if TYPE_CHECKING:
+    from netinv_core.auth.identity import Identity
+    from netinv_core.registry import Registry
+
+
+@dataclasses.dataclass(eq=False)
+class Context:
+    """One unit of work: a request, an import or a command.
+
+    ``base`` is the absolute URL of the service without a trailing slash; ``managed`` says that a transaction manager
+    commits the session.
+    """
+
+    registry: Registry
+    session: Session
+    identity: Identity
+    base: str = ""
+    version: str = ""
+    request_id: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
+    writing: bool = False
+    managed: bool = False
+    now: datetime.datetime = dataclasses.field(default_factory=now)
+    journal: Journal = dataclasses.field(default_factory=Journal)
+    _connection: sa.Connection | None = None
+
+    @property
+    def connection(self) -> sa.Connection:
+        """The session's connection; a writing context takes SQLite's write lock at its start."""
+        if self._connection is None:
+            options: dict[str, Any] = {WRITING: True} if self.writing else {}
+            self._connection = self.session.connection(execution_options=options)
+        return self._connection
+
+    def execute(self, statement: Any, parameters: Any = None) -> Any:
+        """Runs a SELECT."""
+        return self.connection.execute(statement, parameters)
+
+    def write(self, statement: Any, parameters: Any = None) -> Any:
+        """Runs a statement that changes rows; a session that follows a transaction manager will then commit."""
+        if self.managed:
+            zope.sqlalchemy.mark_changed(self.session)
+        return self.connection.execute(statement, parameters)

@@ -1,0 +1,97 @@
+"""The errors a request may end in; one exception view (:mod:`netinv_core.http.errors`) writes every body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+FieldErrors = dict[str, Any]
+
+
+class Refused(Exception):
+    """A request that is answered with ``status`` and ``body``; the transaction is rolled back."""
+
+    status = 400
+
+    def __init__(self, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(body)
+        self.body = body
+        self.headers = dict(headers or {})
+
+
+class Invalid(Refused):
+    """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages."""
+
+    @classmethod
+    def field(cls, name: str, *messages: str) -> Invalid:
+        """One field with its messages."""
+        return cls({name: list(messages)})
+
+    @classmethod
+    def whole(cls, *messages: str) -> Invalid:
+        """Messages about the body as a whole."""
+        return cls({"non_field_errors": list(messages)})
+
+    @classmethod
+    def batch(cls, errors: Sequence[FieldErrors]) -> Invalid:
+        """One entry for each object of a list, empty for those without a fault."""
+        return cls(list(errors))
+
+
+class _Detailed(Refused):
+    detail = ""
+
+    def __init__(self, detail: str | None = None, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__({"detail": detail or self.detail}, headers)
+
+
+class BadRequest(_Detailed):
+    """400 with a ``detail``: the request as such cannot be read."""
+
+
+class Denied(_Detailed):
+    """403: not authenticated, or not permitted."""
+
+    status = 403
+    detail = "You do not have permission to perform this action."
+
+
+class NotFound(_Detailed):
+    """404: no such path, or no such object for this user."""
+
+    status = 404
+    detail = "Not found."
+
+
+class NotAllowed(_Detailed):
+    """405: the path exists, the method does not."""
+
+    status = 405
+
+    def __init__(self, method: str, allowed: str) -> None:
+        super().__init__(f'Method "{method}" not allowed.', {"Allow": allowed})
+
+
+class NotAcceptable(_Detailed):
+    """406: no representation the client accepts."""
+
+    status = 406
+    detail = "Could not satisfy the request Accept header."
+
+
+class Conflict(_Detailed):
+    """409: other objects depend on what was to be deleted."""
+
+    status = 409
+
+
+class UnsupportedMedia(_Detailed):
+    """415: the body is not JSON."""
+
+    status = 415
+
+
+class Unavailable(_Detailed):
+    """503: the part of the service that answers this path could not be started."""
+
+    status = 503

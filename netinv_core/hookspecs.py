@@ -1,0 +1,58 @@
+"""Every hook a package may implement, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from netinv_core.app import App
+    from netinv_core.context import Context
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.resource import Spec
+
+hookspec = pluggy.HookspecMarker("netinv")
+hookimpl = pluggy.HookimplMarker("netinv")
+
+
+@hookspec
+def netinv_app() -> App:  # type: ignore[empty-body]
+    """The application this package contributes."""
+
+
+@hookspec
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:  # type: ignore[empty-body]
+    """Fields to attach to a resource of any package."""
+
+
+@hookspec
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:  # type: ignore[empty-body]
+    """Query parameters to attach to a resource of any package."""
+
+
+@hookspec
+def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:  # type: ignore[empty-body]
+    """Steps (:class:`netinv_core.read.paths.Relation`) to attach to a resource of any package, by name."""
+
+
+@hookspec
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:  # type: ignore[empty-body]
+    """Rules to attach to a resource of any package; see :meth:`netinv_core.resource.Resource.rule`."""
+
+
+@hookspec
+def netinv_dependents(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
+    """Rows that go with an object of any model (:class:`netinv_core.write.delete.Dependents`)."""
+
+
+@hookspec
+def netinv_seed(context: Context) -> None:
+    """Writes the rows a fresh database starts with; called after every migration, so it must not repeat itself."""
+
+
+@hookspec
+def netinv_status() -> dict[str, Any]:  # type: ignore[empty-body]
+    """Entries for ``/api/status/``."""

@@ -1,0 +1,1 @@
+"""HTTP: from requests to the rest of the core and back."""

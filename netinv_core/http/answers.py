@@ -1,0 +1,66 @@
+"""Reading requests and writing responses: query, body, JSON."""
+
+from __future__ import annotations
+
+import decimal
+import json
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import BadRequest, UnsupportedMedia
+
+_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+Query = dict[str, list[str]]
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def dumps(value: Any) -> bytes:
+    """JSON: times in UTC ending in ``Z``, decimals as strings."""
+    return orjson.dumps(value, _other, _OPTIONS)
+
+
+def json_response(body: Any, status: int = 200) -> Response:
+    """A JSON response."""
+    return Response(body=dumps(body), status=status, content_type="application/json", charset=None)
+
+
+def query_of(request: Request) -> Query:
+    """The query's parameters, each with all its values, in order."""
+    found: Query = {}
+    for name, value in parse_qsl(request.query_string, keep_blank_values=True, errors="replace"):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def body_of(request: Request) -> Any:
+    """The JSON body; an empty one is an empty object.
+
+    :raises UnsupportedMedia: for a body that is not said to be JSON
+    :raises BadRequest: for one that is not JSON
+    """
+    body = request.body
+    if not body:
+        return {}
+    given = request.headers.get("Content-Type", "")
+    if given.partition(";")[0].strip().lower() != "application/json":
+        raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        try:
+            return json.loads(body.decode(), parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise BadRequest(f"JSON parse error - {error}") from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"Out of range float values are not JSON compliant: {name}")

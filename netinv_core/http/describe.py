@@ -1,0 +1,50 @@
+"""OPTIONS: what may be done with a resource, and with which fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.auth import permits
+from netinv_core.errors import Denied
+from netinv_core.http import versions
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+
+_ACTIONS = {"POST": "add", "PUT": "change"}
+
+
+def resource(context: Context, endpoint: Endpoint, methods: Sequence[str]) -> dict[str, Any]:
+    """The answer to OPTIONS; ``actions`` holds the methods that are permitted, each with its fields."""
+    found: dict[str, Any] = {
+        "name": title_case(endpoint.title),
+        "description": "",
+        "renders": [versions.JSON, versions.HTML],
+        "parses": [versions.JSON],
+    }
+    permitted = [method for method in methods if endpoint.resource.writable and _may(context, endpoint, _ACTIONS[method])]
+    if permitted:
+        fields = describe(context, endpoint)
+        found["actions"] = dict.fromkeys(permitted, fields)
+    return found
+
+
+def describe(context: Context, endpoint: Endpoint) -> dict[str, Any]:
+    """Every field of the resource, as this version has them."""
+    absent = {name for change in endpoint.resource.versions if versions.older(context.version, change.since) for name in change.absent}
+    return {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
+
+
+def _may(context: Context, endpoint: Endpoint, action: str) -> bool:
+    try:
+        permits.check(context, endpoint, action)
+    except Denied:
+        return False
+    return True
+
+
+def title_case(words: str) -> str:
+    """``rack group`` → ``Rack Group``; abbreviations stay."""
+    return " ".join(word if word[:1].isupper() else word[:1].upper() + word[1:] for word in words.split())

@@ -1,0 +1,76 @@
+"""The one place where errors become responses."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.httpexceptions import HTTPException, HTTPFound
+from pyramid.interfaces import IRoutesMapper
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Conflict, NotFound, Refused
+from netinv_core.http.answers import json_response
+
+log = logging.getLogger(__name__)
+
+
+def refused(error: Refused, request: Request) -> Response:
+    """A request that the service turned down."""
+    response = json_response(error.body, error.status)
+    response.headers.update(error.headers)
+    return response
+
+
+def not_found(error: Exception, request: Request) -> Response:
+    """No such path; where only the closing slash is missing, the way to it (302, the query kept)."""
+    path = request.path
+    if not path.endswith("/") and _exists(request, f"{path}/"):
+        query = f"?{request.query_string}" if request.query_string else ""
+        found = HTTPFound(location=f"{path}/{query}")
+        response = Response(status=302, content_type="text/html")
+        response.headers["Location"] = found.location
+        return response
+    return refused(NotFound(), request)
+
+
+def _exists(request: Request, path: str) -> bool:
+    """Whether a path names a view of the service."""
+    mapper = request.registry.queryUtility(IRoutesMapper)
+    info = mapper(Request.blank(path, environ={"REQUEST_METHOD": "GET"}))
+    if info["route"] is None:
+        return False
+    match = info["match"]
+    factory = info["route"].factory
+    if factory is None or "model" not in match:
+        return True
+    try:
+        factory(request)[match["model"]]
+    except KeyError:
+        return False
+    return True
+
+
+
+
+def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
+    """A constraint of the database that a change made at the same time violated."""
+    log.warning("integrity error answered 409: %s", error.orig)
+    return refused(Conflict("The change conflicts with another one made at the same time."), request)
+
+
+def broken(error: Exception, request: Request) -> Response:
+    """An error of ours: logged with its traceback, told to the client without it."""
+    log.exception("%s %s failed", request.method, request.path)
+    return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
+
+
+def includeme(config: Any) -> None:
+    """Adds the exception views."""
+    config.add_exception_view(refused, context=Refused)
+    config.add_exception_view(conflict, context=sa.exc.IntegrityError)
+    config.add_exception_view(broken, context=Exception)
+    config.add_exception_view(lambda error, request: error, context=HTTPException)
+    config.add_notfound_view(not_found)

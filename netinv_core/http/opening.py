@@ -1,0 +1,64 @@
+"""The start of every API request: media type and version, transaction, identity."""
+
+from __future__ import annotations
+
+import uuid
+
+from pyramid.request import Request
+
+from netinv_core.auth import identity
+from netinv_core.context import Context
+from netinv_core.database import join_transaction
+from netinv_core.errors import Denied
+from netinv_core.http import versions
+from netinv_core.http.answers import Query, query_of
+from netinv_core.registry import Registry
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class Opened(Context):
+    """The context of a request, with its query and the media type it asked for."""
+
+    query: Query
+    media: str
+
+
+def open_request(request: Request, allow: str, *, basic: bool = False, anonymous: bool = False) -> Opened:
+    """The context of a request; ``allow`` is the value of the Allow header, ``basic`` also takes a password.
+
+    :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions
+    """
+    headers: dict[str, str] = {"Vary": "Accept"}
+    request.add_response_callback(lambda _, response: response.headers.update(headers))
+    query = query_of(request)
+    media, version = versions.negotiate(request.headers.get("Accept"), query)
+    headers |= {"API-Version": version, "Allow": allow}
+    context = context_of(request, version)
+    context.query, context.media = query, media
+    context.identity = _identify(context, request.headers.get("Authorization", ""), basic=basic)
+    exempted = request.method in ("GET", "HEAD") and context.registry.settings.get("exempt_view_permissions")
+    if context.identity.anonymous and not (anonymous or exempted):
+        raise Denied(identity.NOT_GIVEN)
+    return context
+
+
+def context_of(request: Request, version: str) -> Opened:
+    """A context on a session of the request's transaction, not yet authenticated."""
+    registry: Registry = request.registry.netinv
+    session = request.registry.netinv_sessions()
+    join_transaction(session, request.tm)
+    base = registry.settings.get("base_url") or request.host_url
+    made = Opened(registry, session, identity.ANONYMOUS, base, version, uuid.uuid4(), request.method in WRITES, True)
+    request.add_finished_callback(lambda _: session.close())
+    return made
+
+
+def _identify(context: Context, header: str, *, basic: bool) -> identity.Identity:
+    if not header:
+        return identity.ANONYMOUS
+    if basic:
+        found = identity.by_password(context, header)
+        if not found.anonymous:
+            return found
+    return identity.by_token(context, header)

@@ -1,0 +1,161 @@
+"""The paths that are no resource: the roots, status, installed plugins, a user's own preferences."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.app import App
+from netinv_core.auth.models import User
+from netinv_core.errors import Invalid, NotAllowed, Unavailable
+from netinv_core.http import services, versions
+from netinv_core.http.answers import body_of
+from netinv_core.http.opening import Opened, open_request
+
+READ_ONLY = "GET, HEAD, OPTIONS"
+DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. '/api/dcim/locations/'."
+
+
+def _described(request: Request, name: str, description: str = "") -> dict[str, Any]:
+    return {"name": name, "description": description, "renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
+
+
+def _open(request: Request, allow: str = READ_ONLY) -> Opened:
+    context = open_request(request, allow)
+    if request.method not in allow.split(", "):
+        raise NotAllowed(request.method, allow)
+    return context
+
+
+def api_root(request: Request) -> Response:
+    """The applications, by name."""
+    context = _open(request)
+    if request.method == "OPTIONS":
+        return services.answer(context, request, _described(request, "API Root", DESCRIPTION))
+    names = {name for name, app in context.registry.apps.items() if not app.plugin} | {"plugins", "status"}
+    return services.answer(context, request, {name: f"{context.base}/api/{name}/" for name in sorted(names)})
+
+
+def app_root(app: App) -> Any:
+    """The view of an application's root: its resources, by name."""
+
+    def view(request: Request) -> Response:
+        context = _open(request)
+        if request.method == "OPTIONS":
+            return services.answer(context, request, _described(request, app.title))
+        names = [resource.name for resource in app.resources] + (["config"] if app.name == "users" else [])
+        return services.answer(context, request, {name: f"{context.base}{app.path}{name}/" for name in sorted(names)})
+
+    return view
+
+
+def status(request: Request) -> Response:
+    """Versions of the service, its packages and what they run on; packages that could not be started."""
+    context = _open(request)
+    registry = context.registry
+    found: dict[str, Any] = {
+        "netinv-version": importlib.metadata.version("netinv-core"),
+        "python-version": platform.python_version(),
+        "database": registry.dialect,
+        "installed-apps": {name: _version(app) for name, app in registry.apps.items() if not app.plugin},
+        "plugins": {name: _version(app) for name, app in registry.apps.items() if app.plugin},
+        "broken-packages": {item.name: item.reason for item in registry.broken},
+    }
+    for entries in registry.hooks.netinv_status():
+        found.update(entries)
+    return services.answer(context, request, found)
+
+
+def _version(app: App) -> str:
+    if not app.distribution:
+        return app.version
+    return importlib.metadata.version(app.distribution)
+
+
+def plugins_root(request: Request) -> Response:
+    """The plugins, by name, and the list of what is installed."""
+    context = _open(request)
+    found = {"installed-plugins": f"{context.base}/api/plugins/installed-plugins/"}
+    found |= {name: f"{context.base}{app.path}" for name, app in sorted(context.registry.apps.items()) if app.plugin}
+    return services.answer(context, request, found)
+
+
+def installed_plugins(request: Request) -> Response:
+    """Every plugin with its version and author; those that could not be started with the reason."""
+    context = _open(request)
+    found: list[dict[str, Any]] = [
+        {
+            "name": app.title,
+            "package": app.distribution or app.name,
+            "author": app.author,
+            "description": app.description,
+            "version": _version(app),
+            "status": "active",
+        }
+        for app in context.registry.apps.values()
+        if app.plugin
+    ]
+    found += [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in context.registry.broken]
+    return services.answer(context, request, found)
+
+
+def user_config(request: Request) -> Response:
+    """The preferences of the user who asks: read, or merged key by key (PATCH)."""
+    allow = "GET, PATCH, HEAD, OPTIONS"
+    context = _open(request, allow)
+    if request.method == "OPTIONS":
+        return services.answer(context, request, _described(request, "User Config"))
+    if context.identity.anonymous:
+        return services.answer(context, request, {})
+    table = User.__table__
+    mine = table.c.id == context.identity.user_id
+    stored = context.execute(sa.select(table.c.config_data).where(mine)).scalar() or {}
+    if request.method == "PATCH":
+        body = body_of(request)
+        if not isinstance(body, dict):
+            raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+        stored = _merged(stored, body)
+        context.write(sa.update(table).where(mine).values(config_data=stored))
+    return services.answer(context, request, stored)
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    found = dict(old)
+    for name, value in new.items():
+        before = found.get(name)
+        found[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return found
+
+
+def unavailable(reason: str) -> Any:
+    """The view of a package that could not be started."""
+
+    def view(request: Request) -> Response:
+        raise Unavailable(f"This package could not be started: {reason}")
+
+    return view
+
+
+def includeme(config: Any) -> None:
+    """Adds the routes."""
+    registry = config.registry.netinv
+    views = [
+        ("/api/", api_root),
+        ("/api/status/", status),
+        ("/api/plugins/", plugins_root),
+        ("/api/plugins/installed-plugins/", installed_plugins),
+        ("/api/users/config/", user_config),
+    ]
+    views += [(app.path, app_root(app)) for app in registry.apps.values()]
+    for path, view in views:
+        config.add_route(f"root {path}", path)
+        config.add_view(view, route_name=f"root {path}")
+    for item in registry.broken:
+        for path in (f"/api/{item.name}/*rest", f"/api/plugins/{item.name}/*rest"):
+            config.add_route(f"broken {path}", path)
+            config.add_view(unavailable(item.reason), route_name=f"broken {path}")

@@ -1,0 +1,46 @@
+"""The resource tree: an application's root, the collections below it, the items below those."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from pyramid.request import Request
+
+from netinv_core.app import App
+from netinv_core.registry import Endpoint
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """One object's place; ``key`` is ``None`` when the path cannot be an id."""
+
+    endpoint: Endpoint
+    key: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Collection:
+    """A resource's place."""
+
+    endpoint: Endpoint
+
+    def __getitem__(self, name: str) -> Item:
+        return Item(self.endpoint, self.endpoint.parse_key(name))
+
+
+@dataclasses.dataclass(frozen=True)
+class Root:
+    """An application's place."""
+
+    request: Request
+    app: App
+
+    def __getitem__(self, name: str) -> Collection:
+        return Collection(self.request.registry.netinv.by_path[self.app.name, name])
+
+
+def root_of(app: App) -> Callable[[Request], Root]:
+    """The route factory for an application."""
+    return lambda request: Root(request, app)

@@ -1,0 +1,86 @@
+"""API versions: which one a request asks for, and the older shapes of what changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.errors import BadRequest, NotAcceptable, NotFound
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint
+
+SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
+DEFAULT = "1.2"
+NEWEST = SUPPORTED[-1]
+JSON, HTML = "application/json", "text/html"
+_LISTED = f"Supported versions are {', '.join(SUPPORTED)}"
+
+
+def negotiate(accept: str | None, query: Mapping[str, list[str]]) -> tuple[str, str]:
+    """The media type to answer with and the API version, from the Accept header and the query.
+
+    :raises NotAcceptable: for a media type or Accept version that is not offered
+    :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
+    :raises BadRequest: when header and query ask for different versions
+    """
+    media, header_version = _accepted(accept)
+    chosen = query.get("format", [""])[-1]
+    if chosen == "api":
+        raise NotAcceptable()
+    if chosen not in ("", "json"):
+        raise NotFound()
+    if chosen == "json":
+        media = JSON
+    if header_version is not None and header_version not in SUPPORTED:
+        raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
+    if "api_version" not in query:
+        return media, header_version or DEFAULT
+    asked = query["api_version"][-1]
+    if asked not in SUPPORTED:
+        raise NotFound(f"Invalid version in query parameter. {_LISTED}")
+    if header_version is not None and header_version != asked:
+        raise BadRequest('Version mismatch between "Accept" header and query parameter.')
+    return media, asked
+
+
+def _accepted(accept: str | None) -> tuple[str, str | None]:
+    """The media type and its ``version`` parameter; the first of those offered that the header names."""
+    if not accept or not accept.strip():
+        return JSON, None
+    ranges = []
+    for part in accept.split(","):
+        media, *parameters = [piece.strip() for piece in part.split(";")]
+        named = dict(re.split(r"\s*=\s*", item, maxsplit=1) for item in parameters if "=" in item)
+        ranges.append((float(named["q"]) if re.fullmatch(r"[01](\.\d+)?", named.get("q", "")) else 1.0, media.lower(), named.get("version")))
+    for _, media, version in sorted(ranges, key=lambda item: -item[0]):
+        if media in (JSON, "*/*", "application/*"):
+            return JSON, version
+        if media in (HTML, "text/*"):
+            return HTML, version
+    raise NotAcceptable()
+
+
+def older(version: str, than: str) -> bool:
+    """Whether a version comes before another."""
+    return tuple(map(int, version.split("."))) < tuple(map(int, than.split(".")))
+
+
+def downgrade(endpoint: Endpoint, version: str, shown: dict[str, Any]) -> dict[str, Any]:
+    """A representation as ``version`` has it."""
+    for change in reversed(endpoint.resource.versions):
+        if older(version, change.since):
+            shown = change.downgrade({name: value for name, value in shown.items() if name not in change.absent})
+    return shown
+
+
+def upgrade(endpoint: Endpoint, version: str, body: Any, *, new: bool) -> Any:
+    """A body written for ``version`` as the newest version has it (``new``: for an object to be created)."""
+    if not isinstance(body, dict):
+        return body
+    for change in endpoint.resource.versions:
+        if older(version, change.since):
+            body = {name: value for name, value in body.items() if name not in change.absent}
+            body = change.upgrade(body) if new else body
+    return body

@@ -1,0 +1,383 @@
+"""What a thing is: the declarative base, the column vocabulary and the links between models.
+
+A model is an ordinary SQLAlchemy class. What the service needs to know beyond SQL (labels, bounds, choices, what a
+deletion does) sits in each column's ``info`` under the key ``netinv``, as one :class:`Column` value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Date,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    Numeric,
+    UniqueConstraint,
+    Uuid,
+)
+from sqlalchemy import (
+    Column as SAColumn,
+)
+from sqlalchemy import (
+    Table as SATable,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
+
+from netinv_core.columns import Chars, Json, LongText, Timestamp
+
+PROTECT = "protect"
+CASCADE = "cascade"
+SET_NULL = "set null"
+SELF = "self"
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    """Where a foreign key leads and what the target's deletion does.
+
+    ``target`` is a model class, :data:`SELF`, or a label such as ``"ipam.ipaddress"`` for a model of a package that imports this
+    one (a *late* link: it has no constraint in the database and stays null while the package is absent).
+    ``back`` names the way back, as a filter path of the target; ``count`` the counter it gives the target.
+    ``many`` marks the links of an association table.
+    """
+
+    target: type[Base] | str
+    on_delete: str
+    back: str | None = None
+    count: str | None = None
+    lookup: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """A closed set of values with their labels, in display order."""
+
+    items: tuple[tuple[Any, str], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", dict(self.items))
+
+    labels: Mapping[Any, str] = dataclasses.field(init=False, default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, *items: tuple[Any, str], **by_name: str) -> Choices:
+        """``Choices.of(front="Front", rear="Rear")`` or ``Choices.of((19, "19 inches"), …)``."""
+        return cls((*items, *by_name.items()))
+
+    def __iter__(self) -> Iterable[tuple[Any, str]]:  # type: ignore[override]
+        return iter(self.items)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """What the service knows of a column beyond its SQL type; see the constructors below."""
+
+    kind: str = "value"
+    label: str | None = None
+    help: str = ""
+    blank: bool = False
+    required: bool | None = None
+    read_only: bool = False
+    write_only: bool = False
+    hidden: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    min_length: int | None = None
+    pattern: str | None = None
+    pattern_error: str = "Enter a valid value."
+    choices: Choices | None = None
+    plain: bool = False
+    link: Link | None = None
+    natural_of: str | None = None
+    slug_of: str | None = None
+    parse: Callable[[Any], Any] | None = None
+
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+def _new_id() -> uuid.UUID:
+    return uuid.uuid4()
+
+
+def now() -> datetime.datetime:
+    """The current instant, UTC."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+class Base(DeclarativeBase):
+    """Root of every netinv model."""
+
+    metadata = MetaData(naming_convention=NAMING)
+    type_annotation_map = {
+        uuid.UUID: Uuid(),
+        str: LongText(),
+        int: Integer(),
+        bool: Boolean(),
+        float: Float(),
+        datetime.date: Date(),
+        datetime.datetime: Timestamp(),
+        dict[str, Any]: Json(),
+        list[Any]: Json(),
+        Any: Json(),
+    }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__table__" in cls.__dict__:
+            _link_to_itself(cls)
+
+
+def _link_to_itself(model: type[Base]) -> None:
+    """Makes links to :data:`SELF` lead to the model they stand in."""
+    table: Any = model.__table__
+    for name, found in table.c.items():
+        what = known(found)
+        if what.link is not None and what.link.target == SELF:
+            found.info["netinv"] = dataclasses.replace(what, link=dataclasses.replace(what.link, target=model))
+            table.append_constraint(ForeignKeyConstraint([name], [table.c.id]))
+
+
+def column(
+    type_: Any = None,
+    *,
+    default: Any = dataclasses.MISSING,
+    unique: bool = False,
+    index: bool = False,
+    length: int | None = None,
+    **known: Any,
+) -> MappedColumn[Any]:
+    """The general constructor: a column with what the service knows of it (:class:`Column`)."""
+    options: dict[str, Any] = {"info": {"netinv": Column(**known)}}
+    if default is not dataclasses.MISSING:
+        options["default"] = default
+    if unique:
+        options["unique"] = True
+    if index:
+        options["index"] = True
+    if length is not None:
+        type_ = Chars(length)
+    return mapped_column(type_, **options) if type_ is not None else mapped_column(**options)
+
+
+def text(length: int | None = None, help: str = "", *, default: Any = "", **known: Any) -> MappedColumn[Any]:
+    """An optional string: blank when not given. ``length`` in characters, ``None`` for no limit."""
+    return column(LongText() if length is None else Chars(length), default=default, help=help, blank=True, **known)
+
+
+def optional_text(length: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A string that may be null (``Mapped[str | None]``) or blank."""
+    return column(Chars(length), default=None, help=help, blank=True, **known)
+
+
+def required_text(length: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A string that must be given and not be blank."""
+    return column(LongText() if length is None else Chars(length), help=help, **known)
+
+
+def whole(
+    minimum: int | None = None, maximum: int | None = None, help: str = "", **known: Any
+) -> MappedColumn[Any]:
+    """An integer within bounds, both included."""
+    type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
+    return column(type_, minimum=minimum, maximum=maximum, help=help, **known)
+
+
+def number(digits: int, places: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A decimal of ``digits`` digits in all, ``places`` of them after the point; written as a string in JSON."""
+    return column(Numeric(digits, places, asdecimal=True), help=help, **known)
+
+
+def choice(
+    choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any
+) -> MappedColumn[Any]:
+    """One of a closed set; read as ``{value, label}`` unless ``plain``. ``default=""`` makes it optional."""
+    type_ = Chars(length) if length else Integer()
+    blank = known.pop("blank", default == "")
+    return column(type_, default=default, kind="choice", choices=choices, plain=plain, blank=blank, **known)
+
+
+def switch(default: bool, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A boolean that is ``default`` when not given."""
+    return column(Boolean(), default=default, help=help, **known)
+
+
+def document(help: str = "", *, default: Any = None, **known: Any) -> MappedColumn[Any]:
+    """A JSON document."""
+    return column(Json(), default=default, kind="json", help=help, **known)
+
+
+def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: Any) -> MappedColumn[Any]:
+    """A URL-friendly name, made from the field ``of`` when not given."""
+    return column(
+        Chars(length),
+        unique=unique,
+        kind="slug",
+        blank=True,
+        slug_of=of,
+        pattern=r"^[-a-zA-Z0-9_]+\Z",
+        pattern_error='Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.',
+        **known,
+    )
+
+
+def natural(of: str) -> MappedColumn[Any]:
+    """The stored key by which the field ``of`` sorts naturally (``eth2`` before ``eth10``); not a field."""
+    return column(Chars(255), default="", index=True, hidden=True, natural_of=of)
+
+
+def color(default: str = "9e9e9e") -> MappedColumn[Any]:
+    """A hexadecimal RGB colour, six lower-case digits."""
+    return column(
+        Chars(6),
+        default=default,
+        pattern=r"^[0-9a-f]{6}\Z",
+        pattern_error="Enter a valid hexadecimal RGB color code.",
+    )
+
+
+def email(length: int = 254) -> MappedColumn[Any]:
+    """An optional e-mail address."""
+    return column(Chars(length), default="", blank=True, kind="email")
+
+
+def to(
+    target: type[Base] | str,
+    *,
+    on_delete: str,
+    back: str | None = None,
+    count: str | None = None,
+    unique: bool = False,
+    kind: str = "reference",
+    lookup: str | None = None,
+    **known: Any,
+) -> MappedColumn[Any]:
+    """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
+
+    The field is named without the ``_id`` of the attribute. See :class:`Link` for the parameters.
+    """
+    link = Link(target, on_delete, back, count, lookup)
+    info = {"netinv": Column(kind=kind, link=link, **known)}
+    if isinstance(target, str):
+        return mapped_column(Uuid(), unique=unique or None, index=not unique, info=info)
+    return mapped_column(ForeignKey(target.__table__.c.id), unique=unique or None, index=not unique, info=info)
+
+
+def many_to_many(
+    name: str, owner: str, target: str, *, back: str | None = None, count: str | None = None
+) -> SATable:
+    """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``."""
+    kinds = {t: Base.metadata.tables[t].c.id.type for t in (owner, target)}
+    return SATable(
+        name,
+        Base.metadata,
+        SAColumn("owner_id", kinds[owner], ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
+        SAColumn("target_id", kinds[target], ForeignKey(f"{target}.id", ondelete="CASCADE"), primary_key=True, index=True),
+    )
+
+
+def labels_of(name: str, owner: str) -> SATable:
+    """An association table ``name`` from the table ``owner`` to content types, kept as labels (``dcim.site``)."""
+    kind = Base.metadata.tables[owner].c.id.type
+    return SATable(
+        name,
+        Base.metadata,
+        SAColumn("owner_id", kind, ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
+        SAColumn("label", Chars(100), primary_key=True, index=True),
+    )
+
+
+def unique_set(*columns: str) -> UniqueConstraint:
+    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.")."""
+    return UniqueConstraint(*columns, info={"early": True})
+
+
+def unique_together(*columns: str) -> UniqueConstraint:
+    """Columns unique together, checked after the rules ("X with this A and B already exists.")."""
+    return UniqueConstraint(*columns, info={"early": False})
+
+
+Ref = Annotated[uuid.UUID, mapped_column(Uuid())]
+Name = Annotated[str, required_text(100)]
+Slug = Annotated[str, slug()]
+Description = Annotated[str, text(200)]
+Comments = Annotated[str, text(None)]
+
+
+class Record(Base):
+    """A row with an id (UUID)."""
+
+    __abstract__ = True
+
+    id: Mapped[uuid.UUID] = mapped_column(
+        Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": Column(read_only=True)}
+    )
+
+
+class Tracked(Record):
+    """A record that knows when it was made and last changed; its changes are recorded."""
+
+    __abstract__ = True
+
+    created: Mapped[datetime.date] = mapped_column(
+        Date(), sort_order=90, info={"netinv": Column(read_only=True)}, default=lambda: now().date()
+    )
+    last_updated: Mapped[datetime.datetime] = mapped_column(
+        Timestamp(), sort_order=91, info={"netinv": Column(read_only=True)}, default=now
+    )
+
+
+class Organizational(Tracked):
+    """A tracked record that users extend: custom fields, relationships, notes."""
+
+    __abstract__ = True
+
+    custom_field_data: Mapped[dict[str, Any]] = mapped_column(
+        Json(), default=dict, sort_order=92, info={"netinv": Column(hidden=True)}
+    )
+
+
+class Primary(Organizational):
+    """An organizational record that also carries tags: the things an inventory is made of."""
+
+    __abstract__ = True
+
+
+class Tree:
+    """Adds a parent of the same model, with order and depth kept in columns (see :mod:`netinv_core.write.trees`).
+
+    A model gives its own ``parent_id``. ``tree_key`` sorts a parent before its children and siblings by name;
+    ``tree_names`` holds the names from the root down.
+    """
+
+    tree_key: Mapped[str] = mapped_column(
+        LongText(), default="", sort_order=93, info={"netinv": Column(hidden=True)}
+    )
+    tree_names: Mapped[list[Any]] = mapped_column(
+        Json(), default=list, sort_order=94, info={"netinv": Column(hidden=True)}
+    )
+    tree_level: Mapped[int] = mapped_column(
+        Integer(), default=0, sort_order=95, info={"netinv": Column(hidden=True)}
+    )
+
+
+def known(column: Any) -> Column:
+    """What the service knows of a column of a mapped table."""
+    found = column.info.get("netinv")
+    return found if isinstance(found, Column) else Column()
+

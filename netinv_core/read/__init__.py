@@ -1,0 +1,1 @@
+"""Reading: from query parameters to representations."""

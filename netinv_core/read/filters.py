@@ -1,0 +1,323 @@
+"""Query parameters: each resource's table of filters, most of them derived from its columns.
+
+A filter takes the values given for one parameter and one lookup and gives a condition. Values of one parameter combine
+with OR, parameters with AND.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.errors import Invalid
+from netinv_core.model import Choices
+from netinv_core.read import lookups, paths
+from netinv_core.read.lookups import LOOKUPS, SUFFIXES
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+
+Condition = Any
+Apply = Callable[["Context", "Endpoint", Any, str, "list[str]"], Condition]
+UNKNOWN = "Unknown filter field"
+NULL = "null"
+
+
+@dataclasses.dataclass(frozen=True)
+class Filter:
+    """A query parameter: ``apply(context, endpoint, table, lookup, values)`` gives the condition.
+
+    ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type.
+    """
+
+    name: str
+    apply: Apply
+    lookups: tuple[str, ...] = ()
+    multiple: bool = True
+    kind: str = "string"
+    help: str = ""
+
+
+def _invalid_choice(name: str, value: str) -> Invalid:
+    return Invalid.field(name, f"Select a valid choice. {value} is not one of the available choices.")
+
+
+def value(name: str, path: str | None = None, *, lookup_names: Sequence[str] = lookups.TEXT, multiple: bool = True, lookup: str = "exact", kind: str = "string", parse: Callable[[str], Any] | None = None) -> Filter:
+    """Compares the column at a dotted path, with the lookups named."""
+    steps = (path or name).split(".")
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        named, negate = SUFFIXES[suffix]
+        used = lookup if suffix == "" else named
+        dialect = endpoint.registry.dialect
+        cleaned = [parse(item) if parse and used == "exact" else item for item in values]
+        if used == "exact" and len(steps) == 1 and len(cleaned) > 1 and steps[0] in table.c:
+            column = table.c[steps[0]]
+            found = column.in_([lookups.convert(column, item) for item in cleaned])
+        else:
+            found = lookups.any_of(
+                [paths.compare(endpoint, table, steps, lambda column, item=item: LOOKUPS[used](dialect, column, item)) for item in cleaned]
+            )
+        return lookups.negated(found) if negate else found
+
+    return Filter(name, apply, tuple(lookup_names), multiple, kind)
+
+
+def number(name: str, path: str | None = None, **options: Any) -> Filter:
+    """Compares a number."""
+    return value(name, path, lookup_names=options.pop("lookup_names", lookups.NUMBER), kind="number", **options)
+
+
+def moment(name: str, path: str | None = None) -> Filter:
+    """Compares a date or an instant, one value, from and until."""
+    return value(name, path, lookup_names=("gte", "lte"), multiple=False)
+
+
+def flag(name: str, path: str | None = None) -> Filter:
+    """Compares a boolean column."""
+    steps = (path or name).split(".")
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        wanted = lookups.convert_flag(values[-1])
+        return paths.compare(endpoint, table, steps, lambda column: column == wanted)
+
+    return Filter(name, apply, (), False, "boolean")
+
+
+def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bool = True) -> Filter:
+    """Compares a choice; unknown values are refused."""
+    steps = (path or name).split(".")
+    by_text = {str(item): item for item, _ in choices.items}
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        for item in values:
+            if item not in by_text:
+                raise _invalid_choice(name, item)
+        found = paths.compare(endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
+        return lookups.negated(found) if suffix == "n" else found
+
+    return Filter(name, apply, ("n",), multiple)
+
+
+def has(name: str, path: str) -> Filter:
+    """Whether following a dotted path leads anywhere."""
+    steps = path.split(".")
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        found = paths.exists(endpoint, table, steps)
+        return found if lookups.convert_flag(values[-1]) else lookups.negated(found)
+
+    return Filter(name, apply, (), False, "boolean")
+
+
+def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
+    """The endpoint at the end of a path of relations."""
+    found: Endpoint | None = endpoint
+    for step in steps:
+        found = paths.relation(found, step).target() if found is not None else None
+    return found
+
+
+def resolve(context: Context, name: str, target: Endpoint, values: Sequence[str], *, by: Sequence[str], ids: bool = True) -> dict[str, list[Any]]:
+    """The ids of the objects that each value names, by id or by one of the columns ``by``; one statement.
+
+    :raises Invalid: for a value that names none
+    """
+    table = target.table
+    keys: dict[str, Any] = {}
+    if ids:
+        for item in values:
+            try:
+                keys[item] = lookups.convert(table.c.id, item)
+            except ValueError as error:
+                if not by:
+                    raise Invalid.field(name, str(error)) from None
+    columns = [table.c[column] for column in by]
+    conditions = [table.c.id.in_(list(keys.values()))] if keys else []
+    conditions += [column.in_(list(values)) for column in columns]
+    rows = context.execute(sa.select(table.c.id, *columns).where(lookups.any_of(conditions))).all()
+    found: dict[str, list[Any]] = {}
+    for item in values:
+        matches = [row[0] for row in rows if item in row[1:] or (item in keys and row[0] == keys[item])]
+        if not matches:
+            raise _invalid_choice(name, item)
+        found[item] = matches
+    return found
+
+
+def key(name: str, path: str | None = None, *, by: str | Sequence[str] | None = None, ids: bool = True, within: Callable[[Context, Endpoint, list[Any]], Any] | None = None, all_of: bool = False) -> Filter:
+    """Objects at the end of a dotted path, given by id or by the column ``by`` (their natural key when not given).
+
+    ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND.
+    """
+    steps = (path or name).split(".")
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        target = target_of(endpoint, steps)
+        if target is None:
+            raise _invalid_choice(name, values[0])
+        names = (target.natural,) if by is None else (by,) if isinstance(by, str) else tuple(by)
+        wanted = [item for item in values if item != NULL]
+        resolved = resolve(context, name, target, wanted, by=names, ids=ids) if wanted else {}
+        conditions = []
+        groups = list(resolved.values()) if all_of and suffix != "n" else [[i for found in resolved.values() for i in found]] if resolved else []
+        for found in groups:
+            reached = within(context, target, found) if within else found
+            conditions.append(paths.reach(endpoint, table, steps, reached))
+        if NULL in values:
+            conditions.append(lookups.negated(paths.exists(endpoint, table, steps)))
+        condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
+        return lookups.negated(condition) if suffix == "n" else condition
+
+    return Filter(name, apply, ("n",))
+
+
+def descendants(context: Context, target: Endpoint, ids: list[Any]) -> Any:
+    """A select of the ids and of everything below them in a tree."""
+    table = target.table
+    down = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
+    child = table.alias()
+    down = down.union(sa.select(child.c.id).where(child.c.parent_id == down.c.id))
+    return sa.select(down.c.id)
+
+
+def tree(name: str, path: str | None = None) -> Filter:
+    """Objects of a tree, given by id or slug; what lies below them is included."""
+    return key(name, path, within=descendants)
+
+
+def tree_pair(name: str, path: str | None = None) -> list[Filter]:
+    """The parameters ``name`` and ``name_id`` for an object of a tree."""
+    return [tree(name, path or name), tree(f"{name}_id", path or name)]
+
+
+def search(name: str, columns: Sequence[str]) -> Filter:
+    """The words of ``q`` somewhere in the columns (dotted paths), without regard to case.
+
+    A path may end in ``:lookup`` to compare otherwise, such as ``asn:exact`` (skipped when the text does not fit).
+    """
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        text = values[-1].strip()
+        if not text:
+            return sa.true()
+        conditions = []
+        for path in columns:
+            path, _, lookup = path.partition(":")
+            compare = LOOKUPS[lookup or "icontains"]
+            try:
+                conditions.append(paths.compare(endpoint, table, path.split("."), lambda column, compare=compare: compare(endpoint.registry.dialect, column, text)))
+            except ValueError:
+                continue
+        return lookups.any_of(conditions)
+
+    return Filter(name, apply, (), False)
+
+
+def special(name: str, function: Callable[[Context, Any, list[str]], Condition], *, multiple: bool = True, kind: str = "string", suffixes: Sequence[str] = (), help: str = "") -> Filter:
+    """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup."""
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        return function(context, table, values, suffix) if suffixes else function(context, table, values)  # type: ignore[call-arg]
+
+    return Filter(name, apply, tuple(suffixes), multiple, kind, help)
+
+
+def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
+    """Content types, given as ``app.model``."""
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        for item in values:
+            if endpoint.registry.content_type(item) is None:
+                raise _invalid_choice(name, item)
+        found = apply_labels(endpoint, table, values)
+        return lookups.negated(found) if suffix == "n" else found
+
+    return Filter(name, apply, ("n",))
+
+
+def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
+    """The conditions that query parameters ask for.
+
+    :raises Invalid: naming every unknown parameter, or the first with a bad value
+    """
+    known: list[tuple[str, Filter, str, list[str]]] = []
+    unknown: dict[str, list[str]] = {}
+    for name, values in parameters:
+        base, _, suffix = name.rpartition("__") if name not in endpoint.filters else (name, "", "")
+        found = endpoint.filters.get(base or name)
+        if found is None or (suffix and suffix not in found.lookups):
+            unknown[name] = [UNKNOWN]
+            continue
+        given = [item for item in values if item != ""]
+        if given:
+            known.append((name, found, suffix, given if found.multiple else given[-1:]))
+    if unknown and strict:
+        raise Invalid(unknown)
+    conditions = []
+    for name, found, suffix, given in known:
+        try:
+            conditions.append(found.apply(context, endpoint, table, suffix, given))
+        except ValueError as error:
+            raise Invalid.field(name, str(error)) from None
+        except Invalid as error:
+            raise Invalid({name: next(iter(error.body.values()))}) from None
+    return conditions
+
+
+def derived(endpoint: Endpoint) -> dict[str, Filter]:
+    """The filters that the columns and relations of an endpoint give."""
+    from netinv_core import fields
+
+    found: dict[str, Filter] = {}
+
+    def add(item: Filter) -> None:
+        found[item.name] = item
+
+    for name, field in endpoint.fields.items():
+        if isinstance(field, fields.Status):
+            add(key(name, by="slug", ids=False))
+        elif isinstance(field, fields.Reference):
+            add(key(name, name))
+            add(key(f"{name}_id", name, by=()))
+        elif isinstance(field, fields.Choice):
+            add(one_of(name, field.choices, field.attribute))
+        elif isinstance(field, fields.Labels):
+            add(content_type(name, _labelled(field)))
+        elif isinstance(field, fields.Many):
+            add(key(name, name))
+        elif isinstance(field, fields.Value) and not field.write_only and field.known.kind != "json":
+            add(_for_type(name, field.attribute, field.python_type))
+    for name in endpoint.backs:
+        add(key(name, name))
+        add(has(f"has_{name}", name))
+    for name, step in endpoint.relations.items():
+        if name not in endpoint.backs and step.column is None and name in endpoint.fields:
+            add(has(f"has_{name}", name))
+    if endpoint.resource.search:
+        add(search("q", endpoint.resource.search))
+    return found
+
+
+def _labelled(field: Any) -> Callable[[Any, Any, list[str]], Condition]:
+    table = field.table
+    return lambda endpoint, here, labels: here.c.id.in_(sa.select(table.c.owner_id).where(table.c.label.in_(labels)))
+
+
+def _for_type(name: str, attribute: str, python_type: type) -> Filter:
+    import datetime
+    import decimal
+
+    if python_type is bool:
+        return flag(name, attribute)
+    if python_type in (int, float, decimal.Decimal):
+        return number(name, attribute)
+    if python_type in (datetime.date, datetime.datetime):
+        return moment(name, attribute)
+    return value(name, attribute)
+
+

@@ -1,0 +1,197 @@
+"""Lookups: comparing a column with values, the same on every database.
+
+One table serves query parameters (``name__ic``), attributes that identify a referenced object (``name__startswith``)
+and the constraints of permissions.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.database import lowered, matching
+
+Condition = Any
+Compare = Callable[[str, Any, Any], Condition]
+
+
+def as_text(dialect: str, column: Any) -> Any:
+    """The column as the text its value has in JSON."""
+    if isinstance(column.type, sa.Uuid):
+        if dialect == "sqlite":
+            parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)]
+            return sa.func.printf("%s-%s-%s-%s-%s", *[sa.func.substr(column, start, size, type_=sa.Text) for start, size in parts])
+        return sa.cast(column, sa.Text if dialect == "postgresql" else sa.CHAR(36))
+    if python_type(column) is str:
+        return column
+    return sa.cast(column, sa.Text if dialect != "mysql" and dialect != "mariadb" else sa.CHAR(255))
+
+
+def python_type(column: Any) -> type:
+    """The Python type of a column's values."""
+    try:
+        found: type = column.type.python_type
+    except NotImplementedError:
+        return object
+    return found
+
+
+def convert(column: Any, value: Any) -> Any:
+    """A value from a client as the column's type.
+
+    :raises ValueError: when it cannot be one
+    """
+    kind = python_type(column)
+    if value is None or kind is object:
+        return value
+    if kind is uuid.UUID:
+        try:
+            return value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))
+        except ValueError:
+            raise ValueError(f"“{value}” is not a valid UUID.") from None
+    if kind is bool:
+        if str(value).lower() in ("true", "1"):
+            return True
+        if str(value).lower() in ("false", "0"):
+            return False
+        raise ValueError(f"“{value}” value must be either True or False.")
+    try:
+        if kind is int:
+            found = int(value)
+            if not -(2**63) <= found < 2**63:
+                raise ValueError
+            return found
+        if kind in (decimal.Decimal, float):
+            number = decimal.Decimal(str(value).strip())
+            if not number.is_finite():
+                raise ValueError
+            return kind(number)
+    except (ValueError, TypeError, decimal.DecimalException):
+        raise ValueError("Enter a number.") from None
+    try:
+        if kind is datetime.datetime:
+            moment = datetime.datetime.fromisoformat(str(value).strip())
+            return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+        if kind is datetime.date:
+            return datetime.date.fromisoformat(str(value).strip())
+    except ValueError:
+        raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
+    return str(value)
+
+
+def _escaped(value: Any) -> str:
+    return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+def _like(before: str, after: str, *, fold: bool) -> Compare:
+    def compare(dialect: str, column: Any, value: Any) -> Condition:
+        pattern, text = f"{before}{_escaped(value)}{after}", as_text(dialect, column)
+        if not fold:
+            if dialect == "sqlite":
+                return _plain(text, str(value), before, after)
+            return text.like(pattern, escape="/")
+        return lowered(dialect, text).like(pattern.lower(), escape="/")
+
+    return compare
+
+
+def _plain(text: Any, value: str, before: str, after: str) -> Condition:
+    """A case-sensitive LIKE for SQLite, whose own folds ASCII."""
+    if before and after:
+        return sa.func.instr(text, value) > 0
+    if after:
+        return sa.func.substr(text, 1, len(value)) == value
+    return sa.func.substr(text, -len(value)) == value if value else text.is_not(None)
+
+
+def _iexact(dialect: str, column: Any, value: Any) -> Condition:
+    return lowered(dialect, as_text(dialect, column)) == str(value).lower()
+
+
+def _regex(*, fold: bool) -> Compare:
+    return lambda dialect, column, value: matching(dialect, as_text(dialect, column), str(value), ignore_case=fold)
+
+
+def _ordered(name: str) -> Compare:
+    return lambda dialect, column, value: getattr(column, name)(convert(column, value))
+
+
+def _exact(dialect: str, column: Any, value: Any) -> Condition:
+    return column.is_(None) if value is None else column == convert(column, value)
+
+
+def _in(dialect: str, column: Any, value: Any) -> Condition:
+    if not isinstance(value, list | tuple | set):
+        raise ValueError("A list of values is required.")
+    return column.in_([convert(column, item) for item in value])
+
+
+LOOKUPS: dict[str, Compare] = {
+    "exact": _exact,
+    "iexact": _iexact,
+    "contains": _like("%", "%", fold=False),
+    "icontains": _like("%", "%", fold=True),
+    "startswith": _like("", "%", fold=False),
+    "istartswith": _like("", "%", fold=True),
+    "endswith": _like("%", "", fold=False),
+    "iendswith": _like("%", "", fold=True),
+    "regex": _regex(fold=False),
+    "iregex": _regex(fold=True),
+    "gt": _ordered("__gt__"),
+    "gte": _ordered("__ge__"),
+    "lt": _ordered("__lt__"),
+    "lte": _ordered("__le__"),
+    "in": _in,
+    "isnull": lambda dialect, column, value: column.is_(None) if convert_flag(value) else column.is_not(None),
+}
+
+# the suffix of a query parameter → (lookup, negated)
+SUFFIXES: dict[str, tuple[str, bool]] = {
+    "": ("exact", False),
+    "n": ("exact", True),
+    "ic": ("icontains", False),
+    "nic": ("icontains", True),
+    "isw": ("istartswith", False),
+    "nisw": ("istartswith", True),
+    "iew": ("iendswith", False),
+    "niew": ("iendswith", True),
+    "ie": ("iexact", False),
+    "nie": ("iexact", True),
+    "re": ("regex", False),
+    "nre": ("regex", True),
+    "ire": ("iregex", False),
+    "nire": ("iregex", True),
+    "lt": ("lt", False),
+    "lte": ("lte", False),
+    "gt": ("gt", False),
+    "gte": ("gte", False),
+}
+TEXT = ("n", "ic", "nic", "iew", "niew", "isw", "nisw", "ie", "nie", "re", "nre", "ire", "nire")
+NUMBER = ("n", "lte", "lt", "gte", "gt")
+
+
+def convert_flag(value: Any) -> bool:
+    """A boolean from a query parameter or a constraint.
+
+    :raises ValueError: for any other word
+    """
+    if value in (True, "true", "True", "1", "TRUE"):
+        return True
+    if value in (False, "false", "False", "0", "FALSE"):
+        return False
+    raise ValueError("Enter true or false.")
+
+
+def negated(condition: Condition) -> Condition:
+    """The rows for which the condition does not hold, those where it is unknown included."""
+    return sa.not_(sa.func.coalesce(condition, sa.false()))
+
+
+def any_of(conditions: Sequence[Condition]) -> Condition:
+    """At least one holds; false for none."""
+    return sa.or_(sa.false(), *conditions) if len(conditions) != 1 else conditions[0]

@@ -1,0 +1,105 @@
+"""Lists and details: the one place where selects over a resource's objects are built.
+
+A page is taken in two statements: its ids (filter, permission, order, limit on the narrow table), then the plan for
+those ids. The count is a statement of its own, left out when the page itself shows it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permits
+from netinv_core.database import among, is_undecidable, lock_rows
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.read import filters
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+
+Parameters = Sequence[tuple[str, list[str]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """Which part of a list: ``limit`` 0 means all."""
+
+    limit: int
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Listing:
+    """A part of a list of representations, and how many objects there are in all."""
+
+    count: int
+    results: list[dict[str, Any]]
+
+
+def _conditions(context: Context, endpoint: Endpoint, table: Any, parameters: Parameters, action: str) -> list[Any]:
+    allowed = permits.scope(context, endpoint, action, table)
+    strict = context.registry.settings.get("strict_filtering", True)
+    found = filters.parse_parameters(context, endpoint, table, parameters, strict=strict)
+    return found if allowed is None else [*found, allowed]
+
+
+def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, action: str = "view") -> tuple[int, list[Any]]:
+    """The number of objects that match, and the ids of the page, in order.
+
+    :raises Denied: without permission
+    :raises Invalid: for an unknown parameter or a bad value
+    """
+    table = endpoint.table
+    conditions = _conditions(context, endpoint, table, parameters, action)
+    source, order = endpoint.ordering(table)
+    statement = sa.select(table.c.id).select_from(source).where(*conditions).order_by(*order)
+    if window.limit:
+        statement = statement.limit(window.limit)
+    if window.offset:
+        statement = statement.offset(window.offset)
+    try:
+        found = list(context.execute(statement).scalars())
+        if (found or not window.offset) and (not window.limit or len(found) < window.limit):
+            return window.offset + len(found), found
+        count = sa.select(sa.func.count()).select_from(table).where(*conditions)
+        return int(context.execute(count).scalar() or 0), found
+    except sa.exc.DBAPIError as error:
+        if is_undecidable(error):
+            raise Invalid.whole("The database cannot evaluate one of these filters.") from None
+        raise
+
+
+def listing(context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, shape: str = "full", without: frozenset[str] = frozenset()) -> Listing:
+    """A page of representations."""
+    count, found = ids(context, endpoint, parameters, window)
+    return Listing(count, endpoint.plan(shape, without).represent(context, found))
+
+
+def detail(context: Context, endpoint: Endpoint, key: Any, parameters: Parameters = (), shape: str = "full", without: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """One representation.
+
+    :raises NotFound: when there is no such object for this identity
+    """
+    table = endpoint.table
+    conditions = _conditions(context, endpoint, table, parameters, "view")
+    if conditions and context.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
+        raise NotFound()
+    found = endpoint.plan(shape, without).represent(context, [key])
+    if not found:
+        raise NotFound()
+    return found[0]
+
+
+def rows_for_change(context: Context, endpoint: Endpoint, keys: Sequence[Any], action: str) -> dict[Any, dict[str, Any]]:
+    """The rows of the objects that may be changed, locked until the transaction ends, by id."""
+    table = endpoint.table
+    allowed = permits.scope(context, endpoint, action, table)
+    statement = sa.select(table).where(among(context.registry.dialect, table.c.id)).order_by(table.c.id)
+    if allowed is not None:
+        statement = statement.where(allowed)
+    found = context.execute(lock_rows(statement), {"keys": list(keys)}).mappings()
+    return {row["id"]: dict(row) for row in found}

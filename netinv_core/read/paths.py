@@ -1,0 +1,155 @@
+"""Paths from one model to another: ``site.region.name`` as a condition on a device's table.
+
+Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)``), so a path never multiplies rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.model import Link
+from netinv_core.read.lookups import LOOKUPS, any_of
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint, Registry
+
+
+@dataclasses.dataclass(frozen=True)
+class Relation:
+    """A step to another model. ``reach(table, ids)`` holds for rows that lead to one of ``ids`` (a list or a select);
+    ``exists(table)`` for rows that lead anywhere."""
+
+    target: Callable[[], Endpoint | None]
+    reach: Callable[[Any, Any], Any]
+    exists: Callable[[Any], Any]
+    column: str | None = None
+
+
+def forward(registry: Registry, attribute: str, link: Link) -> Relation:
+    """Along a foreign key."""
+    return Relation(
+        lambda: registry.target(link),
+        lambda table, ids: table.c[attribute].in_(ids),
+        lambda table: table.c[attribute].is_not(None),
+        attribute,
+    )
+
+
+def backward(registry: Registry, label: str, attribute: str) -> Relation:
+    """Against a foreign key ``attribute`` of the model ``label``."""
+
+    def there() -> Any:
+        return registry[label].table.alias()
+
+    def reach(table: Any, ids: Any) -> Any:
+        child = there()
+        return table.c.id.in_(sa.select(child.c[attribute]).where(child.c.id.in_(ids), child.c[attribute].is_not(None)))
+
+    def exists(table: Any) -> Any:
+        child = there()
+        return table.c.id.in_(sa.select(child.c[attribute]).where(child.c[attribute].is_not(None)))
+
+    return Relation(lambda: registry.get(label), reach, exists)
+
+
+def across(registry: Registry, label: str, association: Any, here: str = "owner_id", there: str = "target_id") -> Relation:
+    """Across an association table."""
+    return Relation(
+        lambda: registry.get(label),
+        lambda table, ids: table.c.id.in_(sa.select(association.c[here]).where(association.c[there].in_(ids))),
+        lambda table: table.c.id.in_(sa.select(association.c[here])),
+    )
+
+
+class UnknownPath(ValueError):
+    """A path names something the model does not have."""
+
+
+def relation(endpoint: Endpoint, name: str) -> Relation:
+    """The step called ``name``.
+
+    :raises UnknownPath: when there is none
+    """
+    found = endpoint.relations.get(name)
+    if found is None:
+        choices = sorted({*endpoint.relations, *endpoint.table.c.keys()})
+        raise UnknownPath(f"Cannot resolve keyword '{name}' into field. Choices are: {', '.join(choices)}")
+    return found
+
+
+def reach(endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any) -> Any:
+    """A condition on ``table``: following ``steps`` leads to one of ``ids``."""
+    step = relation(endpoint, steps[0])
+    if len(steps) == 1:
+        return step.reach(table, ids)
+    target = step.target()
+    if target is None:
+        return sa.false()
+    there = target.table.alias()
+    return step.reach(table, sa.select(there.c.id).where(reach(target, there, steps[1:], ids)))
+
+
+def exists(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
+    """A condition on ``table``: following ``steps`` leads somewhere."""
+    step = relation(endpoint, steps[0])
+    target = step.target()
+    if target is None:
+        return sa.false()
+    if len(steps) == 1:
+        return step.exists(table)
+    there = target.table.alias()
+    return step.reach(table, sa.select(there.c.id).where(exists(target, there, steps[1:])))
+
+
+def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any]) -> Any:
+    """A condition on ``table``: ``test`` holds for the column at the end of ``steps``."""
+    head, rest = steps[0], steps[1:]
+    if not rest:
+        if head in ("id", "pk"):
+            return test(table.c.id)
+        if head in table.c:
+            return test(table.c[head])
+        found = endpoint.relations.get(head)
+        if found is not None and found.column is not None:
+            return test(table.c[found.column])
+        derived = endpoint.resource_column(head, table)
+        if derived is not None:
+            return test(derived)
+        step = relation(endpoint, head)
+        target = step.target()
+        if target is None:
+            return sa.false()
+        there = target.table.alias()
+        return step.reach(table, sa.select(there.c.id).where(test(there.c.id)))
+    step = relation(endpoint, head)
+    if rest[0] in ("id", "pk") and len(rest) == 1 and step.column is not None:
+        return test(table.c[step.column])
+    target = step.target()
+    if target is None:
+        return sa.false()
+    there = target.table.alias()
+    return step.reach(table, sa.select(there.c.id).where(compare(target, there, rest, test)))
+
+
+def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any) -> Any:
+    """A condition from a keyword such as ``site__region__name__startswith``.
+
+    :raises UnknownPath: when the path leads nowhere
+    :raises ValueError: when the value does not fit
+    """
+    steps = name.split("__")
+    lookup = "exact"
+    if len(steps) > 1 and steps[-1] in LOOKUPS:
+        lookup = steps.pop()
+    return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value))
+
+
+def constraint(endpoint: Endpoint, table: Any, dialect: str, wanted: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
+    """A condition from one mapping of keywords (all hold) or a list of them (one of them holds)."""
+    if isinstance(wanted, Mapping):
+        return sa.and_(sa.true(), *[keyword(endpoint, table, dialect, name, value) for name, value in wanted.items()])
+    return any_of([constraint(endpoint, table, dialect, item) for item in wanted])

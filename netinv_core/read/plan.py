@@ -1,0 +1,181 @@
+"""Compiled SELECTs: how representations are read.
+
+A plan is made once for a resource and a shape (``full``, ``brief``, …). It holds one SELECT of exactly the columns
+needed, with to-one references joined, one batched SELECT for each to-many relation, and a function from a row to a
+dictionary. Nothing of it depends on how many objects are read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.database import among
+from netinv_core.model import known
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.fields import Field
+    from netinv_core.registry import Endpoint, Registry
+
+Row = Sequence[Any]
+Reader = Callable[[Row, "Page"], Any]
+Batch = Callable[["Context", Sequence[Row]], dict[Any, Any]]
+
+
+@dataclasses.dataclass(eq=False)
+class Page:
+    """The rows being represented: whose request it is, and what the batches loaded for all of them."""
+
+    context: Context
+    base: str
+    batches: list[dict[Any, Any]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Place:
+    """A table within a plan's joins, and the endpoint whose model it holds."""
+
+    table: Any
+    endpoint: Endpoint
+    path: tuple[str, ...] = ()
+
+
+class Plan:
+    """One resource in one shape; see the module. ``key`` and ``through`` serve the far side of a relation,
+    which is ``ordered`` like a list."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        endpoint: Endpoint,
+        *,
+        key: Any = None,
+        through: Any = None,
+        ordered: bool = False,
+    ) -> None:
+        self.registry = registry
+        self.root = Place(endpoint.table, endpoint)
+        source, self._order = endpoint.ordering(endpoint.table) if ordered else (endpoint.table, [])
+        self._from: Any = source if through is None else through.join(source, through.c.target_id == endpoint.table.c.id)
+        self._joins: dict[tuple[str, ...], Place] = {(): self.root}
+        self._columns: list[Any] = []
+        self._index: dict[Any, int] = {}
+        self._batches: list[Batch] = []
+        self._key = endpoint.table.c.id if key is None else key
+        self._select_key = self._add(("key",), self._key)
+        self._reader: Reader | None = None
+        self._statement: Any = None
+
+    # -- building
+
+    def _add(self, name: tuple[Any, ...], expression: Any) -> int:
+        if name not in self._index:
+            self._index[name] = len(self._columns)
+            self._columns.append(expression.label(f"c{len(self._columns)}"))
+        return self._index[name]
+
+    def column(self, place: Place, attribute: str) -> int:
+        """The position in the row of a column of ``place``."""
+        return self._add((place.path, attribute), place.table.c[attribute])
+
+    def expression(self, place: Place, name: str, expression: Any) -> int:
+        """The position in the row of an SQL expression, shared by those who give the same ``name``."""
+        return self._add((place.path, "", name), expression)
+
+    def follow(self, place: Place, attribute: str) -> Place | None:
+        """The place a foreign key leads to, joined; ``None`` when its package is not installed."""
+        path = (*place.path, attribute)
+        if path in self._joins:
+            return self._joins[path]
+        link = known(place.endpoint.model.__table__.c[attribute]).link
+        target = self.registry.target(link)
+        if target is None:
+            return None
+        table = target.table.alias("_".join(path))
+        self._from = self._from.outerjoin(table, place.table.c[attribute] == table.c.id)
+        self._joins[path] = Place(table, target, path)
+        return self._joins[path]
+
+    def batch(self, load: Batch) -> int:
+        """The position in ``page.batches`` of what ``load`` will give for all rows at once."""
+        self._batches.append(load)
+        return len(self._batches) - 1
+
+    def read(self, place: Place, path: str) -> Reader:
+        """A reader for a dotted path of field or column names, across references (``"rack.site.name"``)."""
+        head, _, rest = path.partition(".")
+        if not rest:
+            field = place.endpoint.fields.get(head)
+            if field is not None and head not in place.table.c:
+                return field.reader(self, place)
+            index = self.column(place, head)
+            return lambda row, page: row[index]
+        attribute = f"{head}_id"
+        target = self.follow(place, attribute)
+        if target is None:
+            return lambda row, page: None
+        present, reader = self.column(place, attribute), self.read(target, rest)
+        return lambda row, page: None if row[present] is None else reader(row, page)
+
+    def finish(self, fields: Iterable[Field], *, brief: bool = False) -> Plan:
+        """Fixes the representation to these fields, in order."""
+        self._reader = _record(self, self.root, fields, brief=brief)
+        return self
+
+    def finish_nested(self) -> Plan:
+        """Fixes the representation to the one that other resources nest."""
+        self._reader = record_nested(self, self.root)
+        return self
+
+    # -- running
+
+    def fetch(self, context: Context, keys: Sequence[Any]) -> list[tuple[Any, dict[str, Any]]]:
+        """The representations for ``keys``, each with its key; in the plan's own order, or none."""
+        assert self._reader is not None
+        if not keys:
+            return []
+        if self._statement is None:
+            self._statement = (
+                sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
+            )
+        rows = context.execute(self._statement, {"keys": list(keys)}).all()
+        page = Page(context, context.base, [])
+        for load in self._batches:
+            page.batches.append(load(context, rows) if rows else {})
+        read = self._reader
+        return [(row[0], read(row, page)) for row in rows]
+
+    def represent(self, context: Context, keys: Sequence[Any]) -> list[dict[str, Any]]:
+        """The representations in the order of ``keys``; keys without a row are left out."""
+        found = dict(self.fetch(context, keys))
+        return [found[key] for key in keys if key in found]
+
+
+def _record(plan: Plan, place: Place, fields: Iterable[Field], *, brief: bool) -> Reader:
+    """A reader of a dictionary of ``fields`` at ``place``."""
+    shown = [field for field in fields if not field.write_only]
+    readers = [(field.name, (field.brief_reader if brief else field.reader)(plan, place)) for field in shown]
+
+    def read(row: Row, page: Page) -> dict[str, Any]:
+        return {name: reader(row, page) for name, reader in readers}
+
+    return read
+
+
+def _nothing(row: Row, page: Page) -> None:
+    return None
+
+
+def record_nested(plan: Plan, place: Place) -> Reader:
+    """A reader of the representation that other resources nest of the object at ``place``."""
+    shown = [field for field in place.endpoint.brief if field.nested != "absent"]
+    readers = [(f.name, _nothing if f.nested == "null" else f.brief_reader(plan, place)) for f in shown]
+
+    def read(row: Row, page: Page) -> dict[str, Any]:
+        return {name: reader(row, page) for name, reader in readers}
+
+    return read

@@ -1,0 +1,311 @@
+"""The registry: every application's resources, bound to one database and to each other.
+
+It hangs on ``config.registry.netinv`` and is complete after :meth:`Registry.freeze`; nothing of it is global.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pluggy
+import sqlalchemy as sa
+
+from netinv_core import fields as kinds
+from netinv_core import hookspecs
+from netinv_core.app import App, Broken
+from netinv_core.model import Base, Link, known
+from netinv_core.read import filters, paths
+from netinv_core.read.plan import Plan
+from netinv_core.resource import Resource, count_of
+
+
+@dataclasses.dataclass(frozen=True)
+class ContentType:
+    """A model's name among all packages: ``label`` is ``app.model``."""
+
+    id: int
+    label: str
+
+    @property
+    def app(self) -> str:
+        """The first half of the label."""
+        return self.label.partition(".")[0]
+
+    @property
+    def model(self) -> str:
+        """The second half of the label."""
+        return self.label.partition(".")[2]
+
+
+class Endpoint:
+    """A resource of an application in a registry: its path, fields, relations, filters and plans."""
+
+    def __init__(self, registry: Registry, app: App, resource: Resource) -> None:
+        self.registry = registry
+        self.app = app
+        self.resource = resource
+        self.model = resource.model
+        self.table: Any = resource.model.__table__
+        self.path = f"{app.path}{resource.name}/"
+        self.label = resource.label or f"{app.name}.{resource.model.__name__.lower()}"
+        self.fields: dict[str, kinds.Field] = {}
+        self.brief: list[kinds.Field] = []
+        self.relations: dict[str, paths.Relation] = {}
+        self.backs: set[str] = set()
+        self.filters: dict[str, filters.Filter] = {}
+        self.rules = list(resource.rules)
+        self._plans: dict[Any, Plan] = {}
+
+    # -- names
+
+    @property
+    def title(self) -> str:
+        """The model's name in the singular, lower case unless it is an abbreviation."""
+        return self.resource.title or _words(self.model.__name__)
+
+    @property
+    def plural(self) -> str:
+        """The model's name in the plural."""
+        return self.resource.plural or f"{self.title}s"
+
+    @property
+    def schema_name(self) -> str:
+        """The name of its OpenAPI schema."""
+        return self.model.__name__
+
+    @functools.cached_property
+    def natural(self) -> str:
+        """The column by which others may name an object."""
+        return self.resource.natural or ("slug" if "slug" in self.table.c else "name")
+
+    @property
+    def key_type(self) -> type:
+        """The type of ids: ``uuid.UUID`` or ``int``."""
+        found: type = self.table.c.id.type.python_type
+        return found
+
+    def parse_key(self, text: str) -> Any:
+        """An id from a path; ``None`` when it cannot be one."""
+        try:
+            return self.key_type(text) if self.key_type is not int or text.isdecimal() else None
+        except ValueError:
+            return None
+
+    # -- reading
+
+    def ordering(self, table: Any) -> tuple[Any, list[Any]]:
+        """The order of lists, total: what to select from, and the resource's columns, then the id.
+
+        Null sorts last, on every database; a path that ends in ``?`` sorts it first.
+        """
+        source, found = table, []
+        for name in self.resource.order:
+            path = name.lstrip("-").rstrip("?")
+            source, column = self._reach_column(source, table, path.split("."))
+            nullable = column.nullable or column.table is not table
+            found += _sorted(self.registry.dialect, column, name.startswith("-"), first=name.endswith("?"), nullable=nullable)
+        return source, [*found, table.c.id]
+
+    def _reach_column(self, source: Any, table: Any, steps: list[str]) -> tuple[Any, Any]:
+        if len(steps) == 1:
+            return source, table.c[steps[0]]
+        attribute = f"{steps[0]}_id"
+        target = self.registry.target(known(self.table.c[attribute]).link)
+        if target is None:
+            return source, table.c[attribute]
+        there = target.table.alias()
+        return target._reach_column(source.outerjoin(there, there.c.id == table.c[attribute]), there, steps[1:])
+
+    def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
+        """The plan for ``full``, ``brief`` or ``nested``; ``without`` names costly fields to leave out."""
+        if (shape, without) not in self._plans:
+            plan = Plan(self.registry, self)
+            if shape == "nested":
+                plan.finish_nested()
+            elif shape == "brief":
+                plan.finish(self.brief or self.fields.values(), brief=bool(self.brief))
+            else:
+                plan.finish(field for name, field in self.fields.items() if name not in without)
+            self._plans[shape, without] = plan
+        return self._plans[shape, without]
+
+    def resource_column(self, name: str, table: Any) -> Any:
+        """The column behind a field of another name, for paths."""
+        field = self.fields.get(name)
+        return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
+
+    @functools.cached_property
+    def writable(self) -> dict[str, kinds.Field]:
+        """The fields a body may set."""
+        return {name: field for name, field in self.fields.items() if not field.read_only}
+
+    # -- building
+
+    def build(self) -> None:
+        """Makes the fields: identity, columns, the resource's own, counters, those that packages attach."""
+        function, *display = self.resource.display
+        registry = self.registry
+        made: dict[str, kinds.Field] = {}
+        key = kinds.from_column(registry, "id", self.table.c.id, dataclasses.replace(known(self.table.c.id), read_only=True))
+        assert key is not None
+        made["id"] = key
+        if function is not None:
+            made["display"] = kinds.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
+        made["url"] = kinds.Address(name="url", endpoint=self)
+        for attribute, column in self.table.c.items():
+            field = kinds.from_column(registry, attribute, column, known(column))
+            if field is not None and field.name not in made:
+                made[field.name] = field
+        for spec in self.resource.specs:
+            made[spec.name] = spec.make(registry, self)
+        self.fields = {name: field for name, field in made.items() if name not in self.resource.omit}
+        for attribute, column in self.table.c.items():
+            link = known(column).link
+            if link is not None:
+                self.relations[attribute.removesuffix("_id")] = paths.forward(registry, attribute, link)
+        for name, field in self.fields.items():
+            if isinstance(field, kinds.Many):
+                self.relations[name] = paths.across(registry, field.to, field.table)
+            elif isinstance(field, kinds.Back):
+                self.relations[name] = paths.backward(registry, field.to, field.attribute_there)
+
+    def meet(self) -> None:
+        """Gives the targets of this endpoint's links the way back and the counter they were promised."""
+        for attribute, column in self.table.c.items():
+            link = known(column).link
+            target = self.registry.target(link)
+            if link is None or target is None:
+                continue
+            if link.back:
+                target.relations[link.back] = paths.backward(self.registry, self.label, attribute)
+                target.backs.add(link.back)
+            if link.count:
+                spec = count_of(link.count, _counter(self.table, attribute))
+                target.fields.setdefault(link.count, spec.make(self.registry, target))
+        for field in list(self.fields.values()):
+            if isinstance(field, kinds.Many) and field.back and field.target is not None:
+                field.target.relations[field.back] = paths.across(self.registry, self.label, field.table, "target_id", "owner_id")
+                field.target.backs.add(field.back)
+
+    def attach(self) -> None:
+        """Takes what packages attach, then fixes brief form, filters and order of fields."""
+        registry = self.registry
+        for specs in registry.hooks.netinv_fields(registry=registry, endpoint=self):
+            for spec in specs:
+                self.fields[spec.name] = spec.make(registry, self)
+        for found in registry.hooks.netinv_relations(registry=registry, endpoint=self):
+            self.relations.update(found)
+        for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
+            self.rules.extend(rules)
+        last = [name for name in ("created", "last_updated") if name in self.fields]
+        self.fields |= {name: self.fields.pop(name) for name in last}
+        own = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
+        names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
+        self.brief = [own.get(name) or self.fields[name] for name in names if name in self.fields or name in own]
+
+    def complete(self) -> None:
+        """Fixes the table of query parameters."""
+        self.filters = filters.derived(self)
+        for item in self.resource.filters:
+            self.filters[item.name] = item
+        for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
+            self.filters.update((item.name, item) for item in found)
+
+
+def _counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
+    def source(registry: Registry, table: Any) -> Any:
+        there = child.alias()
+        return sa.select(sa.func.count()).select_from(there).where(there.c[attribute] == table.c.id).scalar_subquery()
+
+    return source
+
+
+def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:
+    """The sort expressions for a column, nulls where they belong on every database."""
+    ordered = column.desc() if descending else column.asc()
+    if not nullable:
+        return [ordered]
+    if dialect == "mysql":
+        return [column.is_not(None) if first else column.is_(None), ordered]
+    return [ordered.nulls_first() if first else ordered.nulls_last()]
+
+
+def _words(name: str) -> str:
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+
+
+class Registry:
+    """All endpoints of a service; see the module."""
+
+    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None) -> None:
+        self.dialect = "mysql" if dialect == "mariadb" else dialect
+        self.settings = dict(settings or {})
+        self.apps: dict[str, App] = {}
+        self.broken: list[Broken] = []
+        self.endpoints: dict[str, Endpoint] = {}
+        self.by_path: dict[tuple[str, str], Endpoint] = {}
+        self.by_table: dict[Any, Endpoint] = {}
+        self.manager = pluggy.PluginManager("netinv")
+        self.manager.add_hookspecs(hookspecs)
+        self.content_types: dict[str, ContentType] = {}
+        self.cache: dict[Any, Any] = {}
+        self.cache_version: int | None = None
+
+    @property
+    def hooks(self) -> Any:
+        """Calls every package's implementation of a hook."""
+        return self.manager.hook
+
+    def add(self, name: str, module: Any) -> None:
+        """Takes a package's hooks, and its application when it has one.
+
+        :raises ValueError: when two packages claim one path or one label
+        """
+        self.manager.register(module, name)
+        if not hasattr(module, "netinv_app"):
+            return
+        app: App = module.netinv_app()
+        if app.name in self.apps:
+            raise ValueError(f"two packages claim the application {app.name!r}")
+        self.apps[app.name] = app
+        for resource in app.resources:
+            endpoint = Endpoint(self, app, resource)
+            if endpoint.label in self.endpoints:
+                raise ValueError(f"two resources claim the label {endpoint.label!r}")
+            self.endpoints[endpoint.label] = endpoint
+            self.by_path[app.name, resource.name] = endpoint
+            self.by_table[endpoint.table] = endpoint
+
+    def freeze(self) -> Registry:
+        """Completes every endpoint, now that all of them are known."""
+        every = list(self.endpoints.values())
+        for step in (Endpoint.build, Endpoint.meet, Endpoint.attach, Endpoint.complete):
+            for endpoint in every:
+                step(endpoint)
+        return self
+
+    def __getitem__(self, label: str) -> Endpoint:
+        return self.endpoints[label]
+
+    def get(self, label: str) -> Endpoint | None:
+        """The endpoint of a label; ``None`` when its package is not installed."""
+        return self.endpoints.get(label)
+
+    def target(self, link: Link | None) -> Endpoint | None:
+        """The endpoint a link leads to; ``None`` when its package is not installed."""
+        if link is None:
+            return None
+        if isinstance(link.target, str):
+            return self.endpoints.get(link.target)
+        return self.by_table.get(link.target.__table__)
+
+    def content_type(self, label: Any) -> ContentType | None:
+        """The content type of a label; ``None`` for one that no package has brought."""
+        return self.content_types.get(label) if isinstance(label, str) else None
+
+    def of_model(self, model: type[Base]) -> Endpoint:
+        """The endpoint of a model class."""
+        return self.by_table[model.__table__]

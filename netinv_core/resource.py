@@ -1,0 +1,202 @@
+"""How a thing is served: the declaration of a resource, and the fields it has beyond its model's columns.
+
+A :class:`Resource` is a value, built at import and frozen when its application is added to a registry. Rules, filters,
+effects and actions are plain functions registered on it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core import fields as kinds
+from netinv_core.model import Base, Choices
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.read.filters import Filter
+    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.write.draft import Draft
+
+Rule = Callable[["Context", "Sequence[Draft]"], None]
+Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """A field of a resource that is not a column: made when the registry is complete."""
+
+    name: str
+    make: Callable[[Registry, Endpoint], kinds.Field]
+
+
+@dataclasses.dataclass(frozen=True)
+class VersionChange:
+    """What was different before API version ``since``.
+
+    ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
+    form to the newest; ``absent`` names the fields that older versions do not know.
+    """
+
+    since: str
+    downgrade: Downgrade = dict
+    upgrade: Upgrade = dict
+    absent: tuple[str, ...] = ()
+
+
+def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> Spec:
+    """A field that is ``function`` of the values at ``paths`` (dotted, across references)."""
+    return Spec(name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options))
+
+
+def computed_choice(name: str, choices: Choices, path: str) -> Spec:
+    """A read-only choice computed from a column: ``{value, label}``, its value alone in the brief shape."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        return kinds.Choice(name=name, attribute=path, read_only=True, choices=choices, kind="choice", python_type=int)
+
+    return Spec(name, make)
+
+
+def many(name: str, table: sa.Table, target: str, **options: Any) -> Spec:
+    """Objects of ``target`` (a label) in an association table, nested and written as a list."""
+    return Spec(name, lambda registry, endpoint: kinds.Many(name=name, table=table, to=target, registry=registry, **options))
+
+
+def labels(name: str, table: sa.Table, **options: Any) -> Spec:
+    """Content types in an association table, as ``app.model`` strings."""
+    return Spec(name, lambda registry, endpoint: kinds.Labels(name=name, table=table, registry=registry, **options))
+
+
+def pointing_back(name: str, target: str, attribute: str) -> Spec:
+    """The objects of ``target`` whose foreign key ``attribute`` leads here."""
+    return Spec(name, lambda registry, endpoint: kinds.Back(name=name, to=target, attribute_there=attribute, registry=registry))
+
+
+def object_of(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> Spec:
+    """The object that a pair of type and id columns names."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        return kinds.ObjectOf(
+            name=name, type_attribute=type_attribute, id_attribute=id_attribute, registry=registry, shape=shape
+        )
+
+    return Spec(name, make)
+
+
+def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) -> Spec:
+    """A counter: ``source(registry, table)`` gives the scalar subquery for the table of a place, or ``None`` for zero."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        def expression(table: Any) -> Any:
+            found = source(registry, table)
+            return sa.literal(0) if found is None else found
+
+        return kinds.Count(name=name, source=expression, **options)
+
+    return Spec(name, make)
+
+
+class Resource:
+    """A model and how it is served at ``/api/<app>/<name>/``.
+
+    ``display`` is a path, or ``(function, *paths)``; ``brief`` the fields of the nested form after ``display, id,
+    url``; ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
+    ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
+    ``configuration`` marks what processes cache; ``recorded`` says whether
+    changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
+    documentation and tests where a field's type does not suggest one.
+    """
+
+    def __init__(
+        self,
+        model: type[Base],
+        name: str,
+        *,
+        label: str | None = None,
+        title: str | None = None,
+        plural: str | None = None,
+        display: Any = "name",
+        brief: Sequence[str] = ("name",),
+        order: Sequence[str] = ("name",),
+        search: Sequence[str] = (),
+        natural: str | None = None,
+        fields: Sequence[Spec] = (),
+        omit: Sequence[str] = (),
+        filters: Sequence[Filter] = (),
+        versions: Sequence[VersionChange] = (),
+        writable: bool = True,
+        configuration: bool = False,
+        recorded: bool = True,
+        basic: bool = False,
+        example: Mapping[str, Any] | None = None,
+        brief_fields: Sequence[Spec] = (),
+    ) -> None:
+        self.model = model
+        self.name = name
+        self.label = label
+        self.title = title
+        self.plural = plural
+        self.display = (lambda value: value, display) if isinstance(display, str) else display
+        self.brief = tuple(brief)
+        self.brief_fields = tuple(brief_fields)
+        self.order = tuple(order)
+        self.search = tuple(search)
+        self.natural = natural
+        self.specs = tuple(fields)
+        self.omit = frozenset(omit)
+        self.filters = list(filters)
+        self.versions = tuple(versions)
+        self.writable = writable
+        self.configuration = configuration
+        self.recorded = recorded
+        self.basic = basic
+        self.example = dict(example or {})
+        self.narrowing: Callable[[Context, Any], Any] | None = None
+        self.preparations: list[Rule] = []
+        self.rules: list[Rule] = []
+        self.effects: list[Rule] = []
+        self.departures: list[Callable[[Context, Sequence[dict[str, Any]]], None]] = []
+
+    def prepare(self, function: Rule) -> Rule:
+        """Registers a function that completes drafts (derived columns, defaults) before the rules see them."""
+        self.preparations.append(function)
+        return function
+
+    def narrow(self, function: Any) -> Any:
+        """Registers what every select over the resource is narrowed to: ``function(context, table)`` gives a condition."""
+        self.narrowing = function
+        return function
+
+    def rule(self, function: Rule) -> Rule:
+        """Registers a rule over a whole batch: it calls ``draft.reject(field, message)`` for what is wrong."""
+        self.rules.append(function)
+        return function
+
+    def effect(self, function: Rule) -> Rule:
+        """Registers what else a write changes: called with the batch after it was written."""
+        self.effects.append(function)
+        return function
+
+    def departure(self, function: Any) -> Any:
+        """Registers what else a deletion changes: called with the rows (dictionaries of columns) before they go."""
+        self.departures.append(function)
+        return function
+
+    def filter(self, name: str, **options: Any) -> Callable[[Any], Any]:
+        """Registers a query parameter: the function gets the context, the endpoint's table and the values, and
+        gives a condition. See :func:`netinv_core.read.filters.special`."""
+        from netinv_core.read.filters import special
+
+        def register(function: Any) -> Any:
+            self.filters.append(special(name, function, **options))
+            return function
+
+        return register
+
+    def __repr__(self) -> str:
+        return f"<Resource {self.model.__name__} at {self.name}>"

@@ -1,0 +1,89 @@
+"""Putting a service together: the registry from installed packages, and the WSGI application."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pyramid_tm
+from pyramid.config import Configurator
+from sqlalchemy.engine import Engine
+
+from netinv_core import content_types
+from netinv_core import settings as known_settings
+from netinv_core.app import Broken, discover
+from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.context import Context
+from netinv_core.database import engine_from, session_factory
+from netinv_core.http import services
+from netinv_core.registry import Registry
+
+log = logging.getLogger(__name__)
+
+
+def registry_for(dialect: str, settings: Mapping[str, Any]) -> Registry:
+    """A complete registry of every installed package; what does not fit is reported, not fatal.
+
+    :raises ValueError: when two packages claim one path
+    """
+    registry = Registry(dialect, settings)
+    modules, broken = discover()
+    registry.broken.extend(broken)
+    for name, module in modules:
+        registry.add(name, module)
+    return registry.freeze()
+
+
+def engine_for(settings: Mapping[str, Any]) -> Engine:
+    """The engine for the setting ``netinv.database_url``."""
+    url = settings["database_url"]
+    return engine_from(url) if url.startswith("sqlite") else engine_from(url, pool_size=settings["database_pool"], max_overflow=0)
+
+
+def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
+    """The WSGI application (``paste.app_factory``)."""
+    known = known_settings.read(settings)
+    engine = engine_for(known)
+    return make_app(engine, known, settings)
+
+
+def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Any:
+    """The WSGI application on an engine, with typed settings."""
+    registry = registry_for(engine.dialect.name, known)
+    config = Configurator(
+        settings={
+            **(settings or {}),
+            "tm.manager_hook": pyramid_tm.explicit_manager,
+            "tm.annotate_user": False,
+            "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
+            "tm.commit_veto": "pyramid_tm.default_commit_veto",
+        }
+    )
+    config.registry.netinv = registry
+    config.registry.netinv_engine = engine
+    config.registry.netinv_sessions = session_factory(engine)
+    config.include("pyramid_tm")
+    config.include("cornice")
+    config.include("netinv_core.http.errors")
+    config.include("netinv_core.http.roots")
+    config.include("netinv_core.http.documents")
+    for app in registry.apps.values():
+        for module in app.includes:
+            config.include(module)
+    for app in registry.apps.values():
+        for service in services.services_of(app):
+            config.add_cornice_service(service)
+    _load_content_types(config)
+    for item in registry.broken:
+        _warn(item)
+    return config.make_wsgi_app()
+
+
+def _load_content_types(config: Configurator) -> None:
+    with config.registry.netinv_sessions() as session:
+        content_types.load(Context(config.registry.netinv, session, ANONYMOUS))
+
+
+def _warn(item: Broken) -> None:
+    log.error("package %s is not served: %s", item.name, item.reason)

@@ -1,0 +1,54 @@
+"""Settings: the names of the ini file (``netinv.…``), their types and defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _flag(text: str) -> bool:
+    return _WORDS[text.strip().lower()]
+
+
+def _count(text: str) -> int:
+    return 0 if text.strip().lower() in ("", "none") else int(text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+# name → (reader of the text, default)
+KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
+    "database_url": (str, "sqlite:///netinv.sqlite"),
+    "database_pool": (int, 10),
+    "secret": (str, ""),
+    "queue_url": (str, ""),
+    "embedded_worker": (_flag, False),
+    "paginate_count": (int, 50),
+    "max_page_size": (_count, 1000),
+    "strict_filtering": (_flag, True),
+    "exempt_view_permissions": (_words, ()),
+    "base_url": (str, ""),
+}
+
+
+def read(settings: Mapping[str, str]) -> dict[str, Any]:
+    """The ``netinv.`` settings of an ini file, typed, defaults filled in.
+
+    :raises ValueError: for a name that is not known, or a value that cannot be read
+    """
+    found: dict[str, Any] = {name: default for name, (_, default) in KNOWN.items()}
+    for full, text in settings.items():
+        if not full.startswith("netinv."):
+            continue
+        name = full.removeprefix("netinv.")
+        if name not in KNOWN:
+            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(KNOWN))}")
+        try:
+            found[name] = KNOWN[name][0](text)
+        except (ValueError, KeyError):
+            raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
+    return found

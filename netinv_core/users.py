@@ -1,0 +1,202 @@
+"""The application ``users``: accounts, groups, tokens and permissions as resources."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core import fields as kinds
+from netinv_core.app import App
+from netinv_core.auth import keys
+from netinv_core.auth.models import (
+    ConfigurationVersion,
+    Group,
+    ObjectPermission,
+    Token,
+    User,
+    permission_groups,
+    permission_types,
+    permission_users,
+    user_groups,
+)
+from netinv_core.context import Context
+from netinv_core.content_types import register
+from netinv_core.hookspecs import hookimpl
+from netinv_core.model import Column
+from netinv_core.read import filters
+from netinv_core.read.plan import Place, Plan, Reader
+from netinv_core.resource import Resource, Spec, count_of, labels, many
+from netinv_core.write import schema
+from netinv_core.write.draft import Draft
+
+
+def _user_count(registry: Any, table: Any) -> Any:
+    return sa.select(sa.func.count()).select_from(user_groups).where(user_groups.c.target_id == table.c.id).scalar_subquery()
+
+
+groups = Resource(
+    Group,
+    "groups",
+    label="auth.group",
+    fields=[count_of("user_count", _user_count)],
+    search=["name"],
+    recorded=False,
+    configuration=True,
+)
+
+users = Resource(
+    User,
+    "users",
+    display="username",
+    brief=["username"],
+    order=["username"],
+    natural="username",
+    search=["username", "first_name", "last_name", "email"],
+    fields=[many("groups", user_groups, "auth.group", default=[], back="users")],
+    filters=[
+        filters.key("group_id", "groups", by=()),
+        filters.key("group", "groups", by="name", ids=False),
+    ],
+    recorded=False,
+    configuration=True,
+)
+
+
+@users.prepare
+def hash_passwords(context: Context, drafts: Sequence[Draft]) -> None:
+    """Only the hash of a password is ever stored."""
+    for draft in drafts:
+        if "password" in draft.values:
+            draft["password"] = keys.hash_password(draft["password"])
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class TokenKey(kinds.Field):
+    """A token's key: read by unsealing, written as 40 characters or made when blank."""
+
+    kind: str = "string"
+    node: Any = None
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        index = plan.column(place, "key_sealed")
+        cipher = keys.sealer(plan.registry.settings.get("secret", ""))
+        return lambda row, page: cipher.decrypt(row[index].encode()).decode()
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        draft.extra["key"] = schema.parse(self.node, value)
+
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "max_length": keys.KEY_LENGTH, "min_length": keys.KEY_LENGTH}
+
+
+def _token_key(registry: Any, endpoint: Any) -> kinds.Field:
+    known = Column(blank=True, min_length=keys.KEY_LENGTH)
+    node = schema.node("key", str, known, length=keys.KEY_LENGTH, digits=None)
+    return TokenKey(name="key", node=node, openapi={"type": "string", "minLength": keys.KEY_LENGTH, "maxLength": keys.KEY_LENGTH})
+
+
+tokens = Resource(
+    Token,
+    "tokens",
+    display=(lambda key, username: f"{key[-6:]} ({username})", "key", "user.username"),
+    brief=["key", "write_enabled"],
+    order=["created"],
+    fields=[Spec("key", _token_key)],
+    search=["description"],
+    recorded=False,
+    basic=True,
+)
+
+
+@tokens.narrow
+def own_tokens(context: Context, table: Any) -> Any:
+    """Everyone sees their own tokens only."""
+    return table.c.user_id == context.identity.user_id
+
+
+@tokens.prepare
+def seal_keys(context: Context, drafts: Sequence[Draft]) -> None:
+    """Gives a token its owner and a key, and keeps the key only hashed and sealed."""
+    cipher = keys.sealer(context.registry.settings.get("secret", ""))
+    digests: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.new:
+            draft["user_id"] = context.identity.user_id
+        key = draft.extra.get("key") or (keys.new_key() if draft.new else None)
+        if key is not None:
+            draft["key_hash"], draft["key_sealed"] = keys.digest(key), cipher.encrypt(key.encode()).decode()
+            if draft["key_hash"] in digests:
+                draft.reject("key", "token with this key already exists.")
+            digests[draft["key_hash"]] = draft
+    table = Token.__table__
+    taken = context.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(digests)))) if digests else ()
+    for key_hash, holder in taken:
+        if holder != digests[key_hash].id:
+            digests[key_hash].reject("key", "token with this key already exists.")
+
+
+permissions = Resource(
+    ObjectPermission,
+    "permissions",
+    label="users.objectpermission",
+    title="permission",
+    brief=["name", "enabled", "object_types", "groups", "users", "actions"],
+    search=["name", "description"],
+    fields=[
+        labels("object_types", permission_types, required=True),
+        many("groups", permission_groups, "auth.group", default=[], back="object_permissions"),
+        many("users", permission_users, "users.user", default=[], back="object_permissions"),
+    ],
+    filters=[
+        filters.key("user_id", "users", by=()),
+        filters.key("user", "users", by="username", ids=False),
+        filters.key("group_id", "groups", by=()),
+        filters.key("group", "groups", by="name", ids=False),
+    ],
+    recorded=False,
+    configuration=True,
+    example={"actions": ["view"]},
+)
+
+
+@permissions.rule
+def actions_and_constraints_have_a_form(context: Context, drafts: Sequence[Draft]) -> None:
+    """Actions are a list of words, constraints a mapping of keywords or a list of them."""
+    for draft in drafts:
+        actions, constraints = draft["actions"], draft["constraints"]
+        if not actions:
+            draft.reject("actions", "This field cannot be blank.")
+        elif not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
+            draft.reject("actions", "A list of action names is required.")
+        options = constraints if isinstance(constraints, list) else [constraints or {}]
+        if not all(isinstance(option, dict) for option in options):
+            draft.reject("constraints", "An object of field lookups, or a list of them, is required.")
+
+
+app = App(
+    "users",
+    "Users",
+    [groups, users, tokens, permissions],
+    migrations="netinv_core:migrations",
+    distribution="netinv-core",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """Accounts are part of the core."""
+    return app
+
+
+@hookimpl
+def netinv_seed(context: Context) -> None:
+    """The configuration version, and the name of every model."""
+    table = ConfigurationVersion.__table__
+    if context.execute(sa.select(table.c.id)).first() is None:
+        context.write(sa.insert(table).values(id=1, number=1))
+    register(context, context.registry.endpoints)
+

@@ -1,0 +1,1 @@
+"""Writing: from bodies to rows."""

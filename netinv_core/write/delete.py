@@ -1,0 +1,208 @@
+"""Deleting: the foreign keys' own policies (protect, cascade, set null), walked level by level in batches.
+
+Every object that goes along is recorded; what protects is named, and then nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core import changes
+from netinv_core.auth import permits
+from netinv_core.auth.identity import configuration_changed
+from netinv_core.database import among, lock_rows
+from netinv_core.errors import Conflict
+from netinv_core.model import CASCADE, PROTECT, SET_NULL, known
+from netinv_core.read import pages
+from netinv_core.write import save
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint, Registry
+
+
+@dataclasses.dataclass(frozen=True)
+class Dependents:
+    """Objects bound to an object of any model by a pair of type and id columns; they go with it.
+
+    ``label`` is their own endpoint's; without one, they are mere rows of ``table``. ``applies`` says to which
+    endpoints they can be bound.
+    """
+
+    table: Any
+    type_column: str
+    id_column: str
+    label: str | None = None
+    applies: Callable[[Endpoint], bool] = lambda endpoint: True
+
+
+@dataclasses.dataclass(eq=False)
+class _Walk:
+    """What a deletion takes along: rows by endpoint in the order met, references to clear, what protects."""
+
+    going: dict[str, dict[Any, dict[str, Any]]]
+    clearing: list[tuple[Endpoint, str, dict[Any, dict[str, Any]]]]
+    protecting: dict[tuple[str, Any], Endpoint]
+
+
+def delete(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, single: bool = False) -> None:
+    """Deletes objects, each item with its ``id``, and what depends on them.
+
+    :raises NotFound: for a single object that is not there
+    :raises Invalid: for an id that is missing, unknown or given twice
+    :raises Conflict: naming the objects that protect them
+    """
+    permits.check(context, endpoint, "delete")
+    keys = save.keys_of(endpoint, bodies)
+    if not keys:
+        return
+    rows = pages.rows_for_change(context, endpoint, keys, "delete")
+    save.missing_error(rows, keys, single=single)
+    walk = _Walk({endpoint.label: rows}, [], {})
+    _follow(context, endpoint, rows, walk)
+    _raise_protected(context, walk)
+    _clear(context, walk)
+    _remove(context, walk)
+
+
+def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
+    """Meets everything that refers to the rows, and goes on from what goes along."""
+    for child, attribute, policy in _links_to(context.registry, endpoint):
+        found = _referring(context, child, attribute, list(rows))
+        taken = walk.going.get(child.label, {})
+        found = {key: row for key, row in found.items() if key not in taken}
+        if not found:
+            continue
+        if policy == PROTECT:
+            walk.protecting.update({(child.label, key): child for key in found})
+        elif policy == SET_NULL:
+            walk.clearing.append((child, attribute, found))
+        elif policy == CASCADE:
+            walk.going.setdefault(child.label, {}).update(found)
+            _follow(context, child, found, walk)
+    for dependents in _dependents(context.registry):
+        if dependents.label is None or not dependents.applies(endpoint):
+            continue
+        child = context.registry[dependents.label]
+        found = _bound(context, child, dependents, endpoint, list(rows))
+        found = {key: row for key, row in found.items() if key not in walk.going.get(child.label, {})}
+        if found:
+            walk.going.setdefault(child.label, {}).update(found)
+            _follow(context, child, found, walk)
+
+
+def _dependents(registry: Registry) -> list[Dependents]:
+    return [item for items in registry.hooks.netinv_dependents(registry=registry) for item in items]
+
+
+def _links_to(registry: Registry, endpoint: Endpoint) -> list[tuple[Endpoint, str, str]]:
+    """Every foreign key that leads to the endpoint's model, with its policy."""
+    found = []
+    for child in registry.endpoints.values():
+        for attribute, column in child.table.c.items():
+            link = known(column).link
+            if link is not None and registry.target(link) is endpoint:
+                found.append((child, attribute, link.on_delete))
+    return found
+
+
+def _referring(context: Context, child: Endpoint, attribute: str, keys: list[Any]) -> dict[Any, dict[str, Any]]:
+    table = child.table
+    statement = sa.select(table).where(among(context.registry.dialect, table.c[attribute]))
+    return {row["id"]: dict(row) for row in context.execute(lock_rows(statement), {"keys": keys}).mappings()}
+
+
+def _bound(context: Context, child: Endpoint, dependents: Dependents, endpoint: Endpoint, keys: list[Any]) -> dict[Any, dict[str, Any]]:
+    table = dependents.table
+    clause = among(context.registry.dialect, table.c[dependents.id_column])
+    statement = sa.select(child.table).where(table.c[dependents.type_column] == endpoint.label, clause)
+    return {row["id"]: dict(row) for row in context.execute(statement, {"keys": keys}).mappings()}
+
+
+def _raise_protected(context: Context, walk: _Walk) -> None:
+    """Refuses the deletion while something protects it that does not go along.
+
+    :raises Conflict: naming each object with its id
+    """
+    kept: dict[Endpoint, list[Any]] = {}
+    for (label, key), child in walk.protecting.items():
+        if key not in walk.going.get(label, {}):
+            kept.setdefault(child, []).append(key)
+    if not kept:
+        return
+    named = []
+    for child, keys in kept.items():
+        shown = dict(child.plan("nested").fetch(context, keys))
+        named += [f"{shown[key]['display'] if key in shown else child.title} ({key})" for key in keys]
+    raise Conflict(f"Unable to delete object. {len(named)} dependent objects were found: {', '.join(named)}")
+
+
+def _clear(context: Context, walk: _Walk) -> None:
+    """Sets to null what refers to the rows that go, and records it."""
+    for child, attribute, rows in walk.clearing:
+        keys = [key for key in rows if key not in walk.going.get(child.label, {})]
+        if not keys:
+            continue
+        before = dict(child.plan().fetch(context, keys))
+        values: dict[str, Any] = {attribute: None}
+        if "last_updated" in child.table.c:
+            values["last_updated"] = context.now
+        context.write(sa.update(child.table).where(among(context.registry.dialect, child.table.c.id)).values(values), {"keys": keys})
+        after = dict(child.plan().fetch(context, keys))
+        for key in keys:
+            row = {**rows[key], **values}
+            context.journal.add(changes.Change(child, key, changes.UPDATE, before[key], after[key], changes.flat(child, row, after[key])))
+
+
+def _remove(context: Context, walk: _Walk) -> None:
+    """Deletes what goes, children before parents, and records it."""
+    registry = context.registry
+    order = _children_first(registry, list(walk.going))
+    for label in order:
+        for departure in registry[label].resource.departures:
+            departure(context, list(walk.going[label].values()))
+    shown = {label: dict(registry[label].plan().fetch(context, list(rows))) for label, rows in walk.going.items()}
+    for label in order:
+        endpoint, rows = registry[label], walk.going[label]
+        keys = list(rows)
+        for dependents in _dependents(registry):
+            if dependents.label is None and dependents.applies(endpoint):
+                clause = among(registry.dialect, dependents.table.c[dependents.id_column])
+                of_type = dependents.table.c[dependents.type_column] == label
+                context.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
+        _unlink_self(context, endpoint, keys)
+        context.write(sa.delete(endpoint.table).where(among(registry.dialect, endpoint.table.c.id)), {"keys": keys})
+        for key, row in rows.items():
+            old = shown[label][key]
+            context.journal.add(changes.Change(endpoint, key, changes.DELETE, old, None, changes.flat(endpoint, row, old)))
+        if endpoint.resource.configuration:
+            configuration_changed(context)
+
+
+def _children_first(registry: Registry, labels: list[str]) -> list[str]:
+    """The labels in an order in which no row is deleted while a row of another label refers to it."""
+    found: list[str] = []
+
+    def visit(label: str, above: frozenset[str]) -> None:
+        if label in found or label in above:
+            return
+        for child, _, _ in _links_to(registry, registry[label]):
+            if child.label in labels and child.label != label:
+                visit(child.label, above | {label})
+        found.append(label)
+
+    for label in labels:
+        visit(label, frozenset())
+    return found
+
+
+def _unlink_self(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
+    """Loosens rows of one table from each other, so that they can go in one statement."""
+    own = [name for name, column in endpoint.table.c.items() if column.nullable and context.registry.target(known(column).link) is endpoint]
+    if own and context.registry.dialect == "mysql":
+        clause = among(context.registry.dialect, endpoint.table.c.id)
+        context.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(own)), {"keys": keys})

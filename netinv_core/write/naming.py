@@ -1,0 +1,72 @@
+"""What is made from names: slugs, and the keys by which names sort naturally."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.model import known
+from netinv_core.read import lookups
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.write.draft import Draft
+
+_DIGITS = re.compile(r"[0-9]+")
+
+
+def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
+    """A key that sorts numbers within a name by value: ``eth2`` → ``eth00000002``; at most ``length`` characters."""
+    return _DIGITS.sub(lambda m: m.group().zfill(width), name)[:length] if name else ""
+
+
+def slugify(name: str) -> str:
+    """A name as letters, digits, underscores and hyphens, lower case."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain)).strip("-_")
+
+
+def fill(context: Context, drafts: Sequence[Draft]) -> None:
+    """Gives new objects the slugs they lack, and every draft the natural keys of what it names."""
+    if not drafts:
+        return
+    for attribute, column in drafts[0].endpoint.table.c.items():
+        what = known(column)
+        if what.slug_of:
+            _fill_slugs(context, attribute, column, what.slug_of, drafts)
+        elif what.natural_of:
+            for draft in drafts:
+                if what.natural_of in draft.values:
+                    draft.values[attribute] = natural_key(draft.values[what.natural_of], length=column.type.length or 255)
+
+
+def _fill_slugs(context: Context, attribute: str, column: Any, source: str, drafts: Sequence[Draft]) -> None:
+    """Makes slugs from names, numbering those that are taken (``core``, ``core-2``)."""
+    lacking = [d for d in drafts if (d.new or attribute in d.values) and not d[attribute] and isinstance(d[source], str) and attribute not in d.errors]
+    if not lacking:
+        return
+    limit = column.type.length or 100
+    bases = {id(draft): slugify(draft[source])[:limit] for draft in lacking}
+    dialect, taken = context.registry.dialect, {d.values.get(attribute) for d in drafts}
+    if column.unique:
+        taken |= set(context.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars())
+        if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
+            numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}-") for base in clashing]
+            taken |= set(context.execute(sa.select(column).where(lookups.any_of(numbered))).scalars())
+    for draft in lacking:
+        base = slug = bases[id(draft)]
+        number = 2
+        while column.unique and slug in taken:
+            ending = f"-{number}"
+            slug, number = base[: limit - len(ending)] + ending, number + 1
+        taken.add(slug)
+        draft.values[attribute] = slug
+
+
+def _repeated(names: Any) -> set[str]:
+    seen: set[str] = set()
+    return {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]

@@ -1,0 +1,222 @@
+"""Finding what a batch refers to: every foreign key of all drafts, by id or by attributes, in few statements.
+
+Ids of all targets are checked in one statement for each type of id; attributes in one for each target and set of
+attribute names, however many objects are named by them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.fields import Many, Reference, Status
+from netinv_core.model import known
+from netinv_core.read import lookups, paths
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+    from netinv_core.write.draft import Draft
+
+UNRECOGNIZED = "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
+NO_SUCH_ID = "Related object not found using the provided ID: {}"
+NO_SUCH = "Related object not found using the provided attributes: {}"
+SEVERAL = "Multiple objects match the provided attributes: {}"
+
+
+@dataclasses.dataclass(eq=False)
+class Wanted:
+    """One reference of a draft: what was sent, and what becomes of it."""
+
+    draft: Draft
+    field: Reference | Many
+    raw: Any
+    id: Any = None
+    error: str | None = None
+
+
+def resolve(context: Context, drafts: Sequence[Draft]) -> None:
+    """Finds every reference of the batch, and rejects those that name none or several."""
+    singles = [Wanted(draft, field, raw) for draft in drafts for field, raw in draft.references]
+    lists = [(draft, field, [Wanted(draft, field, raw) for raw in values]) for draft in drafts for field, values in draft.references_many]
+    every = [*singles, *[wanted for _, _, found in lists for wanted in found]]
+    if not every:
+        return
+    by_id: dict[Endpoint, list[Wanted]] = {}
+    by_attributes: dict[tuple[Endpoint, tuple[str, ...]], list[tuple[Wanted, dict[str, Any]]]] = {}
+    statuses: list[Wanted] = []
+    for wanted in every:
+        _sort(wanted, by_id, by_attributes, statuses)
+    if statuses:
+        _find_statuses(context, statuses)
+    _find_ids(context, by_id)
+    for (target, names), group in by_attributes.items():
+        _find_attributes(context, target, names, group)
+    for wanted in singles:
+        assert isinstance(wanted.field, Reference)
+        if wanted.error:
+            wanted.draft.reject(wanted.field.name, wanted.error)
+        else:
+            wanted.field.settle(wanted.draft, wanted.id)
+    for draft, field, found in lists:
+        errors = [wanted.error for wanted in found if wanted.error]
+        if errors:
+            draft.errors[field.name] = [[error] for error in errors]
+        else:
+            field.settle(draft, [wanted.id for wanted in found])
+    for draft in drafts:
+        draft.references, draft.references_many = [], []
+
+
+def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], statuses: list[Wanted]) -> None:
+    """Puts a reference to the group it will be found with, or says at once what is wrong with it."""
+    target, raw = wanted.field.target, wanted.raw
+    if isinstance(wanted.field, Status):
+        statuses.append(wanted)
+        return
+    if isinstance(raw, dict):
+        attributes = _flatten(_as_sent(raw, target), ())
+        if target is None:
+            wanted.error = NO_SUCH.format(attributes)
+        else:
+            by_attributes.setdefault((target, tuple(attributes)), []).append((wanted, attributes))
+        return
+    key = _key(raw, target)
+    if key is None:
+        wanted.error = UNRECOGNIZED.format(raw)
+    elif target is None:
+        wanted.error = NO_SUCH_ID.format(raw)
+    else:
+        wanted.id = key
+        by_id.setdefault(target, []).append(wanted)
+
+
+def _key(raw: Any, target: Endpoint | None) -> Any:
+    if target is not None and target.key_type is int:
+        return raw if isinstance(raw, int) and not isinstance(raw, bool) else int(raw) if isinstance(raw, str) and raw.isdecimal() else None
+    if isinstance(raw, uuid.UUID):
+        return raw
+    try:
+        return uuid.UUID(raw) if isinstance(raw, str) else None
+    except ValueError:
+        return None
+
+
+def _as_sent(raw: dict[str, Any], target: Endpoint | None) -> dict[str, Any]:
+    """The attributes that identify: what was read can be written back, so what is only shown is left out."""
+    if target is None or "id" not in raw:
+        return raw
+    return {name: value for name, value in raw.items() if name not in target.fields or name in target.writable or name == "id"}
+
+
+def _flatten(attributes: dict[str, Any], prefix: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if isinstance(value, dict):
+            found.update(_flatten(value, (*prefix, name)))
+        else:
+            found["__".join((*prefix, name))] = value
+    return found
+
+
+def _find_ids(context: Context, by_id: dict[Endpoint, list[Wanted]]) -> None:
+    """Checks that the ids exist: one statement for each type of id."""
+    for kind in {target.key_type for target in by_id}:
+        targets = [target for target in by_id if target.key_type is kind]
+        parts = [
+            sa.select(sa.literal_column(str(number)), target.table.c.id).where(target.table.c.id.in_({w.id for w in by_id[target]}))
+            for number, target in enumerate(targets)
+        ]
+        found = {(number, key) for number, key in context.execute(sa.union_all(*parts) if len(parts) > 1 else parts[0])}
+        for number, target in enumerate(targets):
+            for wanted in by_id[target]:
+                if (number, wanted.id) not in found:
+                    wanted.error = NO_SUCH_ID.format(wanted.raw)
+
+
+def _find_statuses(context: Context, statuses: list[Wanted]) -> None:
+    """Finds statuses by slug among those allowed for the content type."""
+    target = statuses[0].field.target
+    for wanted in statuses:
+        raw = wanted.raw
+        if isinstance(raw, dict) and set(raw) == {"value", "label"}:
+            wanted.raw = raw["value"]
+    if target is None:
+        return
+    slug = target.table.c.slug
+    for label in {wanted.draft.endpoint.label for wanted in statuses}:
+        group = [wanted for wanted in statuses if wanted.draft.endpoint.label == label]
+        names = {str(wanted.raw).lower() for wanted in group}
+        within = paths.compare(target, target.table, ["content_types"], lambda column: column == label)
+        rows = context.execute(sa.select(slug, target.table.c.id).where(slug.in_(names), within))
+        ids = {found: key for found, key in rows}
+        for wanted in group:
+            wanted.id = ids.get(str(wanted.raw).lower())
+            if wanted.id is None:
+                wanted.error = f"Object with slug={wanted.raw} does not exist."
+
+
+def _find_attributes(context: Context, target: Endpoint, names: tuple[str, ...], group: list[tuple[Wanted, dict[str, Any]]]) -> None:
+    """Finds objects by attributes of the same names: one statement for plain paths, one an object with lookups."""
+    columns = _plain_columns(target, names)
+    if columns is None:
+        for wanted, attributes in group:
+            _find_one(context, target, wanted, attributes)
+        return
+    source, selected = columns
+    converted: list[tuple[Wanted, dict[str, Any], tuple[Any, ...]]] = []
+    for wanted, attributes in group:
+        try:
+            values = tuple(lookups.convert(column, attributes[name]) for name, column in zip(names, selected, strict=True))
+            converted.append((wanted, attributes, values))
+        except (ValueError, TypeError) as error:
+            wanted.error = str(error)
+    conditions = [column.in_({v[i] for _, _, v in converted if v[i] is not None}) for i, column in enumerate(selected) if all(v[i] is not None for _, _, v in converted)]
+    rows = context.execute(sa.select(target.table.c.id, *selected).select_from(source).where(*conditions)).all() if converted else []
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for key, *values in rows:
+        found.setdefault(tuple(values), []).append(key)
+    for wanted, attributes, wanted_values in converted:
+        _take(wanted, found.get(wanted_values, []), attributes)
+
+
+def _plain_columns(target: Endpoint, names: tuple[str, ...]) -> tuple[Any, list[Any]] | None:
+    """The columns behind plain paths, and what to select them from; ``None`` when a name is no plain path."""
+    source, selected = target.table, []
+    for name in names:
+        endpoint, table = target, target.table
+        *steps, last = name.split("__")
+        for step in steps:
+            attribute = f"{step}_id"
+            following = target.registry.target(known(endpoint.model.__table__.c[attribute]).link) if attribute in endpoint.table.c else None
+            if following is None:
+                return None
+            there = following.table.alias()
+            source = source.outerjoin(there, there.c.id == table.c[attribute])
+            endpoint, table = following, there
+        attribute = last if last in table.c else f"{last}_id"
+        if attribute not in table.c:
+            return None
+        selected.append(table.c[attribute])
+    return (source, selected) if selected else None
+
+
+def _find_one(context: Context, target: Endpoint, wanted: Wanted, attributes: dict[str, Any]) -> None:
+    table, dialect = target.table, target.registry.dialect
+    try:
+        conditions = [paths.keyword(target, table, dialect, name, value) for name, value in attributes.items()]
+    except (ValueError, TypeError) as error:
+        wanted.error = str(error)
+        return
+    _take(wanted, list(context.execute(sa.select(table.c.id).where(*conditions).limit(2)).scalars()), attributes)
+
+
+def _take(wanted: Wanted, found: list[Any], attributes: dict[str, Any]) -> None:
+    if len(found) == 1:
+        wanted.id = found[0]
+    else:
+        wanted.error = (SEVERAL if found else NO_SUCH).format(attributes)

@@ -1,0 +1,185 @@
+"""One way in: create and update, always a batch; see the flow in DESIGN (schema → references → rules → write → read back)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core import changes
+from netinv_core.auth import permits
+from netinv_core.auth.identity import configuration_changed
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.read import pages
+from netinv_core.write import naming, references, schema, trees, uniqueness
+from netinv_core.write.draft import Draft, raise_errors
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+
+Body = Mapping[str, Any]
+Shown = list[dict[str, Any]]
+
+
+def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False) -> Shown:
+    """Creates objects and gives their representations, in order.
+
+    :raises Denied: without permission, or for an object outside of its constraints
+    :raises Invalid: with the errors of one object (``single``), or one entry for each
+    """
+    permits.check(context, endpoint, "add")
+    drafts = [Draft(endpoint, body) for body in bodies]
+    if not drafts:
+        return []
+    _check(context, endpoint, drafts, partial=False, single=single)
+    _insert(context, endpoint, drafts)
+    return _finish(context, endpoint, drafts, {}, "add")
+
+
+def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, partial: bool, single: bool = False) -> Shown:
+    """Changes objects, each body with its ``id``, and gives their representations, in order.
+
+    ``partial`` sets what was sent and asks for nothing more (PATCH); otherwise what is required must be there (PUT).
+
+    :raises NotFound: for a single object that is not there
+    :raises Denied: as :func:`create`
+    :raises Invalid: as :func:`create`; also for an id that is missing, unknown or given twice
+    """
+    permits.check(context, endpoint, "change")
+    keys = keys_of(endpoint, bodies)
+    rows = pages.rows_for_change(context, endpoint, keys, "change") if keys else {}
+    missing_error(rows, keys, single=single)
+    drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]
+    if not drafts:
+        return []
+    before = dict(endpoint.plan().fetch(context, keys))
+    _check(context, endpoint, drafts, partial=partial, single=single, one_error=True)
+    _update(context, endpoint, drafts)
+    return _finish(context, endpoint, drafts, before, "change")
+
+
+def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
+    """The ids of the items of a bulk request.
+
+    :raises Invalid: with one entry for each item, when an id is missing, malformed or given twice
+    """
+    found: list[Any] = []
+    errors: list[dict[str, Any]] = []
+    for body in bodies:
+        key, error = None, {}
+        if not isinstance(body, Mapping):
+            error = {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(body).__name__}."]}
+        elif "id" not in body:
+            error = {"id": [schema.REQUIRED]}
+        else:
+            key = endpoint.parse_key(str(body["id"]))
+            if key is None:
+                error = {"id": ["Must be a valid UUID." if endpoint.key_type is not int else "A valid integer is required."]}
+            elif key in found:
+                error = {"id": ["This object is listed more than once."]}
+        found.append(key)
+        errors.append(error)
+    if any(errors):
+        raise Invalid.batch(errors)
+    return found
+
+
+def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool) -> None:
+    """Refuses ids that are not there for this identity.
+
+    :raises NotFound: for a single object
+    :raises Invalid: with one entry for each item of a bulk request
+    """
+    if all(key in rows for key in keys):
+        return
+    if single:
+        raise NotFound()
+    raise Invalid.batch([{} if key in rows else {"id": [f"Object not found using the provided ID: {key}"]} for key in keys])
+
+
+def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial: bool, single: bool, one_error: bool = False) -> None:
+    """Everything between the bodies and the database; leaves the drafts complete and without errors.
+
+    :raises Invalid: when any draft is rejected (``one_error``: the first one's errors stand for the batch)
+    """
+    single = single or one_error
+    for draft in drafts:
+        draft.parse(partial=partial)
+    references.resolve(context, drafts)
+    naming.fill(context, drafts)
+    uniqueness.check_fields(context, endpoint, drafts)
+    raise_errors(drafts, single=single)
+    uniqueness.check_early_sets(context, endpoint, drafts)
+    raise_errors(drafts, single=single)
+    for draft in drafts:
+        if draft.new:
+            draft.complete()
+    if trees.is_tree(endpoint):
+        trees.check_loops(context, endpoint, drafts)
+    for step in (*endpoint.resource.preparations, *endpoint.rules):
+        step(context, drafts)
+    uniqueness.check_late_sets(context, endpoint, drafts)
+    raise_errors(drafts, single=single)
+
+
+def _insert(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    table = endpoint.table
+    try:
+        if endpoint.key_type is int:
+            for draft in drafts:
+                draft.id = context.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
+                draft.values["id"] = draft.id
+        else:
+            context.write(sa.insert(table), [draft.values for draft in drafts])
+    except sa.exc.IntegrityError as error:
+        raise uniqueness.explain(endpoint, error) from error
+
+
+def _update(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Writes the columns that changed: one statement for each set of columns."""
+    table = endpoint.table
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for draft in drafts:
+        draft.values = {name: value for name, value in draft.values.items() if value != draft.before.get(name, value) or name not in draft.before}
+        if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
+            draft.values["last_updated"] = context.now
+        if draft.values:
+            names = tuple(sorted(draft.values))
+            groups.setdefault(names, []).append({"of_id": draft.id, **draft.values})
+    try:
+        for names, rows in groups.items():
+            statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
+            context.write(statement.values({name: sa.bindparam(name) for name in names}), rows)
+    except sa.exc.IntegrityError as error:
+        raise uniqueness.explain(endpoint, error) from error
+
+
+def _finish(context: Context, endpoint: Endpoint, drafts: list[Draft], before: Mapping[Any, dict[str, Any]], action: str) -> Shown:
+    """What follows the rows themselves: associations, trees, effects, permission, read back, change record."""
+    for field in endpoint.writable.values():
+        field.store(context, drafts)
+    if trees.is_tree(endpoint):
+        trees.place(context, endpoint, drafts)
+    for effect in endpoint.resource.effects:
+        effect(context, drafts)
+    keys = [draft.id for draft in drafts]
+    permits.verify(context, endpoint, action, keys)
+    after = dict(endpoint.plan().fetch(context, keys))
+    changed = False
+    for draft in drafts:
+        old, new = before.get(draft.id), after[draft.id]
+        if old is not None and _same(old, new):
+            continue
+        changed = True
+        row = {**draft.before, **draft.values}
+        kind = changes.UPDATE if old is not None else changes.CREATE
+        context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(endpoint, row, new)))
+    if changed and endpoint.resource.configuration:
+        configuration_changed(context)
+    return [after[key] for key in keys]
+
+
+def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return all(old.get(name) == value for name, value in new.items() if name != "last_updated")

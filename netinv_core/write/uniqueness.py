@@ -1,0 +1,100 @@
+"""Uniqueness, said before the database says it: single columns with their fields, sets of columns after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.errors import Invalid
+from netinv_core.write.draft import ALL, NON_FIELD
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint
+    from netinv_core.write.draft import Draft
+
+
+def _sets(endpoint: Endpoint, *, early: bool) -> list[tuple[str, ...]]:
+    found = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
+    return [tuple(column.name for column in c.columns) for c in found if c.info["early"] is early]
+
+
+def _field_name(attribute: str) -> str:
+    return attribute.removesuffix("_id")
+
+
+def _clashing(context: Context, endpoint: Endpoint, names: tuple[str, ...], drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts whose values of ``names`` another object, or an earlier draft, has; one statement."""
+    concerned = [d for d in drafts if d.changed(*names) and all(d[name] is not None for name in names)]
+    if not concerned:
+        return []
+    table = endpoint.table
+    conditions = [table.c[name].in_({draft[name] for draft in concerned}) for name in names]
+    rows = context.execute(sa.select(table.c.id, *[table.c[name] for name in names]).where(*conditions))
+    holders: dict[tuple[Any, ...], set[Any]] = {}
+    for key, *values in rows:
+        holders.setdefault(tuple(values), set()).add(key)
+    moved = {draft.id: tuple(draft[name] for name in names) for draft in drafts if not draft.new}
+    found, claimed = [], set()
+    for draft in concerned:
+        values = tuple(draft[name] for name in names)
+        others = {key for key in holders.get(values, ()) if key != draft.id and moved.get(key, values) == values}
+        if others or values in claimed:
+            found.append(draft)
+        claimed.add(values)
+    return found
+
+
+def check_fields(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects values of unique columns that are taken."""
+    for name, column in endpoint.table.c.items():
+        if not column.unique or column.primary_key:
+            continue
+        field = endpoint.fields.get(_field_name(name))
+        if field is None:
+            continue
+        label = (field.label or field.name.replace("_", " "))
+        label = label if field.label and field.label.isupper() else label[:1].lower() + label[1:]
+        for draft in _clashing(context, endpoint, (name,), [d for d in drafts if field.name not in d.errors]):
+            if draft[name] != "" or not column.nullable:
+                draft.reject(field.name, f"{endpoint.title} with this {label} already exists.")
+
+
+def check_early_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects sets of values that are taken, where the set belongs to the fields."""
+    for names in _sets(endpoint, early=True):
+        for draft in _clashing(context, endpoint, names, drafts):
+            draft.reject(NON_FIELD, f"The fields {', '.join(map(_field_name, names))} must make a unique set.")
+
+
+def check_late_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects sets of values that are taken, where the model as a whole says so."""
+    for names in _sets(endpoint, early=False):
+        for draft in _clashing(context, endpoint, names, drafts):
+            draft.reject(ALL, _late_message(endpoint, names))
+
+
+def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
+    labels = [endpoint.fields[_field_name(n)].options()["label"] if _field_name(n) in endpoint.fields else n for n in names]
+    title = endpoint.title[:1].upper() + endpoint.title[1:]
+    listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
+    return f"{title} with this {listed} already exists."
+
+
+def explain(endpoint: Endpoint, error: Exception) -> Invalid:
+    """The answer to a constraint that the database found violated after all (a change made at the same time)."""
+    text = str(getattr(error, "orig", error))
+    for constraint in endpoint.table.constraints:
+        if not isinstance(constraint, sa.UniqueConstraint):
+            continue
+        names = [column.name for column in constraint.columns]
+        sqlite = ", ".join(f"{endpoint.table.name}.{name}" for name in names)
+        if (constraint.name and str(constraint.name) in text) or text.endswith(f"failed: {sqlite}"):
+            if len(names) == 1:
+                return Invalid.field(_field_name(names[0]), f"{endpoint.title} with this {_field_name(names[0])} already exists.")
+            return Invalid.whole(f"The fields {', '.join(map(_field_name, names))} must make a unique set.")
+    if "foreign key" in text.lower():
+        return Invalid.whole("An object referred to was deleted at the same time.")
+    return Invalid.whole("The change conflicts with another one made at the same time.")

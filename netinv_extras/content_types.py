@@ -1,0 +1,167 @@
+"""Content types as a resource, and the names that the API itself knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netinv_core import fields as kinds
+from netinv_core.content_types import ContentTypeRow, register
+from netinv_core.context import Context
+from netinv_core.read import filters
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec
+
+# Every model of the API, by label, with its name: tags, statuses and permissions may speak of models whose package is
+# not installed here, so that what was written for one service can be read by another.
+VOCABULARY = {
+    "auth.group": "group",
+    "circuits.circuit": "circuit",
+    "circuits.circuittermination": "circuit termination",
+    "circuits.circuittype": "circuit type",
+    "circuits.provider": "provider",
+    "circuits.providernetwork": "provider network",
+    "contenttypes.contenttype": "content type",
+    "dcim.cable": "cable",
+    "dcim.consoleport": "console port",
+    "dcim.consoleporttemplate": "console port template",
+    "dcim.consoleserverport": "console server port",
+    "dcim.consoleserverporttemplate": "console server port template",
+    "dcim.device": "device",
+    "dcim.devicebay": "device bay",
+    "dcim.devicebaytemplate": "device bay template",
+    "dcim.deviceredundancygroup": "device redundancy group",
+    "dcim.devicerole": "device role",
+    "dcim.devicetype": "device type",
+    "dcim.frontport": "front port",
+    "dcim.frontporttemplate": "front port template",
+    "dcim.interface": "interface",
+    "dcim.interfaceredundancygroup": "interface redundancy group",
+    "dcim.interfaceredundancygroupassociation": "interface redundancy group association",
+    "dcim.interfacetemplate": "interface template",
+    "dcim.inventoryitem": "inventory item",
+    "dcim.location": "location",
+    "dcim.locationtype": "location type",
+    "dcim.manufacturer": "manufacturer",
+    "dcim.platform": "platform",
+    "dcim.powerfeed": "power feed",
+    "dcim.poweroutlet": "power outlet",
+    "dcim.poweroutlettemplate": "power outlet template",
+    "dcim.powerpanel": "power panel",
+    "dcim.powerport": "power port",
+    "dcim.powerporttemplate": "power port template",
+    "dcim.rack": "rack",
+    "dcim.rackgroup": "rack group",
+    "dcim.rackreservation": "rack reservation",
+    "dcim.rackrole": "rack role",
+    "dcim.rearport": "rear port",
+    "dcim.rearporttemplate": "rear port template",
+    "dcim.region": "region",
+    "dcim.site": "site",
+    "dcim.virtualchassis": "virtual chassis",
+    "extras.computedfield": "computed field",
+    "extras.configcontext": "config context",
+    "extras.configcontextschema": "config context schema",
+    "extras.customfield": "custom field",
+    "extras.customfieldchoice": "custom field choice",
+    "extras.customlink": "custom link",
+    "extras.dynamicgroup": "dynamic group",
+    "extras.dynamicgroupmembership": "dynamic group membership",
+    "extras.exporttemplate": "export template",
+    "extras.gitrepository": "Git repository",
+    "extras.graphqlquery": "GraphQL query",
+    "extras.imageattachment": "image attachment",
+    "extras.job": "job",
+    "extras.jobbutton": "job button",
+    "extras.jobhook": "job hook",
+    "extras.joblogentry": "job log entry",
+    "extras.jobresult": "job result",
+    "extras.note": "note",
+    "extras.objectchange": "object change",
+    "extras.relationship": "relationship",
+    "extras.relationshipassociation": "relationship association",
+    "extras.scheduledjob": "scheduled job",
+    "extras.secret": "secret",
+    "extras.secretsgroup": "secrets group",
+    "extras.secretsgroupassociation": "secrets group association",
+    "extras.status": "status",
+    "extras.tag": "tag",
+    "extras.webhook": "webhook",
+    "ipam.aggregate": "aggregate",
+    "ipam.ipaddress": "IP address",
+    "ipam.prefix": "prefix",
+    "ipam.rir": "RIR",
+    "ipam.role": "role",
+    "ipam.routetarget": "route target",
+    "ipam.service": "service",
+    "ipam.vlan": "VLAN",
+    "ipam.vlangroup": "VLAN group",
+    "ipam.vrf": "VRF",
+    "tenancy.tenant": "tenant",
+    "tenancy.tenantgroup": "tenant group",
+    "users.objectpermission": "permission",
+    "users.token": "token",
+    "users.user": "user",
+    "virtualization.cluster": "cluster",
+    "virtualization.clustergroup": "cluster group",
+    "virtualization.clustertype": "cluster type",
+    "virtualization.virtualmachine": "virtual machine",
+    "virtualization.vminterface": "VM interface",
+}
+
+
+def register_vocabulary(context: Context) -> None:
+    """Adds the API's own names to the content types."""
+    register(context, VOCABULARY)
+
+
+def name_of(registry: Registry, label: str) -> str:
+    """``dcim | rack group``: the application and the model's name in words."""
+    app, _, model = label.partition(".")
+    endpoint = registry.get(label)
+    words = VOCABULARY.get(label) or (endpoint.title if endpoint is not None else model)
+    return f"{app} | {words}"
+
+
+def content_type_pair(attribute: str) -> list[filters.Filter]:
+    """The parameters for a column of labels: by ``app.model``, and by the content type's number (``…_id``)."""
+
+    def by_number(context: Context, table: Any, values: list[str]) -> Any:
+        numbers = {str(found.id): found.label for found in context.registry.content_types.values()}
+        if values[-1] not in numbers:
+            raise ValueError(f"Select a valid choice. {values[-1]} is not one of the available choices.")
+        return table.c[attribute] == numbers[values[-1]]
+
+    return [
+        filters.content_type(attribute, lambda endpoint, table, labels: table.c[attribute].in_(labels)),
+        filters.special(f"{attribute}_id", by_number, multiple=False),
+    ]
+
+
+def _display(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def named(app_label: str, model: str) -> str:
+        return name_of(registry, f"{app_label}.{model}")
+
+    return kinds.Computed(name="display", function=named, paths=("app_label", "model"), openapi={"type": "string"})
+
+
+def _column(name: str) -> Spec:
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        return kinds.Value(name=name, attribute=name, read_only=True, kind="string", openapi={"type": "string"})
+
+    return Spec(name, make)
+
+
+content_types: Resource = Resource(
+    ContentTypeRow,
+    "content-types",
+    label="contenttypes.contenttype",
+    title="content type",
+    display=(None,),
+    brief=[],
+    order=["app_label", "model"],
+    natural="model",
+    search=["app_label", "model"],
+    fields=[Spec("display", _display), _column("app_label"), _column("model")],
+    writable=False,
+    recorded=False,
+)

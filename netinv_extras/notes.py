@@ -1,0 +1,115 @@
+"""Notes: what users write down about an object of any package, and the ``notes/`` route below each of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.auth.models import User
+from netinv_core.context import Context
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.http import services
+from netinv_core.http.answers import body_of
+from netinv_core.model import SET_NULL, Organizational, Ref, Tracked, column, required_text, slug, to
+from netinv_core.read import pages
+from netinv_core.resource import Resource, Spec, object_of
+from netinv_core.write import save
+from netinv_core.write.draft import Draft
+from netinv_core.write.naming import slugify
+from netinv_extras.content_types import content_type_pair
+
+
+class Note(Tracked):
+    """A text about one object, with who wrote it."""
+
+    __tablename__ = "extras_note"
+
+    user_id: Mapped[Ref | None] = to(User, on_delete=SET_NULL, read_only=True)
+    user_name: Mapped[str] = column(length=150, read_only=True, default="")
+    assigned_object_type: Mapped[str] = column(length=100, index=True)
+    assigned_object_id: Mapped[uuid.UUID] = column(index=True)
+    note: Mapped[str] = required_text()
+    slug: Mapped[str] = slug(of="note", length=100)
+
+
+notes = Resource(
+    Note,
+    "notes",
+    display="slug",
+    brief=["assigned_object", "note", "user", "slug"],
+    order=["created"],
+    search=["user_name", "note", "assigned_object_id"],
+    fields=[object_of("assigned_object", "assigned_object_type", "assigned_object_id")],
+    filters=content_type_pair("assigned_object_type"),
+)
+
+
+@notes.prepare
+def sign(context: Context, drafts: Sequence[Draft]) -> None:
+    """A new note is its writer's, and its slug names the object and the moment."""
+    for draft in drafts:
+        if draft.new:
+            draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
+            draft["slug"] = f"{slugify(str(draft['assigned_object_id']))[:60]}-{context.now:%Y-%m-%dt%H%M%S%f}-{draft.id.hex[:8]}"
+
+
+@notes.rule
+def the_object_exists(context: Context, drafts: Sequence[Draft]) -> None:
+    """A note is about an object that can be seen."""
+    for label in {draft["assigned_object_type"] for draft in drafts}:
+        group = [draft for draft in drafts if draft["assigned_object_type"] == label]
+        endpoint = context.registry.get(label)
+        if endpoint is None or endpoint.key_type is not uuid.UUID:
+            for draft in group:
+                draft.reject("assigned_object_type", f"Invalid content type: {label}")
+            continue
+        found = {key for key, _ in endpoint.plan("nested").fetch(context, [draft["assigned_object_id"] for draft in group])}
+        for draft in group:
+            if draft["assigned_object_id"] not in found:
+                draft.reject("assigned_object_id", f"Related object not found using the provided ID: {draft['assigned_object_id']}")
+
+
+address = Spec("notes_url", lambda registry, endpoint: kinds.Address(name="notes_url", endpoint=endpoint, suffix="notes/"))
+
+
+def list_notes(request: Request) -> Response:
+    """The notes about one object, paged."""
+    context, endpoint = services.open_item(request, ("GET", "POST"))
+    key = _existing(context, endpoint, request)
+    parameters = [("assigned_object_type", [endpoint.label]), ("assigned_object_id", [str(key)])]
+    return services.list_page(context, request, context.registry["extras.note"], parameters)
+
+
+def add_note(request: Request) -> Response:
+    """A new note about one object."""
+    context, endpoint = services.open_item(request, ("GET", "POST"), action="view")
+    key = _existing(context, endpoint, request)
+    body = body_of(request)
+    if not isinstance(body, dict):
+        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+    note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
+    (made,) = save.create(context, context.registry["extras.note"], [note], single=True)
+    context.journal.write(context)
+    return services.answer(context, request, made, 201)
+
+
+def _existing(context: Any, endpoint: Any, request: Request) -> Any:
+    if request.context.key is None or not issubclass(endpoint.model, Organizational):
+        raise NotFound()
+    pages.detail(context, endpoint, request.context.key, shape="nested")
+    return request.context.key
+
+
+def includeme(config: Any) -> None:
+    """Adds ``notes/`` below the objects of every application."""
+    for app in config.registry.netinv.apps.values():
+        actions = services.Actions(app)
+        actions.item("[^/]+", "notes", get=list_notes, post=add_note)
+        for service in actions.services:
+            config.add_cornice_service(service)

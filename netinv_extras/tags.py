@@ -1,0 +1,156 @@
+"""Tags: words that users put on primary objects of any package."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.columns import Chars
+from netinv_core.context import Context
+from netinv_core.database import among
+from netinv_core.model import Base, Description, Name, Organizational, Primary, color, column, labels_of
+from netinv_core.read import filters, paths
+from netinv_core.read.plan import Place, Plan, Reader, Row
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec, VersionChange, count_of
+from netinv_core.write.delete import Dependents
+from netinv_core.write.draft import Draft
+
+
+class Tag(Organizational):
+    """A word with a colour, for objects of certain content types."""
+
+    __tablename__ = "extras_tag"
+
+    name: Mapped[Name] = column(length=100, unique=True)
+    slug: Mapped[str] = column(
+        length=100,
+        unique=True,
+        kind="slug",
+        pattern=r"^[-\w]+\Z",
+        pattern_error="Enter a valid “slug” consisting of Unicode letters, numbers, underscores, or hyphens.",
+    )
+    color: Mapped[str] = color()
+    description: Mapped[Description]
+
+
+tag_types = labels_of("extras_tag_type", "extras_tag")
+tagged = sa.Table(
+    "extras_tagged_item",
+    Base.metadata,
+    sa.Column("tag_id", sa.Uuid(), sa.ForeignKey("extras_tag.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("object_type", Chars(100), primary_key=True),
+    sa.Column("object_id", sa.Uuid(), primary_key=True),
+    sa.Index("ix_extras_tagged_item_object", "object_id", "object_type"),
+)
+dependents = Dependents(tagged, "object_type", "object_id", applies=lambda endpoint: issubclass(endpoint.model, Primary))
+
+
+def _tagged_items(registry: Registry, table: Any) -> Any:
+    return sa.select(sa.func.count()).select_from(tagged).where(tagged.c.tag_id == table.c.id).scalar_subquery()
+
+
+def _every_type(registry: Registry) -> list[str]:
+    return sorted(endpoint.label for endpoint in registry.endpoints.values() if issubclass(endpoint.model, Primary))
+
+
+ALL_TYPES = ["*"]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class TagTypes(kinds.Labels):
+    """The content types of a tag; ``["*"]``, from before they existed, is every type that can be tagged."""
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        super().accept(draft, _every_type(self.registry) if value == ALL_TYPES else value)
+
+
+def _tag_types(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    return TagTypes(name="content_types", table=tag_types, registry=registry, required=True)
+
+
+tags = Resource(
+    Tag,
+    "tags",
+    brief=["name", "slug", "color"],
+    search=["name", "slug", "content_types"],
+    fields=[
+        count_of("tagged_items", _tagged_items),
+        Spec("content_types", _tag_types),
+    ],
+    versions=[VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))],
+)
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Tags(kinds.Many):
+    """The tags of an object: nested, written as a list of ids or attributes of tags allowed for its content type."""
+
+    endpoint: Endpoint
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        tag = self.registry["extras.tag"]
+        inner = Plan(plan.registry, tag, ordered=True)
+        shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
+        label, dialect = place.endpoint.label, plan.registry.dialect
+        assigned = sa.select(tagged.c.object_id, tagged.c.tag_id).where(
+            tagged.c.object_type == label, among(dialect, tagged.c.object_id)
+        )
+        key = plan.column(place, "id")
+
+        def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
+            pairs = context.execute(assigned, {"keys": kinds.keys_of(rows, key)}).all()
+            if not pairs:
+                return {}
+            owners = kinds.collect((tag_id, owner) for owner, tag_id in pairs)
+            found = shown.fetch(context, list(owners))
+            return kinds.collect((owner, item) for tag_id, item in found for owner in owners[tag_id])
+
+        batch = plan.batch(load)
+        return lambda row, page: page.batches[batch].get(row[key], [])
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if isinstance(value, list) and all(isinstance(item, dict) and item.get("id") for item in value):
+            value = [item["id"] for item in value]
+        super().accept(draft, value)
+
+    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+        wanted = {draft.id: draft.many[self.name] for draft in drafts if self.name in draft.many}
+        if not wanted:
+            return
+        label = self.endpoint.label
+        if not all(draft.new for draft in drafts):
+            clause = among(context.registry.dialect, tagged.c.object_id)
+            context.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(wanted)})
+        rows = [{"tag_id": tag, "object_type": label, "object_id": owner} for owner, found in wanted.items() for tag in found]
+        if rows:
+            context.write(sa.insert(tagged), rows)
+
+    def flat(self, shown: Any) -> Any:
+        return [item["name"] for item in shown]
+
+
+field = Spec(
+    "tags",
+    lambda registry, endpoint: Tags(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint),
+)
+parameter = filters.key("tag", "tags", by="slug", ids=False, all_of=True)
+
+
+def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
+    """The way from objects of an endpoint to their tags."""
+
+    def owners(ids: Any = None) -> Any:
+        found = sa.select(tagged.c.object_id).where(tagged.c.object_type == endpoint.label)
+        return found if ids is None else found.where(tagged.c.tag_id.in_(ids))
+
+    return paths.Relation(
+        lambda: registry.get("extras.tag"),
+        lambda table, ids: table.c.id.in_(owners(ids)),
+        lambda table: table.c.id.in_(owners()),
+    )
+

@@ -1,0 +1,60 @@
+"""Tenants and the groups they are sorted into."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.model import CASCADE, SELF, SET_NULL, Comments, Description, Name, Organizational, Primary, Ref, Slug, Tree, to
+from netinv_core.read.filters import Filter, key, tree_pair
+from netinv_core.resource import Resource
+from netinv_core.write.trees import count_below, depth
+
+
+class TenantGroup(Tree, Organizational):
+    """An arbitrary collection of tenants; groups nest."""
+
+    __tablename__ = "tenancy_tenant_group"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    parent_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="children")
+    description: Mapped[Description]
+
+
+class Tenant(Primary):
+    """A customer or department that owns or uses things."""
+
+    __tablename__ = "tenancy_tenant"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    group_id: Mapped[Ref | None] = to(TenantGroup, on_delete=SET_NULL, back="tenants")
+    description: Mapped[Description]
+    comments: Mapped[Comments]
+
+
+tenant_groups = Resource(
+    TenantGroup,
+    "tenant-groups",
+    brief=["name", "slug", "tenant_count", "_depth"],
+    order=["tree_key"],
+    search=["name", "description", "slug"],
+    fields=[depth("_depth"), count_below("tenant_count", "tenancy.tenant", "group_id")],
+)
+
+tenants = Resource(
+    Tenant,
+    "tenants",
+    brief=["name", "slug"],
+    order=["group.name", "name"],
+    search=["name", "slug", "description", "comments", "group.name"],
+    filters=[*tree_pair("group")],
+)
+
+
+def tenant_filters(path: str = "tenant") -> list[Filter]:
+    """The parameters of a resource whose objects have a tenant at ``path``: the tenant, and its group with those below."""
+    found = tree_pair("tenant_group", f"{path}.group")
+    if path != "tenant":
+        found += [key("tenant", path), key("tenant_id", path, by=())]
+    return found
