@@ -34,7 +34,8 @@ NONE: Any = object()
 class Field:
     """One member of a resource's representation.
 
-    ``kind`` is the type OPTIONS shows; ``costly`` fields can be left out with ``exclude``; ``attribute`` is the
+    ``kind`` is the type OPTIONS shows; ``costly`` fields can be left out with ``exclude``, ``opt_in`` fields are read
+    when ``include`` names them and shown in the answer to a write; ``attribute`` is the
     column that holds the value, when one does; ``nested`` says whether the field is ``shown``, ``absent`` or
     ``null`` where its resource is nested in another.
     """
@@ -48,6 +49,7 @@ class Field:
     required: bool = False
     nullable: bool = False
     costly: bool = False
+    opt_in: bool = False
     nested: str = "shown"
     default: Any = NONE
     attribute: str | None = None

@@ -120,7 +120,7 @@ class Endpoint:
         return target._reach_column(source.outerjoin(there, there.c.id == table.c[attribute]), there, steps[1:])
 
     def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
-        """The plan for ``full``, ``brief`` or ``nested``; ``without`` names costly fields to leave out."""
+        """The plan for ``full``, ``brief`` or ``nested``; ``without`` names fields to leave out."""
         if (shape, without) not in self._plans:
             plan = Plan(self.registry, self)
             if shape == "nested":
@@ -136,6 +136,16 @@ class Endpoint:
         """The column behind a field of another name, for paths."""
         field = self.fields.get(name)
         return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
+
+    @functools.cached_property
+    def costly(self) -> frozenset[str]:
+        """The fields that a request can leave out."""
+        return frozenset(name for name, field in self.fields.items() if field.costly)
+
+    @functools.cached_property
+    def opt_in(self) -> frozenset[str]:
+        """The fields that a request must ask for."""
+        return frozenset(name for name, field in self.fields.items() if field.opt_in)
 
     @functools.cached_property
     def writable(self) -> dict[str, kinds.Field]:

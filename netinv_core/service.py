@@ -10,7 +10,7 @@ import pyramid_tm
 from pyramid.config import Configurator
 from sqlalchemy.engine import Engine
 
-from netinv_core import content_types
+from netinv_core import content_types, work
 from netinv_core import settings as known_settings
 from netinv_core.app import Broken, discover
 from netinv_core.auth.identity import ANONYMOUS
@@ -45,7 +45,12 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     """The WSGI application (``paste.app_factory``)."""
     known = known_settings.read(settings)
     engine = engine_for(known)
-    return make_app(engine, known, settings)
+    app = make_app(engine, known, settings)
+    if known["embedded_worker"] and known["queue_url"]:
+        huey = work.queue(known["queue_url"])
+        work.add_tasks(huey, engine, app.registry.netinv)
+        work.start_embedded(huey)
+    return app
 
 
 def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Any:

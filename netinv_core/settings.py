@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +27,7 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
     "secret": (str, ""),
+    "secret_file": (str, ""),
     "queue_url": (str, ""),
     "embedded_worker": (_flag, False),
     "paginate_count": (int, 50),
@@ -32,6 +35,7 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "strict_filtering": (_flag, True),
     "exempt_view_permissions": (_words, ()),
     "base_url": (str, ""),
+    "changelog_retention": (int, 90),
 }
 
 
@@ -51,4 +55,20 @@ def read(settings: Mapping[str, str]) -> dict[str, Any]:
             found[name] = KNOWN[name][0](text)
         except (ValueError, KeyError):
             raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
+    found["secret"] = found["secret"] or _secret_in(found["secret_file"])
     return found
+
+
+def _secret_in(path: str) -> str:
+    """The secret kept in a file, which is made when it is not there; readable by its owner only.
+
+    :raises ValueError: when neither a secret nor a file is set
+    """
+    if not path:
+        raise ValueError("netinv.secret (or netinv.secret_file) must be set: it protects the token keys")
+    place = pathlib.Path(path)
+    if not place.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch(mode=0o600)
+        place.write_text(secrets.token_urlsafe(48))
+    return place.read_text().strip()

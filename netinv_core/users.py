@@ -22,8 +22,8 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
-from netinv_core.context import Context
 from netinv_core.content_types import register
+from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
 from netinv_core.model import Column
 from netinv_core.read import filters

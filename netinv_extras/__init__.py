@@ -12,7 +12,7 @@ from netinv_core.model import Organizational, Primary
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Spec
 from netinv_core.write.delete import Dependents
-from netinv_extras import custom_fields, notes, statuses, tags
+from netinv_extras import custom_fields, notes, opt_in, statuses, tags
 from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.object_changes import object_changes
 
@@ -39,7 +39,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
     if issubclass(endpoint.model, Primary):
         found.append(tags.field)
     if issubclass(endpoint.model, Organizational):
-        found += [notes.address, custom_fields.field]
+        found += [notes.address, custom_fields.field, opt_in.computed_fields, opt_in.relationships]
     return found
 
 

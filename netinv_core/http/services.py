@@ -15,6 +15,7 @@ from pyramid.response import Response
 from netinv_core.app import App
 from netinv_core.auth import permits
 from netinv_core.errors import Invalid, NotAllowed, NotFound
+from netinv_core.fields import Count
 from netinv_core.http import describe, html, paging, versions
 from netinv_core.http.answers import body_of, json_response
 from netinv_core.http.opening import Opened, open_request
@@ -63,20 +64,16 @@ def _open(request: Request, methods: tuple[str, ...], action: str | None = None)
 
 
 def shape_of(context: Opened, endpoint: Endpoint) -> tuple[str, frozenset[str]]:
-    """The shape the query asks for, and the costly fields it leaves out."""
-    brief = any(context.query.get("brief", ()))
-    left_out = frozenset(context.query.get("exclude", ())) & costly(endpoint)
-    return ("brief", frozenset()) if brief else ("full", left_out)
-
-
-def costly(endpoint: Endpoint) -> frozenset[str]:
-    """The fields that ``exclude`` can leave out."""
-    return frozenset(name for name, field in endpoint.fields.items() if field.costly)
+    """The shape the query asks for, and the fields it leaves out."""
+    if any(context.query.get("brief", ())):
+        return "brief", frozenset()
+    excluded = endpoint.costly.intersection(context.query.get("exclude", ()))
+    return "full", excluded | endpoint.opt_in.difference(context.query.get("include", ()))
 
 
 def parameters_of(context: Opened, endpoint: Endpoint) -> list[tuple[str, list[str]]]:
     """The query's parameters that are filters."""
-    return [(n, v) for n, v in context.query.items() if n not in RESERVED and not (n == "exclude" and costly(endpoint))]
+    return [(n, v) for n, v in context.query.items() if n not in RESERVED and not (n == "exclude" and endpoint.costly)]
 
 
 def answer(context: Opened, request: Request, body: Any, status: int = 200) -> Response:
@@ -110,14 +107,15 @@ def list_page(context: Opened, request: Request, endpoint: Endpoint, parameters:
 
 
 def post(request: Request) -> Response:
-    """One new object, or a list of them."""
+    """One new object, or a list of them; answered without counters, which nothing can have raised yet."""
     context, endpoint = open_list(request)
     body = body_of(request)
     single = not isinstance(body, list)
     bodies = [versions.upgrade(endpoint, context.version, item, new=True) for item in ([body] if single else body)]
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
     context.journal.write(context)
-    response = answer(context, request, made[0] if single else made, 201)
+    uncounted = [{n: v for n, v in item.items() if not isinstance(endpoint.fields.get(n), Count)} for item in made]
+    response = answer(context, request, uncounted[0] if single else uncounted, 201)
     if single:
         response.headers["Location"] = made[0]["url"]
     return response

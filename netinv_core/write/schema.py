@@ -15,8 +15,8 @@ from netinv_core.model import Choices, Column
 REQUIRED = "This field is required."
 NOT_NULL = "This field may not be null."
 NOT_BLANK = "This field may not be blank."
-_TRUE = {"t", "T", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", 1, True}
-_FALSE = {"f", "F", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", "0", 0, 0.0, False}
+_TRUE = {"t", "T", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", 1}
+_FALSE = {"f", "F", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", "0", 0}
 
 
 class _Type(colander.SchemaType):

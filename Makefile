@@ -1,0 +1,50 @@
+# netinv: `make help` says what there is.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam plugins/example .
+INSTALLED := .venv/.installed
+POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
+MARIADB ?= mysql://root@127.0.0.1:3306/test
+REDIS ?= redis://127.0.0.1:6379/9
+PYTEST := $(BIN)/python -m pytest -q -n 2
+
+.PHONY: help install run test test-all bench lint lock clean
+
+help:      ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
+
+install: $(INSTALLED)  ## make .venv with everything from the lock file
+
+$(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg plugins/*/setup.cfg)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
+	touch $@
+
+run: install  ## migrate a SQLite file, make the first user, serve API and worker on 127.0.0.1:8000
+	@mkdir -p var
+	@$(BIN)/netinv migrate
+	@$(BIN)/netinv user create admin --superuser --with-token --unless-any
+	@echo "serving http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
+	@$(BIN)/pserve development.ini
+
+test: install  ## run the tests on SQLite
+	$(PYTEST)
+
+test-all: install  ## run the tests on PostgreSQL and MariaDB, with Redis, over real connections
+	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
+	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
+
+bench: install  ## measure the service on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
+	$(BIN)/python -m bench $(BENCH)
+
+lint: install  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+lock: install  ## write requirements.lock anew from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v '^-e' > requirements.lock
+
+clean:     ## remove what was made: .venv, databases, caches
+	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,169 @@
+"""Commands on accounts and their tokens."""
+
+from __future__ import annotations
+
+import datetime
+import secrets
+import uuid
+
+import click
+import sqlalchemy as sa
+
+from netinv_core.auth import keys
+from netinv_core.auth.identity import configuration_changed
+from netinv_core.auth.models import Token, User
+from netinv_core.commands.environment import Environment
+from netinv_core.context import Context
+from netinv_core.errors import Invalid
+from netinv_core.model import now
+from netinv_core.write import save
+
+_users, _tokens = User.__table__, Token.__table__
+
+
+@click.group()
+def user() -> None:
+    """Create, list and change accounts."""
+
+
+@user.command("create")
+@click.argument("username")
+@click.option("--superuser", is_flag=True, help="May do everything.")
+@click.option("--password", envvar="NETINV_PASSWORD", show_envvar=True, help="Made at random, and printed, when not given.")
+@click.option("--with-token", is_flag=True, help="Also make a token and print it.")
+@click.option("--unless-any", is_flag=True, help="Do nothing when there already is an account.")
+@click.pass_obj
+def create_user(environment: Environment, username: str, superuser: bool, password: str | None, with_token: bool, unless_any: bool) -> None:
+    """Create the account USERNAME; what is printed is not shown again."""
+    chosen = password or secrets.token_urlsafe(12)
+    with environment.context() as context:
+        if unless_any and context.execute(sa.select(_users.c.id)).first() is not None:
+            return
+        try:
+            (made,) = save.create(context, context.registry["users.user"], [{"username": username, "password": chosen}], single=True)
+        except Invalid as error:
+            raise click.ClickException("; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.body.items())) from None
+        context.write(sa.update(_users).where(_users.c.id == made["id"]).values(is_superuser=superuser, is_staff=superuser))
+        key = make_token(context, made["id"], "made with the account") if with_token else None
+    click.echo(f"user      {username}")
+    if password is None:
+        click.echo(f"password  {chosen}")
+    if key is not None:
+        click.echo(f"token     {key}")
+
+
+@user.command("list")
+@click.pass_obj
+def list_users(environment: Environment) -> None:
+    """List the accounts."""
+    with environment.context() as context:
+        for row in context.execute(sa.select(_users).order_by(_users.c.username)):
+            marks = [word for word, shown in (("superuser", row.is_superuser), ("inactive", not row.is_active)) if shown]
+            click.echo(f"{row.username:30} {' '.join(marks)}".rstrip())
+
+
+@user.command("password")
+@click.argument("username")
+@click.option("--password", prompt=True, hide_input=True, confirmation_prompt=True, envvar="NETINV_PASSWORD", show_envvar=True)
+@click.pass_obj
+def set_password(environment: Environment, username: str, password: str) -> None:
+    """Give USERNAME another password."""
+    _change(environment, username, password=keys.hash_password(password))
+    click.echo(f"the password of {username} is changed")
+
+
+@user.command("deactivate")
+@click.argument("username")
+@click.pass_obj
+def deactivate(environment: Environment, username: str) -> None:
+    """Turn away USERNAME and every token of theirs; nothing is deleted."""
+    _change(environment, username, is_active=False)
+    click.echo(f"{username} is inactive")
+
+
+@user.command("activate")
+@click.argument("username")
+@click.pass_obj
+def activate(environment: Environment, username: str) -> None:
+    """Let USERNAME in again."""
+    _change(environment, username, is_active=True)
+    click.echo(f"{username} is active")
+
+
+def _change(environment: Environment, username: str, **values: object) -> None:
+    with environment.context() as context:
+        found = context.write(sa.update(_users).where(_users.c.username == username).values(values))
+        if not found.rowcount:
+            raise click.ClickException(f"no user is called {username!r}")
+        configuration_changed(context)
+
+
+@click.group()
+def token() -> None:
+    """Create, list and revoke API tokens."""
+
+
+@token.command("create")
+@click.argument("username")
+@click.option("--read-only", is_flag=True, help="Permit reading only.")
+@click.option("--days", type=int, help="Expire after this many days.")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--key", help="The key itself, 40 hexadecimal characters (to restore a token); made at random when not given.")
+@click.pass_obj
+def create_token(environment: Environment, username: str, read_only: bool, days: int | None, description: str, key: str | None) -> None:
+    """Make a token for USERNAME and print its key."""
+    if key is not None and (len(key) != keys.KEY_LENGTH or set(key) - set("0123456789abcdef")):
+        raise click.BadParameter("40 hexadecimal characters, please", param_hint="--key")
+    with environment.context(username) as context:
+        expires = now() + datetime.timedelta(days=days) if days is not None else None
+        click.echo(make_token(context, context.identity.user_id, description, expires=expires, writes=not read_only, key=key))
+
+
+@token.command("list")
+@click.argument("username")
+@click.pass_obj
+def list_tokens(environment: Environment, username: str) -> None:
+    """List the tokens of USERNAME by their last six characters."""
+    cipher = keys.sealer(environment.settings["secret"])
+    with environment.context(username) as context:
+        mine = sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id).order_by(_tokens.c.created)
+        for row in context.execute(mine):
+            key = cipher.decrypt(row.key_sealed.encode()).decode()
+            expiry = f"expires {row.expires:%Y-%m-%d}" if row.expires else "does not expire"
+            click.echo(f"{key[-6:]}  {'read, write' if row.write_enabled else 'read only'}  {expiry}  {row.description}")
+
+
+@token.command("revoke")
+@click.argument("username")
+@click.argument("ending")
+@click.pass_obj
+def revoke(environment: Environment, username: str, ending: str) -> None:
+    """Delete the token of USERNAME whose key ends in ENDING."""
+    cipher = keys.sealer(environment.settings["secret"])
+    with environment.context(username) as context:
+        rows = context.execute(sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id)).all()
+        found = [row.id for row in rows if cipher.decrypt(row.key_sealed.encode()).decode().endswith(ending)]
+        if len(found) != 1:
+            raise click.ClickException(f"{len(found) or 'no'} tokens of {username} end in {ending!r}")
+        context.write(sa.delete(_tokens).where(_tokens.c.id == found[0]))
+    click.echo("revoked")
+
+
+def make_token(
+    context: Context, user_id: object, description: str, *, expires: datetime.datetime | None = None, writes: bool = True, key: str | None = None
+) -> str:
+    """Writes a token for a user; its key."""
+    key = key or keys.new_key()
+    cipher = keys.sealer(context.registry.settings["secret"])
+    values = {
+        "id": uuid.uuid4(),
+        "user_id": user_id,
+        "created": now(),
+        "expires": expires,
+        "key_hash": keys.digest(key),
+        "key_sealed": cipher.encrypt(key.encode()).decode(),
+        "write_enabled": writes,
+        "description": description,
+    }
+    context.write(sa.insert(_tokens).values(values))
+    return key

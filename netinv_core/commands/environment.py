@@ -1,0 +1,90 @@
+"""What every command works with: the settings of an ini file, the engine, the registry, a context for a user."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from huey import Huey
+from pyramid.paster import get_appsettings, setup_logging
+from sqlalchemy.engine import Engine
+
+from netinv_core import settings as known_settings
+from netinv_core import work
+from netinv_core.auth import identity
+from netinv_core.content_types import load
+from netinv_core.context import Context
+from netinv_core.database import session_factory
+from netinv_core.registry import Registry
+from netinv_core.service import engine_for, registry_for
+
+VARIABLE = "NETINV_INI"
+
+
+@dataclasses.dataclass
+class Environment:
+    """The service that an ini file describes."""
+
+    ini: str
+
+    @classmethod
+    def from_variable(cls) -> Environment:
+        """The environment that ``NETINV_INI`` names (``development.ini`` when unset)."""
+        return cls(os.environ.get(VARIABLE, "development.ini"))
+
+    @functools.cached_property
+    def settings(self) -> dict[str, Any]:
+        """The typed settings."""
+        if not Path(self.ini.partition("#")[0]).is_file():
+            raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
+        setup_logging(self.ini)
+        try:
+            return known_settings.read(get_appsettings(self.ini))
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+
+    @functools.cached_property
+    def engine(self) -> Engine:
+        """The database."""
+        return engine_for(self.settings)
+
+    @functools.cached_property
+    def registry(self) -> Registry:
+        """Every installed package's resources."""
+        return registry_for(self.engine.dialect.name, self.settings)
+
+    @contextlib.contextmanager
+    def context(self, username: str | None = None) -> Iterator[Context]:
+        """A context that commits at its end; acting for a user, or for the service itself.
+
+        :raises click.ClickException: when there is no such user
+        """
+        with session_factory(self.engine)() as session:
+            context = Context(self.registry, session, identity.Identity(superuser=True), writing=True)
+            load(context)
+            if username is not None:
+                try:
+                    context.identity = identity.by_username(context, username)
+                except LookupError as error:
+                    raise click.ClickException(str(error)) from None
+            yield context
+            context.journal.write(context)
+            session.commit()
+
+    def worker_queue(self) -> Huey:
+        """The queue with its tasks.
+
+        :raises click.ClickException: without ``netinv.queue_url``
+        """
+        url = self.settings["queue_url"]
+        if not url:
+            raise click.ClickException("the setting netinv.queue_url is empty: there is no queue to work on")
+        huey = work.queue(url)
+        work.add_tasks(huey, self.engine, self.registry)
+        return huey

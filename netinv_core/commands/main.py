@@ -1,0 +1,31 @@
+"""The ``netinv`` command."""
+
+from __future__ import annotations
+
+import click
+
+from netinv_core.commands import accounts, upkeep
+from netinv_core.commands.environment import VARIABLE, Environment
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file."
+)
+@click.version_option(package_name="netinv-core", prog_name="netinv")
+@click.pass_context
+def cli(context: click.Context, config: str) -> None:
+    """Care for a netinv service: its database, accounts, worker and data.
+
+    The service itself is started with `pserve INI`. A first start:
+
+    \b
+      netinv -c production.ini migrate
+      netinv -c production.ini user create admin --superuser
+      pserve production.ini
+    """
+    context.obj = Environment(config)
+
+
+for command in (upkeep.migrate, upkeep.worker, upkeep.openapi, upkeep.revision, accounts.user, accounts.token):
+    cli.add_command(command)

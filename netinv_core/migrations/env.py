@@ -1,0 +1,46 @@
+"""Alembic's environment: one database, every package's branch; see :mod:`netinv_core.migrating`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from alembic import context
+
+from netinv_core.columns import Chars, Json, LongText, Packed, Timestamp
+from netinv_core.model import Base
+
+_OURS = {Chars: "length", Packed: "length", Json: None, LongText: None, Timestamp: None}
+
+
+def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[False]:
+    """Writes netinv's column types as ``columns.Chars(100)``."""
+    if kind == "type" and type(item) in _OURS:
+        autogen_context.imports.add("from netinv_core import columns")
+        argument = _OURS[type(item)]
+        return f"columns.{type(item).__name__}({getattr(item, argument) if argument else ''})"
+    return False
+
+
+def include_name(name: str | None, kind: str, parents: Any) -> bool:
+    """While a revision is written, only the tables of the package it is for."""
+    prefix = context.config.attributes.get("prefix")
+    return kind != "table" or prefix is None or (name or "").startswith(prefix)
+
+
+def include_object(item: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
+    """As :func:`include_name`, for what the models declare."""
+    return include_name(name, kind, None)
+
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_item=render_item,
+    include_name=include_name,
+    include_object=include_object,
+    render_as_batch=True,
+    compare_type=False,
+    transaction_per_migration=False,
+)
+with context.begin_transaction():
+    context.run_migrations()
