@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.models import User
 from netinv_core.columns import Json
-from netinv_core.model import SET_NULL, Choices, Record, Ref, choice, column, known, now, to
+from netinv_core.model import SET_NULL, Choices, Record, Ref, choice, column, known, now, table_of, to
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -86,7 +86,7 @@ class Journal:
         recorded = [change for change in found if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
         if recorded:
             rows = [_row(context, change, position) for position, change in enumerate(recorded)]
-            context.write(sa.insert(ObjectChange.__table__), rows)
+            context.write(sa.insert(table_of(ObjectChange)), rows)
         return found
 
 

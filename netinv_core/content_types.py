@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.columns import Chars
 from netinv_core.context import Context
-from netinv_core.model import Base
+from netinv_core.model import Base, table_of
 from netinv_core.registry import ContentType, Registry
 
 
@@ -34,13 +34,13 @@ def register(context: Context, labels: Iterable[str]) -> None:
     missing = sorted(set(labels) - set(context.registry.content_types))
     if missing:
         rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
-        context.write(sa.insert(ContentTypeRow.__table__), rows)
+        context.write(sa.insert(table_of(ContentTypeRow)), rows)
         load(context)
 
 
 def load(context: Context) -> None:
     """Reads the names into the registry."""
-    table = ContentTypeRow.__table__
+    table = table_of(ContentTypeRow)
     rows = context.execute(sa.select(table.c.id, table.c.app_label, table.c.model)).all()
     registry: Registry = context.registry
     registry.content_types = {f"{app}.{model}": ContentType(key, f"{app}.{model}") for key, app, model in rows}

@@ -12,7 +12,7 @@ import zope.sqlalchemy
 from sqlalchemy.orm import Session
 
 from netinv_core.changes import Journal
-from netinv_core.database import WRITING
+from netinv_core.database import options_for
 from netinv_core.model import now
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class Context:
 
     @property
     def connection(self) -> sa.Connection:
-        """The session's connection; a writing context takes SQLite's write lock at its start."""
+        """The session's connection."""
         if self._connection is None:
-            options: dict[str, Any] = {WRITING: True} if self.writing else {}
+            options = options_for(self.registry.dialect, writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
         return self._connection
 

@@ -55,6 +55,7 @@ def _prepare_sqlite(engine: Engine) -> None:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA busy_timeout=30000")
         connection.create_function("lower", 1, lambda s: s.lower() if isinstance(s, str) else s, deterministic=True)
+        connection.create_function("concat_ws", -1, lambda joint, *parts: joint.join(p for p in parts if p is not None), deterministic=True)
         connection.create_function("regexp", 2, _matches, deterministic=True)
 
     @event.listens_for(engine, "begin")
@@ -85,6 +86,17 @@ class _KeySet(TypeDecorator[list[Any]]):
 
     def process_bind_param(self, value: list[Any] | None, dialect: Any) -> str:
         return orjson.dumps([key.hex if isinstance(key, uuid.UUID) else key for key in value or ()]).decode()
+
+
+def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:
+    """The execution options of a unit of work's connection.
+
+    A writing one takes SQLite's write lock at its start; a reading one spares PostgreSQL the BEGIN and ROLLBACK
+    around statements that each see a snapshot of their own anyway.
+    """
+    if writing:
+        return {WRITING: True}
+    return {"isolation_level": "AUTOCOMMIT"} if dialect == "postgresql" else {}
 
 
 def among(dialect: str, column: Any, name: str = "keys") -> ColumnElement[bool]:

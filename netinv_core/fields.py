@@ -112,7 +112,7 @@ class Value(Field):
 
     attribute: str
     python_type: type = str
-    known: Column = Column()
+    known: Column = dataclasses.field(default_factory=Column)
     node: Any = None
     length: int | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -10,6 +10,7 @@ import pluggy
 if TYPE_CHECKING:
     from netinv_core.app import App
     from netinv_core.context import Context
+    from netinv_core.dumps import Part, Source
     from netinv_core.read.filters import Filter
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.resource import Spec
@@ -51,6 +52,11 @@ def netinv_dependents(registry: Registry) -> Iterable[Any]:  # type: ignore[empt
 @hookspec
 def netinv_seed(context: Context) -> None:
     """Writes the rows a fresh database starts with; called after every migration, so it must not repeat itself."""
+
+
+@hookspec
+def netinv_importers(registry: Registry) -> Mapping[str, Source | Part]:  # type: ignore[empty-body]
+    """What the models of a NetBox dump become here, by their names there (``dcim.site``); see :mod:`netinv_core.dumps`."""
 
 
 @hookspec

@@ -93,7 +93,9 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
         config = configuration(registry, connection)
         config.attributes["prefix"] = f"{label}_"
         first = not any(folder.glob("[0-9]*.py"))
-        options: Mapping[str, Any] = {"head": "base", "branch_label": label, "splice": True} if first else {"head": f"{label}@head"}
+        options: Mapping[str, Any] = {"head": f"{label}@head"}
+        if first:
+            options = {"head": "base", "branch_label": label, "splice": True, "depends_on": _needed(registry, app)}
         number = 1 + len(list(folder.glob("[0-9]*.py")))
         script = alembic.command.revision(
             config,
@@ -101,7 +103,6 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
             autogenerate=True,
             version_path=str(folder),
             rev_id=f"{label}_{number:04}",
-            depends_on=_needed(registry, app) if first else None,
             **options,
         )
     made = script[0] if isinstance(script, list) else script
@@ -114,7 +115,7 @@ def _needed(registry: Registry, app: App) -> list[str]:
     """The branches that hold the tables an application's own refer to."""
     branches = set()
     for resource in app.resources:
-        for key in resource.model.__table__.foreign_keys:  # type: ignore[attr-defined]
+        for key in resource.model.__table__.foreign_keys:
             prefix = key.target_fullname.partition("_")[0]
             branches.add(prefix)
     label = "core" if app.migrations == CORE else app.name

@@ -74,7 +74,7 @@ class Choices:
         """``Choices.of(front="Front", rear="Rear")`` or ``Choices.of((19, "19 inches"), …)``."""
         return cls((*items, *by_name.items()))
 
-    def __iter__(self) -> Iterable[tuple[Any, str]]:  # type: ignore[override]
+    def __iter__(self) -> Iterable[tuple[Any, str]]:
         return iter(self.items)
 
 
@@ -374,6 +374,13 @@ class Tree:
     tree_level: Mapped[int] = mapped_column(
         Integer(), default=0, sort_order=95, info={"netinv": Column(hidden=True)}
     )
+
+
+def table_of(model: type[Base]) -> SATable:
+    """The table of a model."""
+    found = model.__table__
+    assert isinstance(found, SATable)
+    return found
 
 
 def known(column: Any) -> Column:

@@ -96,11 +96,13 @@ class Endpoint:
 
     # -- reading
 
-    def ordering(self, table: Any) -> tuple[Any, list[Any]]:
+    @functools.cached_property
+    def ordering(self) -> tuple[Any, list[Any]]:
         """The order of lists, total: what to select from, and the resource's columns, then the id.
 
         Null sorts last, on every database; a path that ends in ``?`` sorts it first.
         """
+        table = self.table
         source, found = table, []
         for name in self.resource.order:
             path = name.lstrip("-").rstrip("?")
@@ -179,6 +181,8 @@ class Endpoint:
         for name, field in self.fields.items():
             if isinstance(field, kinds.Many):
                 self.relations[name] = paths.across(registry, field.to, field.table)
+            elif isinstance(field, kinds.Labels):
+                self.relations[name] = paths.to_labels(field.table)
             elif isinstance(field, kinds.Back):
                 self.relations[name] = paths.backward(registry, field.to, field.attribute_there)
 

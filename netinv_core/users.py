@@ -25,7 +25,7 @@ from netinv_core.auth.models import (
 from netinv_core.content_types import register
 from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
-from netinv_core.model import Column
+from netinv_core.model import Column, table_of
 from netinv_core.read import filters
 from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.resource import Resource, Spec, count_of, labels, many
@@ -132,7 +132,7 @@ def seal_keys(context: Context, drafts: Sequence[Draft]) -> None:
             if draft["key_hash"] in digests:
                 draft.reject("key", "token with this key already exists.")
             digests[draft["key_hash"]] = draft
-    table = Token.__table__
+    table = table_of(Token)
     taken = context.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(digests)))) if digests else ()
     for key_hash, holder in taken:
         if holder != digests[key_hash].id:
@@ -195,7 +195,7 @@ def netinv_app() -> App:
 @hookimpl
 def netinv_seed(context: Context) -> None:
     """The configuration version, and the name of every model."""
-    table = ConfigurationVersion.__table__
+    table = table_of(ConfigurationVersion)
     if context.execute(sa.select(table.c.id)).first() is None:
         context.write(sa.insert(table).values(id=1, number=1))
     register(context, context.registry.endpoints)

@@ -17,7 +17,7 @@ from huey.consumer import Consumer
 from sqlalchemy.engine import Engine
 
 from netinv_core.changes import ObjectChange
-from netinv_core.model import now
+from netinv_core.model import now, table_of
 from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
@@ -51,14 +51,14 @@ def prune_changes(engine: Engine, registry: Registry) -> int:
     days = registry.settings.get("changelog_retention") or 0
     if not days:
         return 0
-    table = ObjectChange.__table__
+    table = table_of(ObjectChange)
     with engine.begin() as connection:
         found = connection.execute(sa.delete(table).where(table.c.time < now() - datetime.timedelta(days=days)))
     log.info("%d change records older than %d days deleted", found.rowcount, days)
     return found.rowcount
 
 
-class Embedded(Consumer):
+class Embedded(Consumer):  # type: ignore[misc]
     """A consumer within the service's own process: signals stay with the server."""
 
     def _set_signal_handlers(self) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.context import Context
-from netinv_core.model import PROTECT, Organizational, color, labels_of, required_text, slug, text, to
+from netinv_core.model import PROTECT, Organizational, color, labels_of, required_text, slug, table_of, text, to
 from netinv_core.resource import Resource, labels
 from netinv_extras.initial_statuses import INITIAL
 
@@ -44,7 +44,7 @@ def status() -> MappedColumn[uuid.UUID]:
 
 def seed(context: Context) -> None:
     """Adds the initial statuses to a database that has none."""
-    table = Status.__table__
+    table = table_of(Status)
     if context.execute(sa.select(table.c.id)).first() is not None:
         return
     rows, types = [], []

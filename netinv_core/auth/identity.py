@@ -22,7 +22,7 @@ from netinv_core.auth.models import (
     user_groups,
 )
 from netinv_core.errors import Denied
-from netinv_core.model import now
+from netinv_core.model import now, table_of
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -49,9 +49,9 @@ class Identity:
 
 ANONYMOUS = Identity(writes=False)
 
-_user = User.__table__
-_token = Token.__table__
-_version = sa.select(ConfigurationVersion.__table__.c.number).where(ConfigurationVersion.__table__.c.id == 1).scalar_subquery()
+_user = table_of(User)
+_token = table_of(Token)
+_version = sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
 _columns = [_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version")]
 _by_key = sa.select(*_columns, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
 _by_name = sa.select(*_columns, _user.c.password).where(_user.c.username == sa.bindparam("username"))
@@ -123,7 +123,7 @@ def _identity(context: Context, row: Any, *, writes: bool) -> Identity:
 
 def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
     """Every enabled permission of a user, own and by group."""
-    table = ObjectPermission.__table__
+    table = table_of(ObjectPermission)
     groups = sa.select(user_groups.c.target_id).where(user_groups.c.owner_id == user_id)
     mine = sa.union(
         sa.select(permission_users.c.owner_id).where(permission_users.c.target_id == user_id),
@@ -143,6 +143,6 @@ def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
 
 def configuration_changed(context: Context) -> None:
     """Raises the configuration version: every process drops what it cached when it next authenticates."""
-    table = ConfigurationVersion.__table__
+    table = table_of(ConfigurationVersion)
     context.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
     context.registry.cache_version = None

@@ -15,10 +15,10 @@ from netinv_core.auth.models import Token, User
 from netinv_core.commands.environment import Environment
 from netinv_core.context import Context
 from netinv_core.errors import Invalid
-from netinv_core.model import now
+from netinv_core.model import now, table_of
 from netinv_core.write import save
 
-_users, _tokens = User.__table__, Token.__table__
+_users, _tokens = table_of(User), table_of(Token)
 
 
 @click.group()

@@ -47,9 +47,11 @@ def context_of(request: Request, version: str) -> Opened:
     """A context on a session of the request's transaction, not yet authenticated."""
     registry: Registry = request.registry.netinv
     session = request.registry.netinv_sessions()
-    join_transaction(session, request.tm)
+    writing = request.method in WRITES
+    if writing:
+        join_transaction(session, request.tm)
     base = registry.settings.get("base_url") or request.host_url
-    made = Opened(registry, session, identity.ANONYMOUS, base, version, uuid.uuid4(), request.method in WRITES, True)
+    made = Opened(registry, session, identity.ANONYMOUS, base, version, uuid.uuid4(), writing, managed=writing)
     request.add_finished_callback(lambda _: session.close())
     return made
 

@@ -16,6 +16,7 @@ from netinv_core.errors import Invalid, NotAllowed, Unavailable
 from netinv_core.http import services, versions
 from netinv_core.http.answers import body_of
 from netinv_core.http.opening import Opened, open_request
+from netinv_core.model import table_of
 
 READ_ONLY = "GET, HEAD, OPTIONS"
 DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. '/api/dcim/locations/'."
@@ -112,7 +113,7 @@ def user_config(request: Request) -> Response:
         return services.answer(context, request, _described(request, "User Config"))
     if context.identity.anonymous:
         return services.answer(context, request, {})
-    table = User.__table__
+    table = table_of(User)
     mine = table.c.id == context.identity.user_id
     stored = context.execute(sa.select(table.c.config_data).where(mine)).scalar() or {}
     if request.method == "PATCH":

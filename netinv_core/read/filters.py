@@ -7,6 +7,7 @@ with OR, parameters with AND.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,20 @@ def _invalid_choice(name: str, value: str) -> Invalid:
     return Invalid.field(name, f"Select a valid choice. {value} is not one of the available choices.")
 
 
-def value(name: str, path: str | None = None, *, lookup_names: Sequence[str] = lookups.TEXT, multiple: bool = True, lookup: str = "exact", kind: str = "string", parse: Callable[[str], Any] | None = None) -> Filter:
+def _tested(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> Condition:
+    return compare(dialect, column, value)
+
+
+def value(
+    name: str,
+    path: str | None = None,
+    *,
+    lookup_names: Sequence[str] = lookups.TEXT,
+    multiple: bool = True,
+    lookup: str = "exact",
+    kind: str = "string",
+    parse: Callable[[str], Any] | None = None,
+) -> Filter:
     """Compares the column at a dotted path, with the lookups named."""
     steps = (path or name).split(".")
 
@@ -59,9 +73,8 @@ def value(name: str, path: str | None = None, *, lookup_names: Sequence[str] = l
             column = table.c[steps[0]]
             found = column.in_([lookups.convert(column, item) for item in cleaned])
         else:
-            found = lookups.any_of(
-                [paths.compare(endpoint, table, steps, lambda column, item=item: LOOKUPS[used](dialect, column, item)) for item in cleaned]
-            )
+            test = LOOKUPS[used]
+            found = lookups.any_of([paths.compare(endpoint, table, steps, functools.partial(_tested, test, dialect, item)) for item in cleaned])
         return lookups.negated(found) if negate else found
 
     return Filter(name, apply, tuple(lookup_names), multiple, kind)
@@ -122,7 +135,9 @@ def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
     return found
 
 
-def resolve(context: Context, name: str, target: Endpoint, values: Sequence[str], *, by: Sequence[str], ids: bool = True) -> dict[str, list[Any]]:
+def resolve(
+    context: Context, name: str, target: Endpoint, values: Sequence[str], *, by: Sequence[str], ids: bool = True
+) -> dict[str, list[Any]]:
     """The ids of the objects that each value names, by id or by one of the columns ``by``; one statement.
 
     :raises Invalid: for a value that names none
@@ -149,7 +164,15 @@ def resolve(context: Context, name: str, target: Endpoint, values: Sequence[str]
     return found
 
 
-def key(name: str, path: str | None = None, *, by: str | Sequence[str] | None = None, ids: bool = True, within: Callable[[Context, Endpoint, list[Any]], Any] | None = None, all_of: bool = False) -> Filter:
+def key(
+    name: str,
+    path: str | None = None,
+    *,
+    by: str | Sequence[str] | None = None,
+    ids: bool = True,
+    within: Callable[[Context, Endpoint, list[Any]], Any] | None = None,
+    all_of: bool = False,
+) -> Filter:
     """Objects at the end of a dotted path, given by id or by the column ``by`` (their natural key when not given).
 
     ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND.
@@ -164,7 +187,9 @@ def key(name: str, path: str | None = None, *, by: str | Sequence[str] | None = 
         wanted = [item for item in values if item != NULL]
         resolved = resolve(context, name, target, wanted, by=names, ids=ids) if wanted else {}
         conditions = []
-        groups = list(resolved.values()) if all_of and suffix != "n" else [[i for found in resolved.values() for i in found]] if resolved else []
+        groups = list(resolved.values())
+        if groups and (suffix == "n" or not all_of):
+            groups = [[found for group in groups for found in group]]
         for found in groups:
             reached = within(context, target, found) if within else found
             conditions.append(paths.reach(endpoint, table, steps, reached))
@@ -210,7 +235,8 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             path, _, lookup = path.partition(":")
             compare = LOOKUPS[lookup or "icontains"]
             try:
-                conditions.append(paths.compare(endpoint, table, path.split("."), lambda column, compare=compare: compare(endpoint.registry.dialect, column, text)))
+                test = functools.partial(_tested, compare, endpoint.registry.dialect, text)
+                conditions.append(paths.compare(endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
@@ -218,7 +244,15 @@ def search(name: str, columns: Sequence[str]) -> Filter:
     return Filter(name, apply, (), False)
 
 
-def special(name: str, function: Callable[[Context, Any, list[str]], Condition], *, multiple: bool = True, kind: str = "string", suffixes: Sequence[str] = (), help: str = "") -> Filter:
+def special(
+    name: str,
+    function: Callable[[Context, Any, list[str]], Condition],
+    *,
+    multiple: bool = True,
+    kind: str = "string",
+    suffixes: Sequence[str] = (),
+    help: str = "",
+) -> Filter:
     """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup."""
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
@@ -240,7 +274,9 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
     return Filter(name, apply, ("n",))
 
 
-def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
+def parse_parameters(
+    context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool
+) -> list[Condition]:
     """The conditions that query parameters ask for.
 
     :raises Invalid: naming every unknown parameter, or the first with a bad value
@@ -296,7 +332,7 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
         add(key(name, name))
         add(has(f"has_{name}", name))
     for name, step in endpoint.relations.items():
-        if name not in endpoint.backs and step.column is None and name in endpoint.fields:
+        if name not in endpoint.backs and step.column is None and step.values is None and name in endpoint.fields:
             add(has(f"has_{name}", name))
     if endpoint.resource.search:
         add(search("q", endpoint.resource.search))

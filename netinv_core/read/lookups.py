@@ -20,13 +20,16 @@ Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
 
 
+_PARTS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+
+
 def as_text(dialect: str, column: Any) -> Any:
     """The column as the text its value has in JSON."""
     if isinstance(column.type, sa.Uuid):
-        if dialect == "sqlite":
-            parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)]
-            return sa.func.printf("%s-%s-%s-%s-%s", *[sa.func.substr(column, start, size, type_=sa.Text) for start, size in parts])
-        return sa.cast(column, sa.Text if dialect == "postgresql" else sa.CHAR(36))
+        if dialect == "postgresql":
+            return sa.cast(column, sa.Text)
+        digits = sa.func.replace(sa.cast(column, sa.CHAR(36)), "-", "", type_=sa.Text)
+        return sa.func.concat_ws("-", *[sa.func.substr(digits, start, size) for start, size in _PARTS], type_=sa.Text)
     if python_type(column) is str:
         return column
     return sa.cast(column, sa.Text if dialect != "mysql" and dialect != "mariadb" else sa.CHAR(255))

@@ -55,7 +55,7 @@ def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Wi
     """
     table = endpoint.table
     conditions = _conditions(context, endpoint, table, parameters, action)
-    source, order = endpoint.ordering(table)
+    source, order = endpoint.ordering
     statement = sa.select(table.c.id).select_from(source).where(*conditions).order_by(*order)
     if window.limit:
         statement = statement.limit(window.limit)
@@ -73,13 +73,17 @@ def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Wi
         raise
 
 
-def listing(context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, shape: str = "full", without: frozenset[str] = frozenset()) -> Listing:
+def listing(
+    context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, shape: str = "full", without: frozenset[str] = frozenset()
+) -> Listing:
     """A page of representations."""
     count, found = ids(context, endpoint, parameters, window)
     return Listing(count, endpoint.plan(shape, without).represent(context, found))
 
 
-def detail(context: Context, endpoint: Endpoint, key: Any, parameters: Parameters = (), shape: str = "full", without: frozenset[str] = frozenset()) -> dict[str, Any]:
+def detail(
+    context: Context, endpoint: Endpoint, key: Any, parameters: Parameters = (), shape: str = "full", without: frozenset[str] = frozenset()
+) -> dict[str, Any]:
     """One representation.
 
     :raises NotFound: when there is no such object for this identity

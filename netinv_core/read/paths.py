@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 @dataclasses.dataclass(frozen=True)
 class Relation:
     """A step to another model. ``reach(table, ids)`` holds for rows that lead to one of ``ids`` (a list or a select);
-    ``exists(table)`` for rows that lead anywhere."""
+    ``exists(table)`` for rows that lead anywhere.
+
+    ``column`` is the foreign key stepped along; ``values(table, test)``, for a step to plain values, holds for rows
+    with a value that passes the test.
+    """
 
     target: Callable[[], Endpoint | None]
     reach: Callable[[Any, Any], Any]
     exists: Callable[[Any], Any]
     column: str | None = None
+    values: Callable[[Any, Callable[[Any], Any]], Any] | None = None
 
 
 def forward(registry: Registry, attribute: str, link: Link) -> Relation:
@@ -62,6 +67,20 @@ def across(registry: Registry, label: str, association: Any, here: str = "owner_
         lambda: registry.get(label),
         lambda table, ids: table.c.id.in_(sa.select(association.c[here]).where(association.c[there].in_(ids))),
         lambda table: table.c.id.in_(sa.select(association.c[here])),
+    )
+
+
+def to_labels(association: Any) -> Relation:
+    """To the labels of an association table."""
+
+    def values(table: Any, test: Callable[[Any], Any]) -> Any:
+        return table.c.id.in_(sa.select(association.c.owner_id).where(test(association.c.label)))
+
+    return Relation(
+        lambda: None,
+        lambda table, labels: values(table, lambda label: label.in_(labels)),
+        lambda table: table.c.id.in_(sa.select(association.c.owner_id)),
+        values=values,
     )
 
 
@@ -116,6 +135,8 @@ def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable
         found = endpoint.relations.get(head)
         if found is not None and found.column is not None:
             return test(table.c[found.column])
+        if found is not None and found.values is not None:
+            return found.values(table, test)
         derived = endpoint.resource_column(head, table)
         if derived is not None:
             return test(derived)

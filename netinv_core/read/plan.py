@@ -59,7 +59,7 @@ class Plan:
     ) -> None:
         self.registry = registry
         self.root = Place(endpoint.table, endpoint)
-        source, self._order = endpoint.ordering(endpoint.table) if ordered else (endpoint.table, [])
+        source, self._order = endpoint.ordering if ordered else (endpoint.table, [])
         self._from: Any = source if through is None else through.join(source, through.c.target_id == endpoint.table.c.id)
         self._joins: dict[tuple[str, ...], Place] = {(): self.root}
         self._columns: list[Any] = []

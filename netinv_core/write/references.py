@@ -7,6 +7,8 @@ attribute names, however many objects are named by them.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -151,9 +153,9 @@ def _find_statuses(context: Context, statuses: list[Wanted]) -> None:
     for label in {wanted.draft.endpoint.label for wanted in statuses}:
         group = [wanted for wanted in statuses if wanted.draft.endpoint.label == label]
         names = {str(wanted.raw).lower() for wanted in group}
-        within = paths.compare(target, target.table, ["content_types"], lambda column: column == label)
+        within = paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
         rows = context.execute(sa.select(slug, target.table.c.id).where(slug.in_(names), within))
-        ids = {found: key for found, key in rows}
+        ids = dict(rows.tuples().all())
         for wanted in group:
             wanted.id = ids.get(str(wanted.raw).lower())
             if wanted.id is None:
@@ -175,7 +177,11 @@ def _find_attributes(context: Context, target: Endpoint, names: tuple[str, ...],
             converted.append((wanted, attributes, values))
         except (ValueError, TypeError) as error:
             wanted.error = str(error)
-    conditions = [column.in_({v[i] for _, _, v in converted if v[i] is not None}) for i, column in enumerate(selected) if all(v[i] is not None for _, _, v in converted)]
+    conditions = []
+    for number, column in enumerate(selected):
+        given = {values[number] for _, _, values in converted}
+        if None not in given:
+            conditions.append(column.in_(given))
     rows = context.execute(sa.select(target.table.c.id, *selected).select_from(source).where(*conditions)).all() if converted else []
     found: dict[tuple[Any, ...], list[Any]] = {}
     for key, *values in rows:
@@ -192,7 +198,8 @@ def _plain_columns(target: Endpoint, names: tuple[str, ...]) -> tuple[Any, list[
         *steps, last = name.split("__")
         for step in steps:
             attribute = f"{step}_id"
-            following = target.registry.target(known(endpoint.model.__table__.c[attribute]).link) if attribute in endpoint.table.c else None
+            link = known(endpoint.table.c[attribute]).link if attribute in endpoint.table.c else None
+            following = target.registry.target(link)
             if following is None:
                 return None
             there = following.table.alias()

@@ -23,8 +23,8 @@ Body = Mapping[str, Any]
 Shown = list[dict[str, Any]]
 
 
-def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False) -> Shown:
-    """Creates objects and gives their representations, in order.
+def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Shown:
+    """Creates objects and gives their representations, in order; ``ids`` gives them known ids (an import) instead of new ones.
 
     :raises Denied: without permission, or for an object outside of its constraints
     :raises Invalid: with the errors of one object (``single``), or one entry for each
@@ -33,6 +33,8 @@ def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, sing
     drafts = [Draft(endpoint, body) for body in bodies]
     if not drafts:
         return []
+    for draft, key in zip(drafts, ids or (), strict=ids is not None):
+        draft["id"] = key
     _check(context, endpoint, drafts, partial=False, single=single)
     _insert(context, endpoint, drafts)
     return _finish(context, endpoint, drafts, {}, "add")

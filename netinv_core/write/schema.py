@@ -19,7 +19,7 @@ _TRUE = {"t", "T", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", 
 _FALSE = {"f", "F", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", "0", 0}
 
 
-class _Type(colander.SchemaType):
+class _Type(colander.SchemaType):  # type: ignore[misc]
     """A type whose ``parse`` gives the value or raises ``ValueError(message)``."""
 
     def deserialize(self, node: colander.SchemaNode, cstruct: Any) -> Any:
