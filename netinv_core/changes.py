@@ -114,13 +114,20 @@ def flat(endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict
     found: dict[str, Any] = {}
     for name, sql_column in endpoint.table.c.items():
         what = known(sql_column)
-        if what.hidden or what.write_only or name == "id":
+        held = not what.hidden if what.flat is None else what.flat
+        if not held or what.write_only or name == "id":
             continue
         value = row.get(name)
+        if callable(held):
+            value = held(value)
+        elif name in endpoint.fields:
+            value = endpoint.fields[name].flat(value)
         if isinstance(value, decimal.Decimal):
             value = str(value)
+        elif isinstance(value, datetime.datetime):
+            value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         found[name.removesuffix("_id") if what.link is not None else name] = value
     for name, field in endpoint.fields.items():
-        if name not in found and not field.read_only and name in shown:
+        if name not in found and name not in endpoint.table.c and not field.read_only and name in shown:
             found[name] = field.flat(shown[name])
     return found

@@ -29,9 +29,9 @@ class ContentTypeRow(Base):
 
 
 def register(context: Context, labels: Iterable[str]) -> None:
-    """Adds the names that are not yet there."""
+    """Adds the names that are not yet there, in the order given: lists of content types are in the order of the numbers."""
     load(context)
-    missing = sorted(set(labels) - set(context.registry.content_types))
+    missing = [label for label in labels if label not in context.registry.content_types]
     if missing:
         rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
         context.write(sa.insert(table_of(ContentTypeRow)), rows)

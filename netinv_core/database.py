@@ -22,7 +22,7 @@ WRITING = "netinv_writing"
 def engine_from(url: str, **options: Any) -> Engine:
     """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL."""
     address = _with_driver(make_url(url))
-    options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode())
+    options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode())
     options.setdefault("json_deserializer", orjson.loads)
     dialect = address.get_backend_name()
     if dialect == "postgresql":

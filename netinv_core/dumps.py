@@ -6,6 +6,7 @@ keys, content types as ``[app, model]``. :mod:`netinv_core.importing` reads it.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -60,6 +61,7 @@ class Dump:
 
     def __init__(self, objects: Mapping[str, Mapping[Any, Fields]]) -> None:
         self.objects = {label: dict(found) for label, found in objects.items()}
+        self._uses: dict[tuple[str, str], collections.Counter[Any]] = {}
 
     @classmethod
     def read(cls, path: Path) -> Dump:
@@ -84,6 +86,12 @@ class Dump:
     def add(self, label: str, key: Any, fields: Fields) -> None:
         """Takes one more object, unless there is one of this model and key."""
         self.objects.setdefault(label, {}).setdefault(key, fields)
+
+    def uses(self, label: str, name: str) -> collections.Counter[Any]:
+        """How many objects of a model have each value of a field."""
+        if (label, name) not in self._uses:
+            self._uses[label, name] = collections.Counter(fields.get(name) for fields in self.objects.get(label, {}).values())
+        return self._uses[label, name]
 
     def get(self, label: str, key: Any) -> Fields:
         """The fields of an object; none when it is not in the dump."""

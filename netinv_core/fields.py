@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import decimal
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -87,18 +87,27 @@ class Field:
 
     def schema(self) -> dict[str, Any]:
         """The OpenAPI schema of the value as read."""
-        found = dict(self.openapi)
-        if self.help:
-            found["description"] = self.help
-        if self.read_only:
-            found["readOnly"] = True
-        if self.nullable:
-            found["nullable"] = True
-        return found
+        return self._described(self.openapi)
 
     def written_schema(self) -> dict[str, Any]:
         """The OpenAPI schema of the value as written."""
         return self.schema()
+
+    def brief_schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value in the brief shape."""
+        return self.schema()
+
+    def _described(self, shape: dict[str, Any], *, nullable: bool | None = None) -> dict[str, Any]:
+        """``shape`` with what is known of every field. A ``$ref`` takes no siblings in OpenAPI 3.0, so it is wrapped."""
+        found = {"allOf": [shape]} if "$ref" in shape else dict(shape)
+        notes = {
+            "title": self.label,
+            "description": self.help,
+            "readOnly": self.read_only,
+            "writeOnly": self.write_only,
+            "nullable": self.nullable if nullable is None else nullable,
+        }
+        return found | {name: value for name, value in notes.items() if value}
 
     def _check_null(self, value: Any) -> bool:
         if value is None and not self.nullable:
@@ -131,6 +140,14 @@ class Value(Field):
         found = super().options()
         limits = {"max_length": self.length, "min_value": self.known.minimum, "max_value": self.known.maximum, "min_length": self.known.min_length}
         found.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
+        return found
+
+    def written_schema(self) -> dict[str, Any]:
+        found = super().written_schema()
+        if self.known.min_length is not None:
+            found["minLength"] = self.known.min_length
+        if self.known.pattern is not None and not self.known.blank:
+            found["pattern"] = self.known.pattern.replace(r"\Z", "$")
         return found
 
 
@@ -172,12 +189,21 @@ class Choice(Value):
 
     def schema(self) -> dict[str, Any]:
         if self.plain:
-            return super().schema()
-        values = {"type": "object", "properties": {"value": self.openapi, "label": {"type": "string"}}}
-        return {**super().schema(), **values, "enum": None} | {"type": "object"}
+            return self.written_schema()
+        shape = {"type": "object", "properties": {"value": self.values_schema(), "label": {"type": "string"}}, "required": ["value", "label"]}
+        return self._described(shape, nullable=self.nullable or self.known.blank)
 
     def written_schema(self) -> dict[str, Any]:
-        return {**self.openapi, "enum": [value for value, _ in self.choices.items]}
+        return self._described(self.values_schema(*[""] * self.known.blank, *[None] * self.nullable))
+
+    def brief_schema(self) -> dict[str, Any]:
+        return self.written_schema()
+
+    def values_schema(self, *more: Any) -> dict[str, Any]:
+        """The schema of the value alone; ``more`` are values allowed beside the choices."""
+        values = [value for value, _ in self.choices.items]
+        kind = _JSON_TYPES.get(type(values[0]), {}) if values else {}
+        return {**kind, "enum": list(dict.fromkeys([*values, *more]))}
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -213,12 +239,10 @@ class Reference(Field):
         draft.values[self.attribute] = found
 
     def schema(self) -> dict[str, Any]:
-        target = self.target
-        shape = {"$ref": f"#/components/schemas/Nested{target.schema_name}"} if target else {}
-        return {"allOf": [shape], "nullable": self.nullable, "readOnly": self.read_only} if shape else super().schema()
+        return self._described(nested_schema(self.target))
 
     def written_schema(self) -> dict[str, Any]:
-        return {"oneOf": [{"type": "string", "format": "uuid"}, {"type": "object"}], "nullable": self.nullable}
+        return self._described(named_schema(self.target))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -236,22 +260,28 @@ class Status(Reference):
         return lambda row, page: None if row[present] is None else {"value": row[slug], "label": row[name]}
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "object", "properties": {"value": {"type": "string"}, "label": {"type": "string"}}}
+        text = {"type": "string"}
+        return self._described({"type": "object", "properties": {"value": text, "label": text}, "required": ["value", "label"]})
 
     def written_schema(self) -> dict[str, Any]:
-        return {"type": "string"}
+        return self._described({"type": "string"})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Many(Field):
-    """Objects on the far side of an association table, nested; written as a list that replaces the former one."""
+    """Objects on the far side of an association table, nested; written as a list that replaces the former one.
+
+    ``plain`` lists word their errors as lists of ids do; ``brief_name`` is the one field of each object that the brief
+    form shows.
+    """
 
     table: Any
     to: str
     registry: Registry
     kind: str = "field"
     back: str | None = None
-    default: Any = NONE
+    plain: bool = False
+    brief_name: str | None = None
 
     @property
     def target(self) -> Endpoint | None:
@@ -265,10 +295,16 @@ class Many(Field):
         inner = Plan(plan.registry, target, key=self.table.c.owner_id, through=self.table, ordered=True)
         return grouped(plan, place, inner.finish_nested())
 
+    def brief_reader(self, plan: Plan, place: Place) -> Reader:
+        read, name = self.reader(plan, place), self.brief_name
+        return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
+
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
+        if self.plain and isinstance(value, dict):
+            value = list(value)
         if not isinstance(value, list):
-            raise refused_list(value)
+            raise refused_items(value) if self.plain else refused_list(value)
         draft.refer_many(self, value)
 
     def settle(self, draft: Draft, found: list[Any]) -> None:
@@ -282,12 +318,10 @@ class Many(Field):
         return [item["id"] for item in shown]
 
     def schema(self) -> dict[str, Any]:
-        target = self.target
-        items = {"$ref": f"#/components/schemas/Nested{target.schema_name}"} if target else {}
-        return {"type": "array", "items": items, "readOnly": self.read_only}
+        return self._described({"type": "array", "items": nested_schema(self.target)})
 
     def written_schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"oneOf": [{"type": "string", "format": "uuid"}, {"type": "object"}]}}
+        return self._described({"type": "array", "items": named_schema(self.target)})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -300,11 +334,13 @@ class Labels(Field):
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
-        statement = sa.select(owner, label).where(among(dialect, owner)).order_by(owner, label)
+        statement = sa.select(owner, label).where(among(dialect, owner))
         key = plan.column(place, "id")
 
         def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
-            return collect(context.execute(statement, {"keys": keys_of(rows, key)}))
+            found = collect(context.execute(statement, {"keys": keys_of(rows, key)}))
+            known = context.registry.content_types
+            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in found.items()}
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get(row[key], [])
@@ -327,7 +363,7 @@ class Labels(Field):
         return [found.id for label in shown if (found := self.registry.content_type(label)) is not None]
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "string"}}
+        return self._described({"type": "array", "items": {"type": "string"}})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -348,7 +384,7 @@ class Back(Field):
         return grouped(plan, place, inner.finish_nested())
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": {"type": "object"}, "readOnly": True}
+        return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -380,7 +416,7 @@ class ObjectOf(Field):
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "object", "nullable": True, "readOnly": True}
+        return self._described({"type": "object"}, nullable=True)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -413,6 +449,20 @@ class Computed(Field):
             (only,) = readers
             return lambda row, page: function(only(row, page))
         return lambda row, page: function(*[reader(row, page) for reader in readers])
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Batched(Field):
+    """A value found for all objects of a page at once: ``load(context, ids)`` gives it by id, ``missing`` stands for the others."""
+
+    load: Callable[[Context, list[Any]], Mapping[Any, Any]]
+    missing: Any = None
+    read_only: bool = True
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        key, missing = plan.column(place, "id"), self.missing
+        batch = plan.batch(lambda context, rows: dict(self.load(context, keys_of(rows, key))))
+        return lambda row, page: page.batches[batch].get(row[key], missing)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -458,6 +508,22 @@ def replace_rows(context: Context, table: Any, column: str, wanted: dict[Any, li
     rows = [{"owner_id": owner, column: value} for owner, values in wanted.items() for value in values]
     if rows:
         context.write(sa.insert(table), rows)
+
+
+def nested_schema(target: Endpoint | None) -> dict[str, Any]:
+    """The OpenAPI schema of an object nested in another."""
+    return {"$ref": f"#/components/schemas/Nested{target.schema_name}"} if target else {"type": "object"}
+
+
+def named_schema(target: Endpoint | None) -> dict[str, Any]:
+    """The OpenAPI schema of what a body may name an object by: its id, or attributes that match exactly one."""
+    key = target.key_type if target else uuid.UUID
+    return {"oneOf": [_JSON_TYPES[key], {"type": "object"}]}
+
+
+def refused_items(value: Any) -> colander.Invalid:
+    """The error for something that is not a list, worded as for a list of values."""
+    return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
 
 
 def refused_list(value: Any) -> colander.Invalid:
@@ -523,6 +589,10 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
     openapi = dict(_JSON_TYPES.get(python_type, {})) if known.kind != "json" else {}
     if length:
         openapi["maxLength"] = length
+    if known.kind == "email" and not known.blank:
+        openapi["format"] = "email"
+    if python_type is int and (known.maximum or 0) > 2**31 - 1:
+        openapi["format"] = "int64"
     openapi |= {k: v for k, v in {"minimum": known.minimum, "maximum": known.maximum}.items() if v is not None}
     common |= {
         "name": attribute,

@@ -60,5 +60,5 @@ def netinv_importers(registry: Registry) -> Mapping[str, Source | Part]:  # type
 
 
 @hookspec
-def netinv_status() -> dict[str, Any]:  # type: ignore[empty-body]
+def netinv_status(context: Context) -> dict[str, Any]:  # type: ignore[empty-body]
     """Entries for ``/api/status/``."""

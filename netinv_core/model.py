@@ -80,7 +80,11 @@ class Choices:
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """What the service knows of a column beyond its SQL type; see the constructors below."""
+    """What the service knows of a column beyond its SQL type; see the constructors below.
+
+    ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
+    not hidden are held as they are.
+    """
 
     kind: str = "value"
     label: str | None = None
@@ -101,6 +105,7 @@ class Column:
     natural_of: str | None = None
     slug_of: str | None = None
     parse: Callable[[Any], Any] | None = None
+    flat: Callable[[Any], Any] | bool | None = None
 
 
 NAMING = {

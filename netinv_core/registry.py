@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -73,8 +74,9 @@ class Endpoint:
 
     @property
     def schema_name(self) -> str:
-        """The name of its OpenAPI schema."""
-        return self.model.__name__
+        """The name of its OpenAPI schema; a plugin's starts with the plugin's name, as others may call a model the same."""
+        prefix = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
+        return f"{prefix}{self.model.__name__}"
 
     @functools.cached_property
     def natural(self) -> str:
@@ -289,6 +291,8 @@ class Registry:
             endpoint = Endpoint(self, app, resource)
             if endpoint.label in self.endpoints:
                 raise ValueError(f"two resources claim the label {endpoint.label!r}")
+            if (app.name, resource.name) in self.by_path:
+                raise ValueError(f"two resources claim the path {endpoint.path!r}")
             self.endpoints[endpoint.label] = endpoint
             self.by_path[app.name, resource.name] = endpoint
             self.by_table[endpoint.table] = endpoint

@@ -39,18 +39,25 @@ class VersionChange:
     """What was different before API version ``since``.
 
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
-    form to the newest; ``absent`` names the fields that older versions do not know.
+    form to the newest; ``absent`` names the fields that older versions do not know. ``schema`` takes the OpenAPI schema
+    of the object, read or written, to the older one: needed where a field is there in both with another form.
     """
 
     since: str
     downgrade: Downgrade = dict
     upgrade: Upgrade = dict
+    schema: Callable[[dict[str, Any]], dict[str, Any]] = dict
     absent: tuple[str, ...] = ()
 
 
 def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> Spec:
     """A field that is ``function`` of the values at ``paths`` (dotted, across references)."""
     return Spec(name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options))
+
+
+def batched(name: str, load: Callable[[Context, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any) -> Spec:
+    """A read-only field found for a whole page at once: ``load(context, ids)`` gives values by id, ``missing`` stands for the others."""
+    return Spec(name, lambda registry, endpoint: kinds.Batched(name=name, load=load, missing=missing, **options))
 
 
 def computed_choice(name: str, choices: Choices, path: str) -> Spec:

@@ -33,6 +33,7 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "paginate_count": (int, 50),
     "max_page_size": (_count, 1000),
     "strict_filtering": (_flag, True),
+    "enforce_global_unique": (_flag, False),
     "exempt_view_permissions": (_words, ()),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),

@@ -55,7 +55,7 @@ users = Resource(
     order=["username"],
     natural="username",
     search=["username", "first_name", "last_name", "email"],
-    fields=[many("groups", user_groups, "auth.group", default=[], back="users")],
+    fields=[many("groups", user_groups, "auth.group", default=[], back="users", plain=True)],
     filters=[
         filters.key("group_id", "groups", by=()),
         filters.key("group", "groups", by="name", ids=False),
@@ -112,6 +112,13 @@ tokens = Resource(
 )
 
 
+@tokens.filter("key", suffixes=["n"])
+def by_key(context: Context, table: Any, values: list[str], suffix: str) -> Any:
+    """Whole keys only: what is stored can be compared, not searched."""
+    found = table.c.key_hash.in_([keys.digest(value) for value in values])
+    return sa.not_(found) if suffix else found
+
+
 @tokens.narrow
 def own_tokens(context: Context, table: Any) -> Any:
     """Everyone sees their own tokens only."""
@@ -130,13 +137,13 @@ def seal_keys(context: Context, drafts: Sequence[Draft]) -> None:
         if key is not None:
             draft["key_hash"], draft["key_sealed"] = keys.digest(key), cipher.encrypt(key.encode()).decode()
             if draft["key_hash"] in digests:
-                draft.reject("key", "token with this key already exists.")
+                draft.reject("key", "Token with this Key already exists.")
             digests[draft["key_hash"]] = draft
     table = table_of(Token)
     taken = context.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(digests)))) if digests else ()
     for key_hash, holder in taken:
         if holder != digests[key_hash].id:
-            digests[key_hash].reject("key", "token with this key already exists.")
+            digests[key_hash].reject("key", "Token with this Key already exists.")
 
 
 permissions = Resource(
@@ -148,12 +155,12 @@ permissions = Resource(
     search=["name", "description"],
     fields=[
         labels("object_types", permission_types, required=True),
-        many("groups", permission_groups, "auth.group", default=[], back="object_permissions"),
-        many("users", permission_users, "users.user", default=[], back="object_permissions"),
+        many("groups", permission_groups, "auth.group", default=[], back="object_permissions", brief_name="name", plain=True),
+        many("users", permission_users, "users.user", default=[], back="object_permissions", brief_name="username", plain=True),
     ],
     filters=[
         filters.key("user_id", "users", by=()),
-        filters.key("user", "users", by="username", ids=False),
+        filters.key("user", "users", by="username"),
         filters.key("group_id", "groups", by=()),
         filters.key("group", "groups", by="name", ids=False),
     ],

@@ -7,12 +7,13 @@ from typing import Any
 
 from netinv_core.app import App
 from netinv_core.context import Context
+from netinv_core.dumps import Part, Source
 from netinv_core.hookspecs import hookimpl
 from netinv_core.model import Organizational, Primary
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Spec
 from netinv_core.write.delete import Dependents
-from netinv_extras import custom_fields, notes, opt_in, statuses, tags
+from netinv_extras import custom_fields, netbox, notes, opt_in, statuses, tags
 from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.object_changes import object_changes
 
@@ -66,3 +67,9 @@ def netinv_seed(context: Context) -> None:
     """The names of the API's models, and the statuses that every inventory starts with."""
     register_vocabulary(context)
     statuses.seed(context)
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source | Part]:
+    """The models of a NetBox dump that this application takes."""
+    return netbox.models(registry)

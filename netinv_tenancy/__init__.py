@@ -1,7 +1,10 @@
 """Tenancy: the customers and departments that things in the inventory belong to."""
 
 from netinv_core.app import App
+from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
+from netinv_core.registry import Registry
+from netinv_tenancy import netbox
 from netinv_tenancy.tenants import tenant_groups, tenants
 
 app = App(
@@ -17,3 +20,9 @@ app = App(
 def netinv_app() -> App:
     """The application."""
     return app
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source]:
+    """The models of a NetBox dump that this application takes."""
+    return netbox.models

@@ -30,17 +30,21 @@ def user() -> None:
 @click.argument("username")
 @click.option("--superuser", is_flag=True, help="May do everything.")
 @click.option("--password", envvar="NETINV_PASSWORD", show_envvar=True, help="Made at random, and printed, when not given.")
+@click.option("--email", default="", help="The user's e-mail address.")
 @click.option("--with-token", is_flag=True, help="Also make a token and print it.")
 @click.option("--unless-any", is_flag=True, help="Do nothing when there already is an account.")
 @click.pass_obj
-def create_user(environment: Environment, username: str, superuser: bool, password: str | None, with_token: bool, unless_any: bool) -> None:
+def create_user(
+    environment: Environment, username: str, superuser: bool, password: str | None, email: str, with_token: bool, unless_any: bool
+) -> None:
     """Create the account USERNAME; what is printed is not shown again."""
     chosen = password or secrets.token_urlsafe(12)
     with environment.context() as context:
         if unless_any and context.execute(sa.select(_users.c.id)).first() is not None:
             return
         try:
-            (made,) = save.create(context, context.registry["users.user"], [{"username": username, "password": chosen}], single=True)
+            body = {"username": username, "password": chosen, "email": email}
+            (made,) = save.create(context, context.registry["users.user"], [body], single=True)
         except Invalid as error:
             raise click.ClickException("; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.body.items())) from None
         context.write(sa.update(_users).where(_users.c.id == made["id"]).values(is_superuser=superuser, is_staff=superuser))

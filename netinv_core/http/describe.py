@@ -33,7 +33,7 @@ def resource(context: Context, endpoint: Endpoint, methods: Sequence[str]) -> di
 
 def describe(context: Context, endpoint: Endpoint) -> dict[str, Any]:
     """Every field of the resource, as this version has them."""
-    absent = {name for change in endpoint.resource.versions if versions.older(context.version, change.since) for name in change.absent}
+    absent = versions.absent(endpoint, context.version)
     return {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
 
 

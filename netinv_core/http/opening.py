@@ -29,11 +29,11 @@ def open_request(request: Request, allow: str, *, basic: bool = False, anonymous
 
     :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions
     """
-    headers: dict[str, str] = {"Vary": "Accept"}
+    headers = {"Vary": "Accept", "Allow": allow}
     request.add_response_callback(lambda _, response: response.headers.update(headers))
     query = query_of(request)
     media, version = versions.negotiate(request.headers.get("Accept"), query)
-    headers |= {"API-Version": version, "Allow": allow}
+    headers["API-Version"] = version
     context = context_of(request, version)
     context.query, context.media = query, media
     context.identity = _identify(context, request.headers.get("Authorization", ""), basic=basic)

@@ -67,7 +67,7 @@ def status(request: Request) -> Response:
         "plugins": {name: _version(app) for name, app in registry.apps.items() if app.plugin},
         "broken-packages": {item.name: item.reason for item in registry.broken},
     }
-    for entries in registry.hooks.netinv_status():
+    for entries in registry.hooks.netinv_status(context=context):
         found.update(entries)
     return services.answer(context, request, found)
 

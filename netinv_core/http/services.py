@@ -5,7 +5,9 @@ Cornice is imported here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cornice import Service
@@ -21,7 +23,7 @@ from netinv_core.http.answers import body_of, json_response
 from netinv_core.http.opening import Opened, open_request
 from netinv_core.http.traversal import root_of
 from netinv_core.read import pages
-from netinv_core.registry import Endpoint
+from netinv_core.registry import Endpoint, Registry
 from netinv_core.write import delete, save
 
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
@@ -33,7 +35,7 @@ _ACTIONS = {"GET": "view", "HEAD": "view", "POST": "add", "PUT": "change", "PATC
 def allowed(endpoint: Endpoint, methods: tuple[str, ...] = METHODS) -> str:
     """The Allow header of a resource's list (or of another set of methods)."""
     names = methods if endpoint.resource.writable else ("GET",)
-    return ", ".join((*names, "HEAD", "OPTIONS"))
+    return ", ".join((*names, *(["HEAD"] if "GET" in names else []), "OPTIONS"))
 
 
 def open_list(request: Request) -> tuple[Opened, Endpoint]:
@@ -213,6 +215,54 @@ def _serve(service: Service, *views: Callable[[Request], Response]) -> None:
         service.add_view(method, view)
 
 
+View = Callable[[Request], Response]
+Shown = str | Mapping[str, Any] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What a view answers and takes, for the documentation; see :func:`shaped`."""
+
+    shows: Shown = None
+    form: str = "one"
+    takes: Shown = None
+
+
+def shaped(shows: Shown = None, *, form: str = "one", takes: Shown = None) -> Callable[[View], View]:
+    """Says of a view what the documentation shows: the label of a resource, or an OpenAPI schema.
+
+    ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``; ``takes`` is the body.
+    """
+
+    def mark(view: View) -> View:
+        view.shape = Shape(shows, form, takes)  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """A route below the items of those resources of an application whose name matches ``pattern``."""
+
+    app: App
+    pattern: str
+    name: str
+    views: Mapping[str, View]
+    offered: Callable[[Endpoint], bool]
+
+    def endpoints(self, registry: Registry) -> list[Endpoint]:
+        """The resources that have it."""
+        own = [registry.by_path[self.app.name, resource.name] for resource in self.app.resources]
+        return [endpoint for endpoint in own if re.fullmatch(self.pattern, endpoint.resource.name) and self.offered(endpoint)]
+
+
+def actions_of(configured: Any) -> list[Action]:
+    """Every action that packages added to a Pyramid registry, by path."""
+    named: dict[str, Service] = configured.cornice_services
+    return [found for _, service in sorted(named.items()) if (found := getattr(service, "action", None)) is not None]
+
+
 class Actions:
     """The services of an application's own routes below its resources: ``actions.item("prefixes", "available-ips")``."""
 
@@ -220,10 +270,14 @@ class Actions:
         self.app = app
         self.services: list[Service] = []
 
-    def item(self, name: str, action: str, **views: Callable[[Request], Response]) -> None:
-        """Adds ``…/<name>/{id}/<action>/`` with one view for each method (``get=``, ``post=`` …); ``name`` is a pattern."""
+    def item(self, name: str, action: str, *, offered: Callable[[Endpoint], bool] = lambda endpoint: True, **views: View) -> None:
+        """Adds ``…/<name>/{id}/<action>/`` with one view for each method (``get=``, ``post=`` …); ``name`` is a pattern.
+
+        ``offered`` tells the documentation which of the resources that match have it, where the views refuse the others.
+        """
         path = f"{self.app.path}{{model:{name}}}/{{id}}/{action}/"
         service = Service(name=f"{self.app.name} {name} {action}", path=path, traverse="/{model}/{id}", factory=root_of(self.app))
+        service.action = Action(self.app, name, action, views, offered)
         for method, view in views.items():
             service.add_view(method.upper(), view)
         self.services.append(service)

@@ -33,16 +33,21 @@ def negotiate(accept: str | None, query: Mapping[str, list[str]]) -> tuple[str, 
         raise NotFound()
     if chosen == "json":
         media = JSON
+    return media, chosen_version(header_version, query)
+
+
+def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -> str:
+    """The API version that header and query agree on; raises as :func:`negotiate` does."""
     if header_version is not None and header_version not in SUPPORTED:
         raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
     if "api_version" not in query:
-        return media, header_version or DEFAULT
+        return header_version or DEFAULT
     asked = query["api_version"][-1]
     if asked not in SUPPORTED:
         raise NotFound(f"Invalid version in query parameter. {_LISTED}")
     if header_version is not None and header_version != asked:
         raise BadRequest('Version mismatch between "Accept" header and query parameter.')
-    return media, asked
+    return asked
 
 
 def _accepted(accept: str | None) -> tuple[str, str | None]:
@@ -65,6 +70,11 @@ def _accepted(accept: str | None) -> tuple[str, str | None]:
 def older(version: str, than: str) -> bool:
     """Whether a version comes before another."""
     return tuple(map(int, version.split("."))) < tuple(map(int, than.split(".")))
+
+
+def absent(endpoint: Endpoint, version: str) -> frozenset[str]:
+    """The fields of a resource that ``version`` does not know yet."""
+    return frozenset(name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent)
 
 
 def downgrade(endpoint: Endpoint, version: str, shown: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ with OR, parameters with AND.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -150,17 +151,31 @@ def resolve(
                 keys[item] = lookups.convert(table.c.id, item)
             except ValueError as error:
                 if not by:
-                    raise Invalid.field(name, str(error)) from None
+                    message = f"“{item}” is not a valid value." if target.key_type is int else str(error)
+                    raise Invalid.field(name, message) from None
     columns = [table.c[column] for column in by]
     conditions = [table.c.id.in_(list(keys.values()))] if keys else []
-    conditions += [column.in_(list(values)) for column in columns]
+    named = [_fitting(column, values) for column in columns]
+    conditions += [column.in_(list(fitting.values())) for column, fitting in zip(columns, named, strict=True) if fitting]
     rows = context.execute(sa.select(table.c.id, *columns).where(lookups.any_of(conditions))).all()
     found: dict[str, list[Any]] = {}
     for item in values:
-        matches = [row[0] for row in rows if item in row[1:] or (item in keys and row[0] == keys[item])]
+        names = [fitting.get(item, fitting) for fitting in named]
+        matches = [row[0] for row in rows if (item in keys and row[0] == keys[item]) or any(map(operator.eq, names, row[1:]))]
         if not matches:
             raise _invalid_choice(name, item)
         found[item] = matches
+    return found
+
+
+def _fitting(column: Any, values: Sequence[str]) -> dict[str, Any]:
+    """The values that the column's type can hold, as it holds them."""
+    found: dict[str, Any] = {}
+    for item in values:
+        try:
+            found[item] = lookups.convert(column, item)
+        except ValueError:
+            continue
     return found
 
 
@@ -266,6 +281,8 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
+            if item.count(".") != 1:
+                raise Invalid.field(name, f"“{item}” is not a valid value.")
             if endpoint.registry.content_type(item) is None:
                 raise _invalid_choice(name, item)
         found = apply_labels(endpoint, table, values)

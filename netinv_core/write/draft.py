@@ -77,10 +77,10 @@ class Draft:
         for name, field in self.endpoint.writable.items():
             if name in self.body:
                 self._take(field, self.body[name])
-            elif field.required and not partial:
-                self.reject(name, schema.REQUIRED)
             elif self.new and field.default is not NONE:
                 self._take(field, field.default)
+            elif field.required and not partial:
+                self.reject(name, schema.REQUIRED)
 
     def _take(self, field: Field, value: Any) -> None:
         try:

@@ -28,6 +28,7 @@ UNRECOGNIZED = "Related objects must be referenced by ID or by dictionary of att
 NO_SUCH_ID = "Related object not found using the provided ID: {}"
 NO_SUCH = "Related object not found using the provided attributes: {}"
 SEVERAL = "Multiple objects match the provided attributes: {}"
+PLAIN = {UNRECOGNIZED: "“{}” is not a valid UUID.", NO_SUCH_ID: 'Invalid pk "{}" - object does not exist.'}
 
 
 @dataclasses.dataclass(eq=False)
@@ -39,6 +40,10 @@ class Wanted:
     raw: Any
     id: Any = None
     error: str | None = None
+
+    def refuse(self, message: str, value: Any) -> None:
+        """Says what is wrong, as the field words it."""
+        self.error = (PLAIN.get(message, message) if isinstance(self.field, Many) and self.field.plain else message).format(value)
 
 
 def resolve(context: Context, drafts: Sequence[Draft]) -> None:
@@ -67,7 +72,7 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     for draft, field, found in lists:
         errors = [wanted.error for wanted in found if wanted.error]
         if errors:
-            draft.errors[field.name] = [[error] for error in errors]
+            draft.errors[field.name] = errors[:1] if field.plain else [[error] for error in errors]
         else:
             field.settle(draft, [wanted.id for wanted in found])
     for draft in drafts:
@@ -83,15 +88,15 @@ def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], 
     if isinstance(raw, dict):
         attributes = _flatten(_as_sent(raw, target), ())
         if target is None:
-            wanted.error = NO_SUCH.format(attributes)
+            wanted.refuse(NO_SUCH, attributes)
         else:
             by_attributes.setdefault((target, tuple(attributes)), []).append((wanted, attributes))
         return
     key = _key(raw, target)
     if key is None:
-        wanted.error = UNRECOGNIZED.format(raw)
+        wanted.refuse(UNRECOGNIZED, raw)
     elif target is None:
-        wanted.error = NO_SUCH_ID.format(raw)
+        wanted.refuse(NO_SUCH_ID, raw)
     else:
         wanted.id = key
         by_id.setdefault(target, []).append(wanted)
@@ -137,7 +142,7 @@ def _find_ids(context: Context, by_id: dict[Endpoint, list[Wanted]]) -> None:
         for number, target in enumerate(targets):
             for wanted in by_id[target]:
                 if (number, wanted.id) not in found:
-                    wanted.error = NO_SUCH_ID.format(wanted.raw)
+                    wanted.refuse(NO_SUCH_ID, wanted.raw)
 
 
 def _find_statuses(context: Context, statuses: list[Wanted]) -> None:

@@ -49,6 +49,13 @@ class Chars(_Type):
         return found
 
 
+class SlugText(Chars):
+    """Text for a slug: whatever else is sent is refused by the pattern."""
+
+    def parse(self, value: Any) -> str:
+        return super().parse(str(value) if isinstance(value, list | dict) else value)
+
+
 class Whole(_Type):
     """An integer, also given as text or as a float without a fraction."""
 
@@ -247,7 +254,8 @@ def node(name: str, python_type: type, known: Column, *, length: int | None, dig
     elif python_type is uuid.UUID:
         kind = Identifier()
     else:
-        kind, rules = Chars(known.blank), _text_rules(known, length)
+        kind = SlugText(known.blank) if known.slug_of else Chars(known.blank)
+        rules = _text_rules(known, length)
     validator = colander.All(*rules) if rules else None
     return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def _sets(endpoint: Endpoint, *, early: bool) -> list[tuple[str, ...]]:
     found = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
+    found.sort(key=lambda c: c._creation_order)
     return [tuple(column.name for column in c.columns) for c in found if c.info["early"] is early]
 
 
@@ -63,9 +64,11 @@ def check_fields(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) 
 
 
 def check_early_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects sets of values that are taken, where the set belongs to the fields."""
+    """Rejects sets of values that are taken, where the set belongs to the fields; one with an optional field only when no
+    other is taken."""
     for names in _sets(endpoint, early=True):
-        for draft in _clashing(context, endpoint, names, drafts):
+        optional = any(endpoint.table.c[name].nullable for name in names)
+        for draft in _clashing(context, endpoint, names, [draft for draft in drafts if not (optional and NON_FIELD in draft.errors)]):
             draft.reject(NON_FIELD, f"The fields {', '.join(map(_field_name, names))} must make a unique set.")
 
 

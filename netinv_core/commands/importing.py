@@ -1,0 +1,97 @@
+"""Commands that bring another inventory's data in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from netinv_core.commands.environment import Environment
+from netinv_core.importing import OUTCOMES, REFUSED, SKIPPED, Report, import_netbox
+
+
+@click.group("import")
+def import_() -> None:
+    """Bring in another inventory's data."""
+
+
+@import_.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--user", required=True, metavar="NAME", help="The account that imports: its permissions apply, and the change log names it.")
+@click.option("--origin", default="netbox", show_default=True, metavar="NAME", help="Which NetBox the file comes from, when there are several.")
+@click.option("--dry-run", is_flag=True, help="Report what would happen and change nothing.")
+@click.option("--limit", default=20, show_default=True, help="How many refused objects to list for each model; 0 lists all.")
+@click.pass_obj
+def netbox(environment: Environment, file: Path, user: str, origin: str, dry_run: bool, limit: int) -> None:
+    """Import FILE, the database of a NetBox 2.11 as its `manage.py dumpdata` writes it.
+
+    Objects are created and updated through the same rules as requests to the API, in one transaction. Importing the same
+    file again changes nothing; importing a newer one of the same NetBox updates what changed there. Nothing is deleted. Ends
+    with a table of what became of the objects of each model, and exits with 1 when some were refused.
+    """
+    report, shown = Report(), Console()
+    try:
+        with environment.context(user) as context, _progress(report):
+            import_netbox(context, file, report, origin=origin)
+            if dry_run:
+                context.session.rollback()
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    shown.print(_table(report))
+    _print_notes(shown, report, limit)
+    if dry_run:
+        shown.print("Dry run: nothing was changed.")
+    if report.total(REFUSED) or report.incomplete:
+        raise SystemExit(1)
+
+
+def _progress(report: Report) -> Progress:
+    """A progress bar that follows the report."""
+    columns = SpinnerColumn(), TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("reading", total=None)
+
+    def advance(label: str, n: int) -> None:
+        progress.update(task, description=label, total=report.expected, completed=len(report.outcomes))
+
+    report.advance = advance
+    return progress
+
+
+def _table(report: Report) -> Table:
+    """Objects by model and outcome."""
+    table = Table("model")
+    for name in (*OUTCOMES, "objects"):
+        table.add_column(name, justify="right")
+    counts = report.counts()
+    for label in sorted(counts):
+        table.add_row(label, *[str(counts[label][name] or "·") for name in OUTCOMES], str(counts[label].total()))
+    table.add_section()
+    table.add_row("all", *[str(report.total(name)) for name in OUTCOMES], str(len(report.outcomes)), style="bold")
+    return table
+
+
+def _print_notes(shown: Console, report: Report, limit: int) -> None:
+    """Why objects were skipped or refused, and what of the others was left out."""
+    reasons: dict[tuple[str, str], int] = {}
+    for key, reason in report.reasons.items():
+        if report.outcomes[key] == SKIPPED:
+            reasons[key[0], reason] = reasons.get((key[0], reason), 0) + 1
+    for (label, reason), n in sorted(reasons.items()):
+        shown.print(f"skipped   {label}: {n}, {reason}", highlight=False, markup=False)
+    listed: dict[str, int] = {}
+    for (label, key), reason in report.reasons.items():
+        if report.outcomes[label, key] == REFUSED:
+            listed[label] = listed.get(label, 0) + 1
+            if not limit or listed[label] <= limit:
+                shown.print(f"refused   {label} {key}: {reason}", highlight=False, markup=False)
+    for label, n in listed.items():
+        if limit and n > limit:
+            shown.print(f"refused   {label}: {n - limit} more; --limit 0 lists all", highlight=False, markup=False)
+    for (label, field, reason), n in sorted(report.left_out.items()):
+        shown.print(f"left out  {label}: {field} of {n}, {reason}", highlight=False, markup=False)
+    for (label, key), reason in report.incomplete:
+        shown.print(f"lacking   {label} {key}: {reason}", highlight=False, markup=False)

@@ -1,0 +1,112 @@
+"""Reading: lists and details say the same, in one order, in every version."""
+
+from __future__ import annotations
+
+from netinv_core import fields as kinds
+from netinv_core.contract.cases import Case, check
+from netinv_core.http.versions import SUPPORTED
+
+
+@check()
+def a_list_is_paged_in_a_total_order(case: Case) -> None:
+    """The envelope is count, next, previous, results; pages joined are the list, each object once."""
+    made = case.make_many(5)
+    whole = case.list_of(made, limit=100)
+    assert list(whole) == ["count", "next", "previous", "results"]
+    assert (whole["count"], whole["next"], whole["previous"]) == (5, None, None)
+    found, page = [], case.list_of(made, limit=2)
+    assert page["previous"] is None
+    while True:
+        assert page["count"] == 5
+        found += page["results"]
+        if page["next"] is None:
+            break
+        following = case.api.get(page["next"])
+        assert following["previous"] is not None
+        page = following
+    assert [item["id"] for item in found] == [item["id"] for item in whole["results"]]
+    assert {item["id"] for item in found} == {item["id"] for item in made}
+
+
+@check()
+def a_detail_is_what_the_list_shows(case: Case) -> None:
+    """List, detail and brief forms of one object agree; ``url`` leads to it."""
+    shown = case.filled()
+    (listed,) = case.list_of([shown])["results"]
+    assert listed == case.read(shown)
+    assert list(listed) == case.shown_names()
+    if "url" in shown:
+        assert case.api.get(shown["url"]) == listed
+
+
+@check()
+def the_brief_form_holds_the_declared_fields(case: Case) -> None:
+    """``brief`` gives display, id, url and the declared fields, in lists and details alike."""
+    shown = case.make()
+    (listed,) = case.list_of([shown], brief=1)["results"]
+    assert listed == case.api.get(case.at(shown), {"brief": "true"})
+    declared = {field.name for field in case.endpoint.brief}
+    assert set(listed) == (declared or set(case.shown_names()))
+    assert listed["id"] == shown["id"]
+
+
+@check()
+def a_reference_shows_the_brief_form(case: Case) -> None:
+    """An object nested in another is its brief form, without the counters that only its own list computes."""
+    shown = case.filled()
+    for name, field in case.endpoint.fields.items():
+        if not isinstance(field, kinds.Reference) or isinstance(field, kinds.Status) or not shown[name]:
+            continue
+        target = field.target
+        assert target is not None
+        brief = case.api.get(f"{target.path}{shown[name]['id']}/", {"brief": 1})
+        kept = {f.name: None if f.nested == "null" else brief[f.name] for f in target.brief if f.nested != "absent"}
+        assert shown[name] == kept, f"{case.endpoint.label}.{name}"
+
+
+@check()
+def head_is_get_without_a_body(case: Case) -> None:
+    """HEAD answers with the headers of GET."""
+    shown = case.make()
+    for path in (case.path, case.at(shown)):
+        got, head = case.api.send("GET", path, status=200), case.api.send("HEAD", path, status=200)
+        assert head.body == b""
+        for name in ("Content-Type", "API-Version", "Allow", "Content-Length"):
+            assert head.headers[name] == got.headers[name], name
+
+
+@check()
+def what_is_not_there_is_404(case: Case) -> None:
+    """An id that no object has, and one that cannot be an id."""
+    for key in (case.nobody(), "zz", "0", "%00", "%C3%A9"):
+        assert case.api.get(f"{case.path}{key}/", status=404) == {"detail": "Not found."}
+
+
+@check()
+def every_version_answers(case: Case) -> None:
+    """Lists and details in all supported versions, by header and by parameter, say which version they are."""
+    shown = case.filled()
+    for version in SUPPORTED:
+        detail = case.api.send("GET", case.at(shown), version=version, status=(200, 412))
+        listed = case.api.send("GET", case.path, query={"id": shown["id"], "api_version": version}, version=None, status=(200, 412))
+        assert detail.headers["API-Version"] == listed.headers["API-Version"] == version
+        assert detail.status_int == listed.status_int
+        if detail.status_int == 200:
+            assert listed.json["results"] == [detail.json]
+
+
+@check()
+def options_describe_every_field(case: Case) -> None:
+    """OPTIONS lists the fields of GET, with type and label; methods that are not allowed have no description."""
+    found = case.api.options(case.path)
+    assert set(found) >= {"name", "description", "renders", "parses"}
+    if not case.endpoint.resource.writable:
+        assert "actions" not in found
+        return
+    described = found["actions"]["POST"]
+    assert set(described) == set(case.endpoint.fields)
+    for name, entry in described.items():
+        assert {"type", "required", "read_only", "label"} <= set(entry), name
+        assert entry["read_only"] is (name not in case.endpoint.writable), name
+        for choice in entry.get("choices", ()):
+            assert set(choice) == {"value", "display"}

@@ -1,0 +1,54 @@
+"""DCIM: sites and what stands in them, down to the interfaces of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from netinv_core.app import App
+from netinv_core.hookspecs import hookimpl
+from netinv_core.read.filters import Filter, tree
+from netinv_core.registry import Endpoint, Registry
+from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
+from netinv_dcim.devices import devices
+from netinv_dcim.interfaces import interfaces
+from netinv_dcim.locations import location_types, locations
+from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
+from netinv_dcim.regions import regions
+from netinv_dcim.sites import sites
+from netinv_dcim.virtual_chassis import virtual_chassis
+
+app = App(
+    "dcim",
+    "DCIM",
+    [
+        regions,
+        sites,
+        location_types,
+        locations,
+        rack_groups,
+        rack_roles,
+        racks,
+        rack_reservations,
+        manufacturers,
+        device_types,
+        device_roles,
+        platforms,
+        devices,
+        interfaces,
+        virtual_chassis,
+    ],
+    migrations="netinv_dcim:migrations",
+    distribution="netinv-dcim",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """The application."""
+    return app
+
+
+@hookimpl
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
+    """A tenant's locations include those below them."""
+    return [tree("locations")] if endpoint.label == "tenancy.tenant" else []

@@ -1,0 +1,162 @@
+"""What devices are: their manufacturers and types; what they are for and run: roles and platforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netutils import lib_mapper
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.model import (
+    PROTECT,
+    Comments,
+    Description,
+    Name,
+    Organizational,
+    Primary,
+    Ref,
+    Slug,
+    choice,
+    color,
+    document,
+    optional_text,
+    slug,
+    switch,
+    text,
+    to,
+    unique_set,
+    unique_together,
+    whole,
+)
+from netinv_core.read.filters import key, one_of, value
+from netinv_core.resource import Resource, computed
+from netinv_dcim.choices import SUBDEVICE_ROLES
+
+
+class Manufacturer(Organizational):
+    """Who makes devices."""
+
+    __tablename__ = "dcim_manufacturer"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+
+
+class DeviceType(Primary):
+    """A make and model of device, with its height in rack units."""
+
+    __tablename__ = "dcim_device_type"
+    __table_args__ = (unique_set("manufacturer_id", "model"), unique_together("manufacturer_id", "slug"))
+
+    manufacturer_id: Mapped[Ref] = to(Manufacturer, on_delete=PROTECT, back="device_types", count="devicetype_count")
+    model: Mapped[Name]
+    slug: Mapped[str] = slug(of="model", unique=False)
+    part_number: Mapped[str] = text(50, "Discrete part number (optional)")
+    u_height: Mapped[int] = whole(0, 32767, default=1, label="Height (U)")
+    is_full_depth: Mapped[bool] = switch(True, "Device consumes both front and rear rack faces")
+    subdevice_role: Mapped[str] = choice(
+        SUBDEVICE_ROLES,
+        label="Parent/child status",
+        help="Parent devices house child devices in device bays. Leave blank if this device type is neither a parent nor a child.",
+    )
+    front_image: Mapped[str | None] = optional_text(100, kind="image", read_only=True)
+    rear_image: Mapped[str | None] = optional_text(100, kind="image", read_only=True)
+    comments: Mapped[Comments]
+
+
+class DeviceRole(Organizational):
+    """What devices, and virtual machines where it is so marked, are for."""
+
+    __tablename__ = "dcim_device_role"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    color: Mapped[str] = color()
+    vm_role: Mapped[bool] = switch(True, "Virtual machines may be assigned to this role", label="VM Role")
+    description: Mapped[Description]
+
+
+class Platform(Organizational):
+    """The software a device runs, and the drivers that tools reach it by."""
+
+    __tablename__ = "dcim_platform"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    manufacturer_id: Mapped[Ref | None] = to(
+        Manufacturer,
+        on_delete=PROTECT,
+        back="platforms",
+        count="platform_count",
+        help="Optionally limit this platform to devices of a certain manufacturer",
+    )
+    napalm_driver: Mapped[str] = text(50, "The name of the NAPALM driver to use when interacting with devices", label="NAPALM driver")
+    napalm_args: Mapped[Any | None] = document(
+        "Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments"
+    )
+    network_driver: Mapped[str] = text(
+        100,
+        "The normalized network driver to use when interacting with devices, e.g. cisco_ios, arista_eos, etc. "
+        "Library-specific driver names will be derived from this setting as appropriate",
+    )
+    description: Mapped[Description]
+
+
+# What each tool calls a network driver, by the driver's normalized name.
+DRIVERS: dict[str, dict[str, str]] = {
+    "ansible": lib_mapper.ANSIBLE_LIB_MAPPER_REVERSE,
+    "hier_config": lib_mapper.HIERCONFIG_LIB_MAPPER_REVERSE,
+    "napalm": lib_mapper.NAPALM_LIB_MAPPER_REVERSE,
+    "netmiko": lib_mapper.NETMIKO_LIB_MAPPER_REVERSE,
+    "ntc_templates": lib_mapper.NTCTEMPLATES_LIB_MAPPER_REVERSE,
+    "pyntc": lib_mapper.PYNTC_LIB_MAPPER_REVERSE,
+    "scrapli": lib_mapper.SCRAPLI_LIB_MAPPER_REVERSE,
+}
+
+
+def driver_names(driver: str) -> dict[str, str]:
+    """What each tool calls a network driver; tools that do not know it are left out."""
+    return {tool: names[driver] for tool, names in DRIVERS.items() if driver in names}
+
+
+manufacturers = Resource(
+    Manufacturer,
+    "manufacturers",
+    brief=["name", "slug", "devicetype_count"],
+    search=["name", "slug", "description"],
+)
+
+device_types = Resource(
+    DeviceType,
+    "device-types",
+    title="device type",
+    display=("{} {}".format, "manufacturer.name", "model"),
+    brief=["manufacturer", "model", "slug", "device_count"],
+    order=["manufacturer.name", "model"],
+    search=["manufacturer.name", "model", "part_number", "comments", "slug"],
+    filters=[
+        key("manufacturer", by="slug", ids=False),
+        one_of("subdevice_role", SUBDEVICE_ROLES, multiple=False),
+    ],
+)
+
+device_roles = Resource(
+    DeviceRole,
+    "device-roles",
+    title="device role",
+    brief=["name", "slug", "device_count", "virtualmachine_count"],
+    search=["name", "slug", "description"],
+)
+
+platforms = Resource(
+    Platform,
+    "platforms",
+    brief=["name", "slug", "device_count", "virtualmachine_count"],
+    search=["name", "slug", "napalm_driver", "description"],
+    fields=[computed("network_driver_mappings", driver_names, "network_driver")],
+    filters=[
+        key("manufacturer", by="slug", ids=False),
+        value("napalm_args", lookup="icontains", lookup_names=()),
+    ],
+)

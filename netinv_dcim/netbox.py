@@ -1,0 +1,57 @@
+"""What NetBox's sites, racks and devices become here."""
+
+from __future__ import annotations
+
+import json
+
+from netinv_core.dumps import Dump, Fields, Source
+
+LOCATION_TYPE = "netbox-location"
+LOCATED = ["dcim.device", "dcim.powerpanel", "dcim.rack", "ipam.vlangroup"]
+
+
+def location(dump: Dump, fields: Fields) -> Fields:
+    """There a slug is unique within a site and every location names its site; here within all, and only the topmost does."""
+    site = dump.get("dcim.site", fields["site"])
+    shared = dump.uses("dcim.location", "slug")[fields["slug"]] > 1
+    return {
+        **fields,
+        "slug": f"{site.get('slug', fields['site'])}-{fields['slug']}" if shared else fields["slug"],
+        "site": None if fields["parent"] else fields["site"],
+    }
+
+
+def rack_reservation(dump: Dump, fields: Fields) -> Fields:
+    """Arrays are written as JSON text there."""
+    units = fields["units"]
+    return {**fields, "units": json.loads(units) if isinstance(units, str) else units}
+
+
+models = {
+    "dcim.region": Source("dcim.region"),
+    "dcim.site": Source("dcim.site"),
+    "dcim.locationtype": Source("dcim.locationtype"),
+    "dcim.location": Source(
+        "dcim.location",
+        adapt=location,
+        given={"status": "active", "location_type": LOCATION_TYPE},
+        by=("site_id", "parent_id", "name"),
+        needs={
+            "dcim.locationtype": {
+                LOCATION_TYPE: {"name": "NetBox location", "slug": LOCATION_TYPE, "nestable": True, "content_types": LOCATED},
+            },
+        },
+    ),
+    "dcim.rackrole": Source("dcim.rackrole"),
+    "dcim.rack": Source("dcim.rack", by=("site_id", "location_id", "name")),
+    "dcim.rackreservation": Source("dcim.rackreservation", adapt=rack_reservation),
+    "dcim.manufacturer": Source("dcim.manufacturer"),
+    "dcim.devicetype": Source("dcim.devicetype", by=("manufacturer_id", "model")),
+    "dcim.devicerole": Source("dcim.devicerole"),
+    "dcim.platform": Source("dcim.platform"),
+    "dcim.device": Source("dcim.device", later=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),
+    "dcim.virtualchassis": Source("dcim.virtualchassis", later=("master",), by=("name",)),
+    "dcim.interface": Source(
+        "dcim.interface", given={"status": "active"}, rename={"parent": "parent_interface"}, drop=("cable",), by=("device_id", "name")
+    ),
+}

@@ -1,0 +1,32 @@
+"""Regions: the parts of the world that sites are sorted into."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.model import CASCADE, SELF, Description, Name, Organizational, Ref, Slug, Tree, to
+from netinv_core.read.filters import key
+from netinv_core.resource import Resource
+from netinv_core.write.trees import count_below, depth
+
+
+class Region(Tree, Organizational):
+    """A continent, country, city …; regions nest."""
+
+    __tablename__ = "dcim_region"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    parent_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="children")
+    description: Mapped[Description]
+
+
+regions = Resource(
+    Region,
+    "regions",
+    brief=["name", "slug", "site_count", "_depth"],
+    order=["tree_key"],
+    search=["name", "description", "parent.name", "slug"],
+    fields=[count_below("site_count", "dcim.site", "region_id"), depth("_depth")],
+    filters=[key("parent", by="slug", ids=False)],
+)

@@ -1,0 +1,95 @@
+"""Sites: the buildings and campuses that everything else stands in."""
+
+from __future__ import annotations
+
+import decimal
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.columns import Chars
+from netinv_core.model import (
+    PROTECT,
+    SET_NULL,
+    Comments,
+    Description,
+    Name,
+    Primary,
+    Ref,
+    Slug,
+    column,
+    email,
+    natural,
+    number,
+    text,
+    to,
+    whole,
+)
+from netinv_core.read.filters import one_of, tree, tree_pair
+from netinv_core.resource import Resource
+from netinv_dcim.choices import TIME_ZONES
+from netinv_dcim.regions import Region
+from netinv_extras.statuses import status
+from netinv_tenancy.tenants import Tenant, tenant_filters
+
+
+def zone_name(value: object) -> str | None:
+    """A name of the IANA time zone database; blank is none.
+
+    :raises ValueError: for any other word
+    """
+    if value == "":
+        return None
+    if value not in TIME_ZONES.labels:
+        raise ValueError("A valid timezone is required.")
+    return str(value)
+
+
+class Site(Primary):
+    """A building, campus or other place that holds racks and devices."""
+
+    __tablename__ = "dcim_site"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    name_key: Mapped[str] = natural("name")
+    slug: Mapped[Slug]
+    status_id: Mapped[Ref] = status()
+    region_id: Mapped[Ref | None] = to(Region, on_delete=SET_NULL, back="sites")
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="site_count")
+    facility: Mapped[str] = text(50, "Local facility ID or description")
+    asn: Mapped[int | None] = whole(1, 4294967295, "32-bit autonomous system number", label="ASN")
+    time_zone: Mapped[str | None] = column(Chars(63), default=None, kind="opaque", parse=zone_name)
+    description: Mapped[Description]
+    physical_address: Mapped[str] = text(200)
+    shipping_address: Mapped[str] = text(200)
+    latitude: Mapped[decimal.Decimal | None] = number(8, 6, "GPS coordinate (latitude)")
+    longitude: Mapped[decimal.Decimal | None] = number(9, 6, "GPS coordinate (longitude)")
+    contact_name: Mapped[str] = text(50)
+    contact_phone: Mapped[str] = text(20)
+    contact_email: Mapped[str] = email(label="Contact E-mail")
+    comments: Mapped[Comments]
+
+
+sites = Resource(
+    Site,
+    "sites",
+    brief=["name", "slug"],
+    order=["name_key"],
+    search=[
+        "name",
+        "facility",
+        "description",
+        "physical_address",
+        "shipping_address",
+        "contact_name",
+        "contact_phone",
+        "contact_email",
+        "comments",
+        "asn:exact",
+    ],
+    filters=[
+        *tree_pair("region"),
+        *tenant_filters(),
+        tree("locations"),
+        one_of("time_zone", TIME_ZONES),
+    ],
+)

@@ -1,0 +1,10 @@
+"""What NetBox's tenants and their groups become here."""
+
+from __future__ import annotations
+
+from netinv_core.dumps import Source
+
+models = {
+    "tenancy.tenantgroup": Source("tenancy.tenantgroup"),
+    "tenancy.tenant": Source("tenancy.tenant"),
+}

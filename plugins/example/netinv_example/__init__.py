@@ -1,0 +1,50 @@
+"""Example: a plugin, whole. Maintenance windows of sites, and what sites learn from them; docs/plugins.md walks through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from netinv_core.app import App
+from netinv_core.context import Context
+from netinv_core.hookspecs import hookimpl
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Rule, Spec
+from netinv_example import sites
+from netinv_example.maintenance_windows import count_active, maintenance_windows
+
+app = App(
+    "example",
+    "Example",
+    [maintenance_windows],
+    migrations="netinv_example:migrations",
+    plugin=True,
+    includes=["netinv_example.closing"],
+    description="Maintenance windows of sites",
+    author="The netinv authors",
+    distribution="netinv-example",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """The application, served under /api/plugins/example/."""
+    return app
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+    """``next_maintenance`` on sites."""
+    return [sites.next_maintenance] if endpoint.label == sites.LABEL else []
+
+
+@hookimpl
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
+    """A site stays in service while it is being worked on."""
+    return [sites.no_retirement_during_maintenance] if endpoint.label == sites.LABEL else []
+
+
+@hookimpl
+def netinv_status(context: Context) -> dict[str, Any]:
+    """How many windows are active now."""
+    return {"active-maintenance-windows": count_active(context)}

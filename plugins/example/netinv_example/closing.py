@@ -1,0 +1,39 @@
+"""An action: ``POST /api/plugins/example/maintenance-windows/{id}/close/`` ends an active window now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.http import services
+from netinv_core.read import pages
+from netinv_core.write import save
+from netinv_example.maintenance_windows import CANCELLED
+
+
+def close(request: Request) -> Response:
+    """Ends an active window now, by the ordinary write path: rules, permissions and change record apply.
+
+    :raises Invalid: when the window is not active
+    """
+    context, endpoint = services.open_item(request, ("POST",), action="change")
+    key = request.context.key
+    row = pages.rows_for_change(context, endpoint, [key], "change").get(key)
+    if row is None:
+        raise NotFound()
+    if row["status"] == CANCELLED or not row["start"] < context.now < row["end"]:
+        raise Invalid.whole("Only an active maintenance window can be closed.")
+    (closed,) = save.update(context, endpoint, [{"id": key, "end": context.now.isoformat()}], partial=True, single=True)
+    context.journal.write(context)
+    return services.answer(context, request, closed)
+
+
+def includeme(config: Any) -> None:
+    """Adds the route."""
+    actions = services.Actions(config.registry.netinv.apps["example"])
+    actions.item("maintenance-windows", "close", post=close)
+    for service in actions.services:
+        config.add_cornice_service(service)

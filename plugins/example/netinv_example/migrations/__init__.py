@@ -1,0 +1,1 @@
+"""The Alembic branch `example`; written with `netinv revision example -m …`."""

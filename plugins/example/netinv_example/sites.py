@@ -1,0 +1,54 @@
+"""What this plugin adds to a resource of another package: a field and a rule on sites."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.context import Context
+from netinv_core.database import among
+from netinv_core.resource import batched
+from netinv_core.write.draft import Draft
+from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow, active
+from netinv_extras.statuses import Status
+
+LABEL = "dcim.site"
+RETIRED = "retired"
+
+
+def _starts(context: Context, sites: list[Any]) -> dict[Any, datetime.datetime]:
+    """When the windows begin that are not over, the first of each site: one statement, however many sites."""
+    table = MaintenanceWindow.__table__
+    statement = (
+        sa.select(table.c.site_id, sa.func.min(table.c.start))
+        .where(among(context.registry.dialect, table.c.site_id), table.c.status != CANCELLED, table.c.end > context.now)
+        .group_by(table.c.site_id)
+    )
+    return dict(context.execute(statement, {"keys": sites}).tuples().all())
+
+
+next_maintenance = batched(
+    "next_maintenance",
+    _starts,
+    help="When the maintenance window begins that is active or comes next",
+    nullable=True,
+    openapi={"type": "string", "format": "date-time"},
+)
+
+
+def no_retirement_during_maintenance(context: Context, drafts: Sequence[Draft]) -> None:
+    """A site with an active maintenance window may not become retired: two statements, however many sites."""
+    moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("status_id")}
+    if not moved:
+        return
+    statuses, windows = Status.__table__, MaintenanceWindow.__table__
+    retired = set(context.execute(sa.select(statuses.c.id).where(statuses.c.slug == RETIRED)).scalars())
+    leaving = [key for key, draft in moved.items() if draft["status_id"] in retired]
+    if not leaving:
+        return
+    under_way = sa.select(windows.c.site_id, windows.c.name).where(among(context.registry.dialect, windows.c.site_id), active(windows, context.now))
+    for site, name in context.execute(under_way, {"keys": leaving}):
+        moved[site].reject("status", f"The site cannot be retired during its maintenance window {name}.")

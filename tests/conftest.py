@@ -1,0 +1,109 @@
+"""The service under test, on a database of its own for each pytest process.
+
+``NETINV_TEST_DATABASE`` names the server (``postgresql://postgres@127.0.0.1/postgres``, ``mysql://root@127.0.0.1/test``);
+without it tests run on a SQLite file. Tests share the database and use names that nothing else has, so nothing is cleaned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine, make_url
+
+pytest.register_assert_rewrite("netinv_core.contract")
+
+from netinv_core.auth.identity import Identity
+from netinv_core.context import Context
+from netinv_core.contract import Api, Service, Unique
+from netinv_core.database import engine_from, session_factory
+from netinv_core.model import Base
+from netinv_core.service import registry_for
+
+SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
+
+
+@contextlib.contextmanager
+def empty_database(folder: Any) -> Iterator[Engine]:
+    """A new database without tables, gone afterwards."""
+    if not SERVER:
+        engine = engine_from(f"sqlite:///{folder / 'netinv.sqlite'}")
+        yield engine
+        engine.dispose()
+        return
+    name = f"netinv_test_{uuid.uuid4().hex[:12]}"
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine = engine_from(make_url(SERVER).set(database=name).render_as_string(hide_password=False))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+        with server.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE {name}"))
+        server.dispose()
+
+
+def migrate(engine: Engine) -> None:
+    """The tables and rows a service starts with."""
+    registry = registry_for(engine.dialect.name, {})
+    Base.metadata.create_all(engine)
+    with session_factory(engine)() as session:
+        registry.hooks.netinv_seed(context=Context(registry, session, Identity(superuser=True), writing=True))
+        session.commit()
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A migrated database."""
+    with empty_database(tmp_path_factory.mktemp("database")) as found:
+        migrate(found)
+        yield found
+
+
+@pytest.fixture(scope="session")
+def service(engine: Engine) -> Service:
+    """The service, with an administrator."""
+    return Service(engine)
+
+
+@pytest.fixture
+def api(service: Service) -> Api:
+    """An administrator's client."""
+    return service.api
+
+
+@pytest.fixture
+def anonymous(service: Service) -> Api:
+    """A client without credentials."""
+    return service.anonymous
+
+
+@pytest.fixture
+def make_user(service: Service) -> Any:
+    """``make_user((actions, labels[, constraints]), …)``: an account with a token; see :meth:`Service.user`."""
+    return service.user
+
+
+@pytest.fixture
+def unique(service: Service) -> Unique:
+    """``unique()``: a word that nothing else has."""
+    return service.unique
+
+
+@pytest.fixture
+def statements(service: Service) -> Any:
+    """``with statements() as found``: the SQL statements of the block."""
+    return service.statements
+
+
+@pytest.fixture
+def configured(service: Service) -> Any:
+    """``with configured(max_page_size=10)``: other settings for the block."""
+    return service.configured

@@ -1,0 +1,21 @@
+"""The contract, over every resource of every installed package."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from netinv_core.contract import CHECKS, Case, Check, Service
+from netinv_core.service import registry_for
+
+A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
+THOROUGH = bool(os.environ.get("NETINV_TEST_THOROUGH"))
+ENDPOINTS = registry_for("sqlite", {}).endpoints
+PAIRS = [pytest.param(check, label, id=f"{label}-{check.name}") for label in sorted(ENDPOINTS) for check in CHECKS if check.applies(ENDPOINTS[label])]
+
+
+@pytest.mark.parametrize(("check", "label"), PAIRS)
+def test_every_resource(check: Check, label: str, service: Service) -> None:
+    """Each check of the contract holds for each resource it applies to."""
+    check(Case(service, label, many=1000 if label in A_THOUSAND else 30, thorough=THOROUGH))
