@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from netinv_core.database import among
 from netinv_core.errors import FieldErrors
 from netinv_core.model import Choices, Column, Link
-from netinv_core.read.plan import Page, Place, Plan, Reader, Row, record_nested
+from netinv_core.read.plan import Page, Place, Plan, Reader, Row
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ class Value(Field):
     def options(self) -> dict[str, Any]:
         found = super().options()
         limits = {"max_length": self.length, "min_value": self.known.minimum, "max_value": self.known.maximum, "min_length": self.known.min_length}
-        found.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
+        if self.kind != "field":
+            found.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
         return found
 
     def written_schema(self) -> dict[str, Any]:
@@ -221,12 +222,7 @@ class Reference(Field):
         return self.registry.target(self.link)
 
     def reader(self, plan: Plan, place: Place) -> Reader:
-        present = plan.column(place, self.attribute)
-        target = plan.follow(place, self.attribute)
-        if target is None:
-            return lambda row, page: None
-        nested = record_nested(plan, target)
-        return lambda row, page: None if row[present] is None else nested(row, page)
+        return plan.nest(place, self.attribute)
 
     def accept(self, draft: Draft, value: Any) -> None:
         if self._check_null(value):
@@ -243,6 +239,23 @@ class Reference(Field):
 
     def written_schema(self) -> dict[str, Any]:
         return self._described(named_schema(self.target))
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class FirstOf(Field):
+    """The first of several references of the same resource that is set, nested."""
+
+    references: tuple[str, ...]
+    read_only: bool = True
+    nullable: bool = True
+    kind: str = "nested object"
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        readers = [place.endpoint.fields[name].reader(plan, place) for name in self.references]
+        return lambda row, page: next((shown for read in readers if (shown := read(row, page)) is not None), None)
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "object"})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -559,7 +572,7 @@ _OPTION_KINDS: dict[type, str] = {
     datetime.date: "date",
     datetime.datetime: "datetime",
 }
-_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "json": "field"}
+_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "json": "field", "opaque": "field", "image": "file upload"}
 
 
 def from_column(registry: Registry, attribute: str, column: Any, known: Column) -> Field | None:

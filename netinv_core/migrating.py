@@ -1,21 +1,17 @@
 """Bringing a database to what the installed packages expect: one Alembic branch a package, then the seed rows.
 
 A package's tables carry its name as prefix (``dcim_site``), so that packages install, migrate and leave independently.
-Branches know nothing of each other: their order is that of the foreign keys. (Alembic's ``depends_on`` would fold the rows
-of lower branches into those of upper ones, and removing an upper package would lose them.)
 """
 
 from __future__ import annotations
 
-import graphlib
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import alembic.command
 import alembic.config
-from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection, Engine
@@ -25,7 +21,6 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.content_types import load
 from netinv_core.context import Context
 from netinv_core.database import WRITING, session_factory
-from netinv_core.model import Base
 from netinv_core.registry import Registry
 
 CORE = "netinv_core:migrations"
@@ -58,58 +53,25 @@ def upgrade(engine: Engine, registry: Registry) -> None:
 
 
 def apply(engine: Engine, registry: Registry) -> None:
-    """Applies every revision that is missing, branch by branch."""
-    for label in graphlib.TopologicalSorter(foundations(registry)).static_order():
-        _run(engine, registry, lambda script, reached, label=label: script._upgrade_revs(f"{label}@head", reached))
+    """Applies every revision that is missing."""
+    with engine.connect().execution_options(**{WRITING: True}) as connection:
+        alembic.command.upgrade(configuration(registry, connection), "heads")
+        connection.commit()
 
 
 def remove(engine: Engine, registry: Registry, app: App) -> None:
     """Takes back every revision of an application, its tables with them: before its package is uninstalled.
 
-    :raises LookupError: when it has no branch, or the tables of other applications refer to its own
+    :raises LookupError: when it has no branch of its own, or the tables of other applications refer to its own
     """
-    label, below = _label(app), foundations(registry)
-    if label not in below:
-        raise LookupError(f"the application {app.name} has no migrations")
-    users = sorted(name for name, needed in below.items() if label in needed)
+    if not app.migrations or app.migrations == CORE:
+        raise LookupError(f"the application {app.name} has no migrations of its own")
+    users = [other.name for other in registry.apps.values() if other is not app and f"{app.name}_0001" in _needed(registry, other)]
     if users:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
-    _run(engine, registry, lambda script, reached: script._downgrade_revs(f"{label}@base", reached))
-
-
-def _run(engine: Engine, registry: Registry, steps: Callable[[ScriptDirectory, tuple[str, ...]], Any]) -> None:
-    """Runs the steps that a function gives for the revisions reached."""
     with engine.connect().execution_options(**{WRITING: True}) as connection:
-        config = configuration(registry, connection)
-        script = ScriptDirectory.from_config(config)
-        with EnvironmentContext(config, script, fn=lambda reached, _: steps(script, _known(script, reached))):
-            script.run_env()
+        alembic.command.downgrade(configuration(registry, connection), f"{app.name}@base")
         connection.commit()
-
-
-def _known(script: ScriptDirectory, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of the revisions that installed packages brought; a package that was removed leaves its own in the database."""
-    every = {item.revision for item in script.walk_revisions()}
-    return tuple(name for name in names if name in every)
-
-
-def _label(app: App) -> str:
-    """The label of an application's branch, which is also its tables' prefix."""
-    return "core" if app.migrations == CORE else app.name
-
-
-def foundations(registry: Registry) -> dict[str, set[str]]:
-    """Each branch with those whose tables its own refer to."""
-    found: dict[str, set[str]] = {_label(app): {"core"} for app in registry.apps.values() if app.migrations}
-
-    def branch(table: str) -> str | None:
-        return max((label for label in found if table.startswith(f"{label}_")), key=len, default=None)
-
-    for table in Base.metadata.tables.values():
-        label = branch(table.name)
-        if label is not None:
-            found[label].update(there for key in table.foreign_keys if (there := branch(key.target_fullname)) is not None)
-    return {label: needed - {label} for label, needed in found.items()}
 
 
 def seed(engine: Engine, registry: Registry) -> None:
@@ -127,7 +89,7 @@ def pending(engine: Engine, registry: Registry) -> list[str]:
     with engine.connect() as connection:
         reached = set(MigrationContext.configure(connection).get_current_heads())
     applied: set[str] = set()
-    waiting = [*_known(script, reached)]
+    waiting = [name for name in reached if script.get_revision(name) is not None]
     while waiting:
         found = script.get_revision(waiting.pop())
         if found is not None and found.revision not in applied:
@@ -165,11 +127,27 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
 
 
 def _needed(registry: Registry, app: App) -> list[str]:
+    """The first revisions of the branches an application's tables refer to, without those that another of them brings along.
+
+    Alembic fails to merge the heads of a revision that depends both on a branch and on what that branch depends on.
+    """
+    direct = _referred(app)
+    implied = {below for other in registry.apps.values() if _label(other) in direct for below in _below(registry, other)}
+    return sorted(f"{label}_0001" for label in direct - implied)
+
+
+def _below(registry: Registry, app: App) -> set[str]:
+    """Every branch that an application's own rests on."""
+    direct = _referred(app)
+    return direct.union(*[_below(registry, other) for other in registry.apps.values() if _label(other) in direct])
+
+
+def _referred(app: App) -> set[str]:
     """The branches that hold the tables an application's own refer to."""
-    branches = set()
-    for resource in app.resources:
-        for key in resource.model.__table__.foreign_keys:
-            prefix = key.target_fullname.partition("_")[0]
-            branches.add(prefix)
-    label = "core" if app.migrations == CORE else app.name
-    return sorted(f"{branch}_0001" for branch in branches | {"core"} if branch != label)
+    keys = [key for resource in app.resources for key in resource.model.__table__.foreign_keys]
+    return {"core", *[key.target_fullname.partition("_")[0] for key in keys]} - {_label(app)}
+
+
+def _label(app: App) -> str:
+    """The label of an application's branch, which is also its tables' prefix."""
+    return "core" if app.migrations == CORE else app.name

@@ -256,9 +256,9 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
     )
 
 
-def email(length: int = 254) -> MappedColumn[Any]:
+def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
     """An optional e-mail address."""
-    return column(Chars(length), default="", blank=True, kind="email")
+    return column(Chars(length), default="", blank=True, kind="email", **known)
 
 
 def to(
@@ -286,13 +286,19 @@ def to(
 def many_to_many(
     name: str, owner: str, target: str, *, back: str | None = None, count: str | None = None
 ) -> SATable:
-    """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``."""
-    kinds = {t: Base.metadata.tables[t].c.id.type for t in (owner, target)}
+    """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``.
+
+    A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late :class:`Link`,
+    there is no constraint in the database, and the rows go with the target by :mod:`netinv_core.write.delete`.
+    """
+    late = "." in target
+    kinds = {t: Base.metadata.tables[t].c.id.type for t in (owner, *[target] * (not late))}
+    leads = () if late else (ForeignKey(f"{target}.id", ondelete="CASCADE"),)
     return SATable(
         name,
         Base.metadata,
         SAColumn("owner_id", kinds[owner], ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
-        SAColumn("target_id", kinds[target], ForeignKey(f"{target}.id", ondelete="CASCADE"), primary_key=True, index=True),
+        SAColumn("target_id", kinds.get(target) or Uuid(), *leads, primary_key=True, index=True),
     )
 
 
@@ -307,9 +313,9 @@ def labels_of(name: str, owner: str) -> SATable:
     )
 
 
-def unique_set(*columns: str) -> UniqueConstraint:
-    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.")."""
-    return UniqueConstraint(*columns, info={"early": True})
+def unique_set(*columns: str, message: str | None = None) -> UniqueConstraint:
+    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.", or ``message``)."""
+    return UniqueConstraint(*columns, info={"early": True, "message": message})
 
 
 def unique_together(*columns: str) -> UniqueConstraint:

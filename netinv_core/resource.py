@@ -60,6 +60,16 @@ def batched(name: str, load: Callable[[Context, list[Any]], Mapping[Any, Any]], 
     return Spec(name, lambda registry, endpoint: kinds.Batched(name=name, load=load, missing=missing, **options))
 
 
+def first_of(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] | None = None) -> Spec:
+    """The first of several references that is set, nested; a setting in ``prefer`` that is on puts its reference first."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings.get(setting)]
+        return kinds.FirstOf(name=name, references=tuple(dict.fromkeys([*first, *attributes])))
+
+    return Spec(name, make)
+
+
 def computed_choice(name: str, choices: Choices, path: str) -> Spec:
     """A read-only choice computed from a column: ``{value, label}``, its value alone in the brief shape."""
 
@@ -180,7 +190,10 @@ class Resource:
         return function
 
     def rule(self, function: Rule) -> Rule:
-        """Registers a rule over a whole batch: it calls ``draft.reject(field, message)`` for what is wrong."""
+        """Registers a rule over a whole batch: it calls ``draft.reject(field, message)`` for what is wrong.
+
+        Rules run in the order they are registered; a draft that one has rejected is not shown to the next.
+        """
         self.rules.append(function)
         return function
 

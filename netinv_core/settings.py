@@ -34,6 +34,7 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "max_page_size": (_count, 1000),
     "strict_filtering": (_flag, True),
     "enforce_global_unique": (_flag, False),
+    "prefer_ipv4": (_flag, False),
     "exempt_view_permissions": (_words, ()),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),

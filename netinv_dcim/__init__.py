@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from netinv_core.app import App
+from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
 from netinv_core.read.filters import Filter, tree
 from netinv_core.registry import Endpoint, Registry
+from netinv_dcim import netbox
 from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
 from netinv_dcim.devices import devices
 from netinv_dcim.interfaces import interfaces
@@ -52,3 +54,9 @@ def netinv_app() -> App:
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """A tenant's locations include those below them."""
     return [tree("locations")] if endpoint.label == "tenancy.tenant" else []
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source]:
+    """The models of a NetBox dump that this application takes."""
+    return netbox.models

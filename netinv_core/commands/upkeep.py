@@ -15,13 +15,17 @@ from netinv_core.http.versions import NEWEST, SUPPORTED
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 when revisions are missing.")
+@click.option("--remove", metavar="APP", help="Drop the tables of the application APP and all they hold; do so before uninstalling its package.")
 @click.pass_obj
-def migrate(environment: Environment, check: bool) -> None:
+def migrate(environment: Environment, check: bool, remove: str | None) -> None:
     """Bring the database to what the installed packages expect.
 
     Creates what is missing, one branch of revisions a package, and writes the rows that every inventory starts with.
     Repeating it changes nothing. Run it after installing or upgrading packages, before starting the service.
     """
+    if remove is not None:
+        _remove(environment, remove)
+        return
     missing = migrating.pending(environment.engine, environment.registry)
     if check:
         click.echo("the database is up to date" if not missing else f"revisions are missing: {', '.join(missing)}")
@@ -30,6 +34,17 @@ def migrate(environment: Environment, check: bool) -> None:
         click.secho(f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}", fg="red", err=True)
     migrating.upgrade(environment.engine, environment.registry)
     click.echo(f"migrated {environment.engine.url.render_as_string()}: {', '.join(missing) or 'nothing was missing'}")
+
+
+def _remove(environment: Environment, name: str) -> None:
+    found = environment.registry.apps.get(name)
+    if found is None:
+        raise click.ClickException(f"no application is called {name!r}; there are {', '.join(environment.registry.apps)}")
+    try:
+        migrating.remove(environment.engine, environment.registry, found)
+    except LookupError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"removed the tables of {name}; now uninstall its package")
 
 
 @click.command()

@@ -88,7 +88,7 @@ def _answer(request: Request, media: str) -> Response:
     body = request.registry.netinv_documents.get(request.registry, version, media)
     response = Response(conditional_response=True)
     response.headers["Content-Type"] = media
-    if "gzip" in request.accept_encoding:
+    if "Accept-Encoding" in request.headers and request.accept_encoding.acceptable_encodings(["gzip"]):  # without the header gzip is allowed, not understood
         response.content_encoding = "gzip"
     else:
         body = gzip.decompress(body)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 from pyramid.config import Configurator
@@ -283,6 +284,7 @@ def _nested(field: kinds.Field) -> Schema:
 
 
 def _summary(view: Any) -> str:
+    """The first line of a docstring."""
     return str(view.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -297,7 +299,7 @@ def operation_id(path: str, name: str) -> str:
 
 
 def _operation(path: str, name: str, summary: str, gives: Schema | None, status: str, errors: Iterable[type[Exception]]) -> dict[str, Any]:
-    answered: dict[str, Any] = {"description": "Done." if gives is None else summary}
+    answered: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
     if gives is not None:
         answered["content"] = {versions.JSON: {"schema": gives}}
     responses = {status: answered} | {_status(error): _ref(error.__name__, "responses") for error in errors}
@@ -321,7 +323,8 @@ def _status(error: type[Any]) -> str:
 
 
 _RESPONSES = {
-    error.__name__: {"description": _summary(error).partition(": ")[2], "content": {versions.JSON: {"schema": schema}}} for error, schema in _ERRORS.items()
+    error.__name__: {"description": _summary(error).partition(": ")[2].capitalize(), "content": {versions.JSON: {"schema": schema}}}
+    for error, schema in _ERRORS.items()
 }
 _SECURITY = {
     "tokenAuth": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "The word `Token`, a space, and the token's key."},

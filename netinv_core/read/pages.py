@@ -58,9 +58,9 @@ def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Wi
     source, order = endpoint.ordering
     statement = sa.select(table.c.id).select_from(source).where(*conditions).order_by(*order)
     if window.limit:
-        statement = statement.limit(window.limit)
+        statement = statement.limit(_literal("limit", window.limit))
     if window.offset:
-        statement = statement.offset(window.offset)
+        statement = statement.offset(_literal("offset", window.offset))
     try:
         found = list(context.execute(statement).scalars())
         if (found or not window.offset) and (not window.limit or len(found) < window.limit):
@@ -71,6 +71,11 @@ def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Wi
         if is_undecidable(error):
             raise Invalid.whole("The database cannot evaluate one of these filters.") from None
         raise
+
+
+def _literal(name: str, value: int) -> Any:
+    """A number written into the statement, so that the database plans for it."""
+    return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
 
 
 def listing(

@@ -28,11 +28,16 @@ Batch = Callable[["Context", Sequence[Row]], dict[Any, Any]]
 
 @dataclasses.dataclass(eq=False)
 class Page:
-    """The rows being represented: whose request it is, and what the batches loaded for all of them."""
+    """The rows being represented: whose request it is, and what the batches loaded for all of them.
+
+    ``nested`` keeps, for each reference of the plan, the representations already made, by id: a page of devices has
+    few sites.
+    """
 
     context: Context
     base: str
     batches: list[dict[Any, Any]]
+    nested: list[dict[Any, dict[str, Any]]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,6 +70,7 @@ class Plan:
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
+        self._references = 0
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
         self._reader: Reader | None = None
@@ -105,6 +111,26 @@ class Plan:
         self._batches.append(load)
         return len(self._batches) - 1
 
+    def nest(self, place: Place, attribute: str) -> Reader:
+        """A reader of the nested representation that a foreign key leads to, or of null."""
+        present, target = self.column(place, attribute), self.follow(place, attribute)
+        if target is None:
+            return _nothing
+        make, slot = record_nested(self, target), self._references
+        self._references += 1
+
+        def read(row: Row, page: Page) -> dict[str, Any] | None:
+            key = row[present]
+            if key is None:
+                return None
+            made = page.nested[slot]
+            found = made.get(key)
+            if found is None:
+                found = made[key] = make(row, page)
+            return found
+
+        return read
+
     def read(self, place: Place, path: str) -> Reader:
         """A reader for a dotted path of field or column names, across references (``"rack.site.name"``)."""
         head, _, rest = path.partition(".")
@@ -143,7 +169,7 @@ class Plan:
                 sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
             )
         rows = context.execute(self._statement, {"keys": list(keys)}).all()
-        page = Page(context, context.base, [])
+        page = Page(context, context.base, [], [{} for _ in range(self._references)])
         for load in self._batches:
             page.batches.append(load(context, rows) if rows else {})
         read = self._reader

@@ -16,6 +16,7 @@ from netinv_core.auth import permits
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.database import among, lock_rows
 from netinv_core.errors import Conflict
+from netinv_core.fields import Many
 from netinv_core.model import CASCADE, PROTECT, SET_NULL, known
 from netinv_core.read import pages
 from netinv_core.write import save
@@ -175,6 +176,7 @@ def _remove(context: Context, walk: _Walk) -> None:
                 of_type = dependents.table.c[dependents.type_column] == label
                 context.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
         _unlink_self(context, endpoint, keys)
+        _leave_lists(context, endpoint, keys)
         context.write(sa.delete(endpoint.table).where(among(registry.dialect, endpoint.table.c.id)), {"keys": keys})
         for key, row in rows.items():
             old = shown[label][key]
@@ -206,3 +208,13 @@ def _unlink_self(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
     if own and context.registry.dialect == "mysql":
         clause = among(context.registry.dialect, endpoint.table.c.id)
         context.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(own)), {"keys": keys})
+
+
+def _leave_lists(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
+    """Takes rows out of the lists of models that know them by label only (a late association has no constraint to do it)."""
+    for other in context.registry.endpoints.values():
+        for field in other.fields.values():
+            target = field.table.c.get("target_id") if isinstance(field, Many) and field.to == endpoint.label else None
+            if target is not None and not target.foreign_keys:
+                clause = among(context.registry.dialect, target)
+                context.write(sa.delete(field.table).where(clause), {"keys": keys})

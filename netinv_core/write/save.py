@@ -120,8 +120,10 @@ def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial
             draft.complete()
     if trees.is_tree(endpoint):
         trees.check_loops(context, endpoint, drafts)
-    for step in (*endpoint.resource.preparations, *endpoint.rules):
-        step(context, drafts)
+    for preparation in endpoint.resource.preparations:
+        preparation(context, drafts)
+    for rule in endpoint.rules:
+        rule(context, [draft for draft in drafts if not draft.errors])
     uniqueness.check_late_sets(context, endpoint, drafts)
     raise_errors(drafts, single=single)
 

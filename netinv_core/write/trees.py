@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from netinv_core.model import Tree
 from netinv_core.resource import Spec, computed, count_of
-from netinv_core.write.draft import Draft
+from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STEP = "\x1f"
 LAST = "\U0010ffff"
-LOOP = "A node may not be made a child of itself or of one of its descendants."
+LOOP = "A node cannot be made a descendant of itself."
 
 
 def is_tree(endpoint: Endpoint) -> bool:
@@ -45,7 +45,7 @@ def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
         while step is not None and step not in seen:
             seen.add(step)
             if step == draft.id:
-                draft.reject("parent", LOOP)
+                draft.reject(ALL, LOOP)
                 break
             step = parents.get(step)
 
@@ -77,9 +77,9 @@ def place(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None
     context.write(statement.values({name: sa.bindparam(name) for name in ("tree_key", "tree_names", "tree_level")}), rows)
 
 
-def depth(name: str) -> Spec:
-    """The field that says how many levels lie above a node."""
-    return computed(name, lambda level: level, "tree_level", kind="integer", openapi={"type": "integer"})
+def depth(name: str, **options: Any) -> Spec:
+    """The field that says how many levels lie above a node; ``options`` as for any :class:`netinv_core.fields.Field`."""
+    return computed(name, lambda level: level, "tree_level", **{"kind": "integer", "openapi": {"type": "integer"}, **options})
 
 
 def count_below(name: str, label: str, attribute: str) -> Spec:

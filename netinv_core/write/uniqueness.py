@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.errors import Invalid
+from netinv_core.model import known
 from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
@@ -22,8 +23,15 @@ def _sets(endpoint: Endpoint, *, early: bool) -> list[tuple[str, ...]]:
     return [tuple(column.name for column in c.columns) for c in found if c.info["early"] is early]
 
 
-def _field_name(attribute: str) -> str:
-    return attribute.removesuffix("_id")
+def _message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
+    """What is said of an early set: its own words, or the usual ones."""
+    own = [c.info.get("message") for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and tuple(c.columns.keys()) == names]
+    listed = ", ".join(_field_name(endpoint, name) for name in names)
+    return (own and own[0]) or f"The fields {listed} must make a unique set."
+
+
+def _field_name(endpoint: Endpoint, attribute: str) -> str:
+    return attribute.removesuffix("_id") if known(endpoint.table.c[attribute]).link is not None else attribute
 
 
 def _clashing(context: Context, endpoint: Endpoint, names: tuple[str, ...], drafts: Sequence[Draft]) -> list[Draft]:
@@ -53,14 +61,21 @@ def check_fields(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) 
     for name, column in endpoint.table.c.items():
         if not column.unique or column.primary_key:
             continue
-        field = endpoint.fields.get(_field_name(name))
+        field = endpoint.fields.get(_field_name(endpoint, name))
         if field is None:
             continue
-        label = (field.label or field.name.replace("_", " "))
-        label = label if field.label and field.label.isupper() else label[:1].lower() + label[1:]
+        if column.nullable:
+            _blank_is_none(drafts, name)
+        label = field.label or field.name.replace("_", " ")
         for draft in _clashing(context, endpoint, (name,), [d for d in drafts if field.name not in d.errors]):
-            if draft[name] != "" or not column.nullable:
-                draft.reject(field.name, f"{endpoint.title} with this {label} already exists.")
+            draft.reject(field.name, f"{endpoint.title} with this {label} already exists.")
+
+
+def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
+    """Many objects may lack what must be unique, so blank cannot be a value of it."""
+    for draft in drafts:
+        if draft.values.get(name) == "":
+            draft.values[name] = None
 
 
 def check_early_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
@@ -69,18 +84,20 @@ def check_early_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draf
     for names in _sets(endpoint, early=True):
         optional = any(endpoint.table.c[name].nullable for name in names)
         for draft in _clashing(context, endpoint, names, [draft for draft in drafts if not (optional and NON_FIELD in draft.errors)]):
-            draft.reject(NON_FIELD, f"The fields {', '.join(map(_field_name, names))} must make a unique set.")
+            draft.reject(NON_FIELD, _message(endpoint, names))
 
 
 def check_late_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects sets of values that are taken, where the model as a whole says so."""
+    """Rejects sets of values that are taken, where the model as a whole says so; fields that are wrong by themselves are no part of it."""
     for names in _sets(endpoint, early=False):
-        for draft in _clashing(context, endpoint, names, drafts):
+        fields = [_field_name(endpoint, name) for name in names]
+        for draft in _clashing(context, endpoint, names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)]):
             draft.reject(ALL, _late_message(endpoint, names))
 
 
 def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
-    labels = [endpoint.fields[_field_name(n)].options()["label"] if _field_name(n) in endpoint.fields else n for n in names]
+    fields = [_field_name(endpoint, name) for name in names]
+    labels = [endpoint.fields[name].options()["label"] if name in endpoint.fields else name for name in fields]
     title = endpoint.title[:1].upper() + endpoint.title[1:]
     listed = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
     return f"{title} with this {listed} already exists."
@@ -96,8 +113,9 @@ def explain(endpoint: Endpoint, error: Exception) -> Invalid:
         sqlite = ", ".join(f"{endpoint.table.name}.{name}" for name in names)
         if (constraint.name and str(constraint.name) in text) or text.endswith(f"failed: {sqlite}"):
             if len(names) == 1:
-                return Invalid.field(_field_name(names[0]), f"{endpoint.title} with this {_field_name(names[0])} already exists.")
-            return Invalid.whole(f"The fields {', '.join(map(_field_name, names))} must make a unique set.")
+                field = _field_name(endpoint, names[0])
+                return Invalid.field(field, f"{endpoint.title} with this {field} already exists.")
+            return Invalid.whole(_message(endpoint, tuple(names)))
     if "foreign key" in text.lower():
         return Invalid.whole("An object referred to was deleted at the same time.")
     return Invalid.whole("The change conflicts with another one made at the same time.")

@@ -9,7 +9,7 @@ from netinv_core import columns
 revision = 'tenancy_0001'
 down_revision = None
 branch_labels = ('tenancy',)
-depends_on = None
+depends_on = 'core_0001'
 
 
 def upgrade() -> None:

@@ -1,0 +1,86 @@
+"""``python -m bench``: starts a service, fills it, measures it and reports."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import tempfile
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import measures, report, world
+from bench.client import Client
+from bench.service import Service, postgresql
+
+STARTS = 3
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--database", default="postgresql://postgres@127.0.0.1:5432/", show_default=True, metavar="URL", help="The PostgreSQL server.")
+@click.option("--sqlite", is_flag=True, help="Use SQLite, in a temporary folder, instead.")
+@click.option("--scale", type=click.IntRange(1, world.MOST), default=1, show_default=True, help="How many times 2,000 devices and 20,000 addresses.")
+@click.option("--clients", type=click.IntRange(1), default=1, show_default=True, help="How many connections ask at once (allocation: always 1, then 8).")
+@click.option("--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least).")
+@click.option("--threads", default=4, show_default=True, help="How many threads the service's one process has.")
+@click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
+@click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
+@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Print ratios to the results in this file.")
+def bench(
+    database: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None
+) -> None:
+    """Measure a netinv service of this benchmark's own.
+
+    Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST, and
+    measures requests from this machine through one HTTP connection a client (requests; its own share of a small answer is
+    about 1 ms). Aims are for scale 1, PostgreSQL and one client.
+    """
+    try:
+        other = report.read(compare) if compare else None
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netinv-bench-")))
+            url = f"sqlite:///{folder}/bench.sqlite" if sqlite else stack.enter_context(postgresql(database))
+            progress = stack.enter_context(_progress())
+            service = Service(folder, url, threads)
+            stack.callback(service.stop)
+            run = _run(service, progress, scale, clients, seconds, only)
+    except (RuntimeError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    report.show(run, other)
+    if output is not None:
+        report.write(run, output)
+    if any(result.errors for result in run.results):
+        raise SystemExit(1)
+
+
+def _progress() -> Progress:
+    columns = TextColumn("{task.description:45}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _run(service: Service, progress: Progress, scale: int, clients: int, seconds: float, only: str) -> report.Run:
+    """Starts, seeds and measures the service."""
+
+    def open_client() -> Client:
+        return Client(service.url, service.headers)
+
+    task = progress.add_task("starting", total=STARTS)
+    starts = []
+    for _ in range(STARTS):
+        service.stop()
+        starts.append(service.start())
+        progress.advance(task)
+    made = world.seed(open_client(), scale, lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total))
+    wanted = [measure for measure in measures.measures(made) if only.lower() in measure.name.lower()]
+    results = []
+    for n, measure in enumerate(wanted):
+        progress.update(task, description=measure.name, completed=n, total=len(wanted))
+        results.append(measures.run(measure, open_client, clients, seconds))
+    dialect = "SQLite" if "sqlite" in service.ini.read_text() else "PostgreSQL"
+    return report.Run(dialect, scale, clients, statistics.median(starts), service.peak_memory(), made, results)
+
+
+if __name__ == "__main__":
+    bench(prog_name="python -m bench")

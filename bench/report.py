@@ -1,0 +1,119 @@
+"""The results as a table, as JSON, and against those of another run."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.measures import Result
+from bench.world import World
+
+AIMS = {"cold start, s": 2.0, "peak memory, MiB": 150.0, "addresses seeded/s": 2500.0}
+
+
+@dataclasses.dataclass
+class Run:
+    """Everything one run of the benchmark found."""
+
+    database: str
+    scale: int
+    clients: int
+    cold_start_s: float
+    memory_mib: float
+    world: World
+    results: list[Result]
+
+    def data(self) -> dict[str, Any]:
+        """The run as it is kept in a file."""
+        return {
+            "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "machine": {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()},
+            "database": self.database,
+            "scale": self.scale,
+            "clients": self.clients,
+            "whole": self.whole(),
+            "seeded": {path: {"objects": n, "seconds": self.world.seconds[path]} for path, n in self.world.counts().items()},
+            "measures": {result.name: dataclasses.asdict(result) for result in self.results},
+        }
+
+    def whole(self) -> dict[str, float]:
+        """What concerns the service as a whole; smaller is better, but for what is counted per second."""
+        objects, seconds, addresses = sum(self.world.counts().values()), sum(self.world.seconds.values()), "ipam/ip-addresses/"
+        return {
+            "cold start, s": self.cold_start_s,
+            "peak memory, MiB": self.memory_mib,
+            "seeding, s": seconds,
+            "objects seeded/s": objects / seconds,
+            "addresses seeded/s": self.world.counts()[addresses] / self.world.seconds[addresses],
+        }
+
+
+def show(run: Run, other: dict[str, Any] | None) -> None:
+    """Prints the run, beside another one when given."""
+    console = Console()
+    heading = f"{run.database}, scale {run.scale} ({sum(run.world.counts().values())} objects), {run.clients} client{'s' * (run.clients > 1)}"
+    console.print(_requests(run, other, heading))
+    console.print(_whole(run, other))
+    for result in run.results:
+        for error in result.errors[:3]:
+            console.print(f"{result.name}: {error}", style="red", markup=False, highlight=False)
+
+
+def _requests(run: Run, other: dict[str, Any] | None, heading: str) -> Table:
+    table = Table("request", title=heading, title_justify="left")
+    for name in ("median ms", "p95 ms", "requests/s", "objects/s", "aim ms", *(("median ×", "p95 ×") if other else ())):
+        table.add_column(name, justify="right")
+    for found in run.results:
+        cells = [f"{found.median_ms:.1f}", f"{found.p95_ms:.1f}", f"{found.requests_s:.1f}", f"{found.objects_s:.0f}"]
+        cells.append(_aim(found.median_ms, found.aim_ms, below=True))
+        if other:
+            before = other["measures"].get(found.name, {})
+            cells += [_ratio(found.median_ms, before.get("median_ms")), _ratio(found.p95_ms, before.get("p95_ms"))]
+        table.add_row(found.name, *cells, style="red" if found.errors else "")
+    return table
+
+
+def _whole(run: Run, other: dict[str, Any] | None) -> Table:
+    table = Table("service")
+    for name in ("value", "aim", *(("×",) if other else ())):
+        table.add_column(name, justify="right")
+    for name, value in run.whole().items():
+        cells = [f"{value:.1f}", _aim(value, AIMS.get(name), below=not name.endswith("/s"))]
+        table.add_row(name, *cells, *([_ratio(value, other["whole"].get(name))] if other else ()))
+    return table
+
+
+def _aim(value: float, aim: float | None, *, below: bool) -> str:
+    if aim is None:
+        return ""
+    reached = value <= aim if below else value >= aim
+    return f"[{'green' if reached else 'yellow'}]{'≤' if below else '≥'} {aim:g}[/]"
+
+
+def _ratio(value: float, before: float | None) -> str:
+    return f"{value / before:.2f}" if before else ""
+
+
+def write(run: Run, path: Path) -> None:
+    """Writes the run as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(run.data(), indent=2) + "\n")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """An earlier run.
+
+    :raises ValueError: when the file holds none
+    """
+    found = json.loads(path.read_text())
+    if not isinstance(found, dict) or not {"measures", "whole"} <= found.keys():
+        raise ValueError(f"{path} was not written by --json")
+    return found

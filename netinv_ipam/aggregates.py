@@ -1,0 +1,100 @@
+"""Regional registries, and the aggregates of address space that they hand out; aggregates do not overlap."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import netaddr
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.context import Context
+from netinv_core.model import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, column, switch, to
+from netinv_core.read import lookups
+from netinv_core.read.filters import value
+from netinv_core.resource import Resource
+from netinv_core.write.draft import Draft
+from netinv_ipam import networks
+from netinv_tenancy.tenants import Tenant, tenant_filters
+
+
+class RIR(Organizational):
+    """A regional Internet registry, or the document that sets private space aside (RFC 1918)."""
+
+    __tablename__ = "ipam_rir"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    is_private: Mapped[bool] = switch(False, "IP space managed by this RIR is considered private", label="Private")
+    description: Mapped[Description]
+
+
+class Aggregate(networks.Network, Primary):
+    """A part of the address space that a registry handed out."""
+
+    __tablename__ = "ipam_aggregate"
+    __table_args__ = (sa.Index("ix_ipam_aggregate_place", "network", "broadcast"),)
+
+    prefix: Mapped[str] = networks.cidr(networks.network_text)
+    rir_id: Mapped[Ref] = to(RIR, on_delete=PROTECT, count="aggregate_count")
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
+    date_added: Mapped[datetime.date | None] = column(default=None)
+    description: Mapped[Description]
+
+
+rirs = Resource(
+    RIR,
+    "rirs",
+    title="RIR",
+    brief=["name", "slug", "aggregate_count"],
+    search=["name", "slug", "description"],
+)
+
+aggregates = Resource(
+    Aggregate,
+    "aggregates",
+    display="prefix",
+    brief=["family", "prefix"],
+    order=["network", "broadcast"],
+    natural="prefix",
+    fields=[networks.cidr_field("prefix"), networks.family()],
+    filters=[
+        *tenant_filters(),
+        networks.search("prefix", networks.containing, "description"),
+        networks.family_filter(),
+        networks.network_filter(),
+        networks.lookups("network", "prefix"),
+        value("date_added", lookup_names=lookups.NUMBER),
+    ],
+    example={"prefix": "198.18.0.0/15"},
+)
+aggregates.prepare(networks.unpacking("prefix"))
+aggregates.rule(networks.refusing_everything("prefix", "aggregate"))
+
+
+@aggregates.rule
+def aggregates_do_not_overlap(context: Context, drafts: Sequence[Draft]) -> None:
+    """No aggregate lies in another; one statement for the batch."""
+    moving = [draft for draft in drafts if draft.changed("prefix") and draft["prefix_length"]]
+    if not moving:
+        return
+    table = Aggregate.__table__
+    wanted = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
+    near = [sa.or_(networks.containing(table, network), networks.within(table, network)) for network in wanted.values()]
+    own = {draft.id for draft in drafts}
+    rows = context.execute(sa.select(table.c.id, table.c.prefix).where(sa.or_(*near)).order_by(table.c.network, table.c.broadcast))
+    taken = [netaddr.IPNetwork(prefix) for key, prefix in rows if key not in own]
+    taken += [netaddr.IPNetwork(draft["prefix"]) for draft in drafts if draft not in moving]
+    for draft in moving:
+        network = wanted[id(draft)]
+        covering = [other for other in taken if network in other]
+        covered = [other for other in taken if other in network]
+        if covering:
+            message = f"{network} is already covered by an existing aggregate ({covering[0]})."
+        elif covered:
+            message = f"{network} covers an existing aggregate ({covered[0]})."
+        else:
+            taken.append(network)
+            continue
+        draft.reject("prefix", f"Aggregates cannot overlap. {message}")

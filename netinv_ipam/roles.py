@@ -1,0 +1,28 @@
+"""Roles: what a prefix or a VLAN is for, such as production or guests."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.model import Description, Name, Organizational, Slug, whole
+from netinv_core.resource import Resource
+
+
+class Role(Organizational):
+    """What prefixes and VLANs are for; ``weight`` orders them."""
+
+    __tablename__ = "ipam_role"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    weight: Mapped[int] = whole(0, 32767, default=1000)
+    description: Mapped[Description]
+
+
+roles = Resource(
+    Role,
+    "roles",
+    brief=["name", "slug", "prefix_count", "vlan_count"],
+    order=["weight", "name"],
+    search=["name", "slug"],
+)
