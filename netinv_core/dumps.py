@@ -55,6 +55,10 @@ class Part:
     value: str
     of: str
 
+    def owner_of(self, fields: Fields) -> Key:
+        """The model and key of the object that a part belongs to."""
+        return content_type(fields[self.owner[0]]) or "", fields[self.owner[1]]
+
 
 class Dump:
     """The objects of a dump: fields by model and key."""
@@ -82,10 +86,6 @@ class Dump:
 
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
-
-    def add(self, label: str, key: Any, fields: Fields) -> None:
-        """Takes one more object, unless there is one of this model and key."""
-        self.objects.setdefault(label, {}).setdefault(key, fields)
 
     def uses(self, label: str, name: str) -> collections.Counter[Any]:
         """How many objects of a model have each value of a field."""

@@ -333,6 +333,9 @@ class Many(Field):
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": nested_schema(self.target)})
 
+    def brief_schema(self) -> dict[str, Any]:
+        return self.schema() if self.brief_name is None else self._described({"type": "array", "items": {"type": "string"}})
+
     def written_schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": named_schema(self.target)})
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from uuid import UUID
 from typing import Any
 
 import colander
@@ -30,7 +31,8 @@ from netinv_core.model import (
     to,
     unique_together,
 )
-from netinv_core.read.filters import content_type, descendants, key, resolve
+from netinv_core.read import pages
+from netinv_core.read.filters import content_type, descendants, resolve
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
 from netinv_core.write.draft import Draft
@@ -158,3 +160,114 @@ def may_hold_type(context: Context, table: Any, values: list[str]) -> Any:
     above = sa.select(types.c.parent_id).where(types.c.id.in_(named), types.c.parent_id.is_not(None))
     same = sa.select(types.c.id).where(types.c.id.in_(named), types.c.nestable)
     return table.c.location_type_id.in_(above) | table.c.location_type_id.in_(same)
+
+
+@location_types.rule
+def types_in_use_keep_their_place(context: Context, drafts: Sequence[Draft]) -> None:
+    """Where locations of a type exist, its parent stays; where some of them nest, it stays nestable."""
+    here, above = Location.__table__, Location.__table__.alias()
+    moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("parent_id")}
+    for used in _found(context, sa.select(here.c.location_type_id).distinct(), here.c.location_type_id, moved):
+        moved[used].reject(
+            "parent", "This LocationType currently has Locations using it, therefore its parent cannot be changed at this time."
+        )
+    flattened = {draft.id: draft for draft in drafts if not draft.new and draft.changed("nestable") and not draft["nestable"]}
+    nested = sa.select(here.c.location_type_id).distinct().join(above, above.c.id == here.c.parent_id)
+    nested = nested.where(above.c.location_type_id == here.c.location_type_id)
+    for used in _found(context, nested, here.c.location_type_id, flattened):
+        flattened[used].reject(
+            "nestable", "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time."
+        )
+
+
+def _found(context: Context, statement: Any, column: Any, keys: Iterable[UUID]) -> list[UUID]:
+    wanted = list(keys)
+    return list(context.execute(statement.where(column.in_(wanted))).scalars()) if wanted else []
+
+
+@locations.rule
+def the_type_of_a_location_stays(context: Context, drafts: Sequence[Draft]) -> None:
+    """A location keeps its type."""
+    for draft in drafts:
+        if not draft.new and draft.changed("location_type_id"):
+            draft.reject("location_type", "Changing the type of an existing Location is not permitted.")
+
+
+@locations.rule
+def locations_nest_as_their_types_do(context: Context, drafts: Sequence[Draft]) -> None:
+    """A location's parent is of its type's parent type, or of its own type where that is nestable."""
+    types = pages.rows_of(context, LocationType, [draft["location_type_id"] for draft in drafts])
+    parents = pages.rows_of(context, Location, [draft["parent_id"] for draft in drafts])
+    above = pages.rows_of(context, LocationType, [kind.parent_id for kind in types.values()])
+    for draft in drafts:
+        kind, parent = types[draft["location_type_id"]], parents.get(draft["parent_id"])
+        allowed = {key for key in (kind.parent_id, kind.id if kind.nestable else None) if key is not None}
+        named = [f"of type {above[kind.parent_id].name}"] if kind.parent_id else []
+        if parent is None and kind.parent_id is not None:
+            draft.reject("parent", f"A Location of type {kind.name} must have a parent Location.")
+        elif parent is not None and not allowed:
+            draft.reject("parent", f"A Location of type {kind.name} must not have a parent Location.")
+        elif parent is not None and parent.location_type_id not in allowed:
+            words = " or ".join(["of the same type"] * kind.nestable + named)
+            draft.reject("parent", f"A Location of type {kind.name} can only have a Location {words} as its parent.")
+
+
+@locations.rule
+def topmost_locations_have_a_site(context: Context, drafts: Sequence[Draft]) -> None:
+    """A location without a parent names its site; all others are at the site of the one above."""
+    types = pages.rows_of(context, LocationType, [draft["location_type_id"] for draft in drafts])
+    for draft in drafts:
+        name = types[draft["location_type_id"]].name
+        if draft["parent_id"] is None and draft["site_id"] is None:
+            draft.reject("site", f"A Location of type {name} must have an associated Site.")
+        elif draft["parent_id"] is not None and draft["site_id"] is not None:
+            draft.reject("site", f"A Location of type {name} must not have an associated Site.")
+
+
+def base_sites(context: Context, keys: Iterable[Any]) -> dict[Any, Any]:
+    """The sites that locations are at, by location: those of their topmost ancestors."""
+    wanted = {key for key in keys if key is not None}
+    if not wanted:
+        return {}
+    here = Location.__table__
+    up = sa.select(here.c.id.label("start"), here.c.parent_id, here.c.site_id).where(here.c.id.in_(wanted)).cte(recursive=True)
+    above = here.alias()
+    up = up.union(sa.select(up.c.start, above.c.parent_id, above.c.site_id).where(above.c.id == up.c.parent_id))
+    return dict(context.execute(sa.select(up.c.start, up.c.site_id).where(up.c.site_id.is_not(None))).tuples().all())
+
+
+def within(context: Context, inner: Iterable[Any]) -> dict[Any, set[Any]]:
+    """Every location with itself and all above it, by id."""
+    wanted = {key for key in inner if key is not None}
+    if not wanted:
+        return {}
+    here, above = Location.__table__, Location.__table__.alias()
+    up = sa.select(here.c.id.label("start"), here.c.id.label("at"), here.c.parent_id).where(here.c.id.in_(wanted)).cte(recursive=True)
+    up = up.union(sa.select(up.c.start, above.c.id, above.c.parent_id).where(above.c.id == up.c.parent_id))
+    found: dict[Any, set[Any]] = {}
+    for start, at in context.execute(sa.select(up.c.start, up.c.at)):
+        found.setdefault(start, set()).add(at)
+    return found
+
+
+def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
+    """A location is at the site named beside it, and of a type that takes objects of this kind.
+
+    A rule for any model with the columns ``site_id`` and ``location_id``.
+    """
+    placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
+    if not placed:
+        return
+    endpoint = placed[0].endpoint
+    named = pages.rows_of(context, Location, [draft["location_id"] for draft in placed])
+    at = base_sites(context, named)
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in placed])
+    kinds_ = pages.rows_of(context, LocationType, [row.location_type_id for row in named.values()])
+    takers = set(context.execute(_types_with([endpoint.label])).scalars())
+    for draft in placed:
+        location, site = named[draft["location_id"]], sites.get(draft["site_id"])
+        if site is not None and at.get(location.id) != site.id:
+            draft.reject("location", f'Location "{location.name}" does not belong to site "{site.name}".')
+        elif location.location_type_id not in takers:
+            plural = endpoint.plural[:1].upper() + endpoint.plural[1:]
+            draft.reject("location", f'{plural} may not associate to locations of type "{kinds_[location.location_type_id].name}".')

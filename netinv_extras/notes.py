@@ -24,6 +24,8 @@ from netinv_core.write.draft import Draft
 from netinv_core.write.naming import slugify
 from netinv_extras.content_types import content_type_pair
 
+SLUG_LENGTH = 100
+
 
 class Note(Tracked):
     """A text about one object, with who wrote it."""
@@ -35,7 +37,7 @@ class Note(Tracked):
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)
     note: Mapped[str] = required_text()
-    slug: Mapped[str] = slug(of="note", length=100)
+    slug: Mapped[str] = slug(of="user_name", length=SLUG_LENGTH)
 
 
 notes = Resource(
@@ -51,17 +53,8 @@ notes = Resource(
 
 
 @notes.prepare
-def sign(context: Context, drafts: Sequence[Draft]) -> None:
-    """A new note is its writer's, and its slug names the object and the moment."""
-    for draft in drafts:
-        if draft.new:
-            draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
-            draft["slug"] = f"{slugify(str(draft['assigned_object_id']))[:60]}-{context.now:%Y-%m-%dt%H%M%S%f}-{draft.id.hex[:8]}"
-
-
-@notes.rule
-def the_object_exists(context: Context, drafts: Sequence[Draft]) -> None:
-    """A note is about an object that can be seen."""
+def name_the_object(context: Context, drafts: Sequence[Draft]) -> None:
+    """A note is about an object that exists; a new one is its writer's, its slug the object's name and the moment."""
     for label in {draft["assigned_object_type"] for draft in drafts}:
         group = [draft for draft in drafts if draft["assigned_object_type"] == label]
         endpoint = context.registry.get(label)
@@ -69,10 +62,19 @@ def the_object_exists(context: Context, drafts: Sequence[Draft]) -> None:
             for draft in group:
                 draft.reject("assigned_object_type", f"Invalid content type: {label}")
             continue
-        found = {key for key, _ in endpoint.plan("nested").fetch(context, [draft["assigned_object_id"] for draft in group])}
-        for draft in group:
-            if draft["assigned_object_id"] not in found:
+        shown = dict(endpoint.plan("nested").fetch(context, [draft["assigned_object_id"] for draft in group]))
+        for number, draft in enumerate(group):
+            found = shown.get(draft["assigned_object_id"])
+            if found is None:
                 draft.reject("assigned_object_id", f"Related object not found using the provided ID: {draft['assigned_object_id']}")
+            elif draft.new:
+                draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
+                draft["slug"] = _slug(str(found.get("display", label)), context, number)
+
+
+def _slug(name: str, context: Context, number: int) -> str:
+    moment = f"{context.now:%Y-%m-%dt%H%M%S%f}" + (f"-{number}" if number else "")
+    return f"{slugify(name)[: SLUG_LENGTH - len(moment) - 1]}-{moment}"
 
 
 address = Spec("notes_url", lambda registry, endpoint: kinds.Address(name="notes_url", endpoint=endpoint, suffix="notes/"))

@@ -21,7 +21,7 @@ class Status(Organizational):
     name: Mapped[str] = required_text(50, unique=True)
     slug: Mapped[str] = slug(length=50)
     color: Mapped[str] = color()
-    description: Mapped[str] = text(200, hidden=True)
+    description: Mapped[str] = text(200, hidden=True, flat=True)
 
 
 status_types = labels_of("extras_status_type", "extras_status")

@@ -102,7 +102,7 @@ def test_what_is_served_fits_the_document(service: Service, document: Get, label
         assert set(answered.json) <= set(found["components"]["schemas"][name]["properties"])
         check(found, f"Paginated{name}List", service.api.get(case.path, {"id": shown["id"]}, version=version))
     if case.endpoint.brief:
-        assert set(found["components"]["schemas"][f"Nested{name}"]["properties"]) <= set(service.api.get(case.at(shown), {"brief": 1}))
+        check(found, f"Nested{name}", service.api.get(case.at(shown), {"brief": 1}))
     if case.endpoint.resource.writable:
         check(found, f"{name}Request", case.body())
         check(found, f"PatchedBulk{name}Request", {"id": shown["id"]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import dataclasses
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -63,7 +62,7 @@ def by_token(context: Context, header: str) -> Identity:
 
     :raises Denied: for a malformed header, an unknown or expired key, an inactive user
     """
-    scheme, *rest = header.split()
+    scheme, *rest = header.split() or [""]
     if scheme.lower() != "token":
         return ANONYMOUS
     if not rest:
@@ -88,7 +87,7 @@ def by_password(context: Context, header: str) -> Identity:
         return ANONYMOUS
     try:
         username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not ASCII, not base64, not UTF-8
         raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
     row = context.execute(_by_name, {"username": username}).first()
     if row is None or not keys.verify_password(row.password, password):

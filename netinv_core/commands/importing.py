@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from netinv_core.commands.environment import Environment
+from netinv_core.dumps import Key
 from netinv_core.importing import OUTCOMES, REFUSED, SKIPPED, Report, import_netbox
 
 
@@ -54,7 +56,7 @@ def _progress(report: Report) -> Progress:
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("reading", total=None)
 
-    def advance(label: str, n: int) -> None:
+    def advance(label: str) -> None:
         progress.update(task, description=label, total=report.expected, completed=len(report.outcomes))
 
     report.advance = advance
@@ -76,22 +78,25 @@ def _table(report: Report) -> Table:
 
 def _print_notes(shown: Console, report: Report, limit: int) -> None:
     """Why objects were skipped or refused, and what of the others was left out."""
-    reasons: dict[tuple[str, str], int] = {}
-    for key, reason in report.reasons.items():
-        if report.outcomes[key] == SKIPPED:
-            reasons[key[0], reason] = reasons.get((key[0], reason), 0) + 1
-    for (label, reason), n in sorted(reasons.items()):
-        shown.print(f"skipped   {label}: {n}, {reason}", highlight=False, markup=False)
+    say = functools.partial(shown.print, highlight=False, markup=False, soft_wrap=True)
+    for (label, key), outcome in report.added.items():
+        say(f"added     {label} {key}: {outcome}, for what the dump has no equal of")
+    skipped: dict[str, set[Key]] = {}
+    for found, reason in report.reasons.items():
+        if report.outcomes[found] == SKIPPED:
+            skipped.setdefault(reason, set()).add(found)
+    for reason, keys in skipped.items():
+        say(f"skipped   {len(keys)} objects of {len({label for label, _ in keys})} models: {reason}")
     listed: dict[str, int] = {}
     for (label, key), reason in report.reasons.items():
         if report.outcomes[label, key] == REFUSED:
             listed[label] = listed.get(label, 0) + 1
             if not limit or listed[label] <= limit:
-                shown.print(f"refused   {label} {key}: {reason}", highlight=False, markup=False)
+                say(f"refused   {label} {key}: {reason}")
     for label, n in listed.items():
         if limit and n > limit:
-            shown.print(f"refused   {label}: {n - limit} more; --limit 0 lists all", highlight=False, markup=False)
+            say(f"refused   {label}: {n - limit} more; --limit 0 lists all")
     for (label, field, reason), n in sorted(report.left_out.items()):
-        shown.print(f"left out  {label}: {field} of {n}, {reason}", highlight=False, markup=False)
+        say(f"left out  {label}: {field} of {n}, {reason}")
     for (label, key), reason in report.incomplete:
-        shown.print(f"lacking   {label} {key}: {reason}", highlight=False, markup=False)
+        say(f"lacking   {label} {key}: {reason}")

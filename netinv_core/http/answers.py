@@ -45,7 +45,7 @@ def body_of(request: Request) -> Any:
     """The JSON body; an empty one is an empty object.
 
     :raises UnsupportedMedia: for a body that is not said to be JSON
-    :raises BadRequest: for one that is not JSON
+    :raises BadRequest: for one that is not JSON, in the words of Python's own parser where it agrees
     """
     body = request.body
     if not body:
@@ -55,11 +55,13 @@ def body_of(request: Request) -> Any:
         raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
     try:
         return orjson.loads(body)
-    except orjson.JSONDecodeError:
+    except orjson.JSONDecodeError as refused:
+        reason: Exception = refused
         try:
-            return json.loads(body.decode(), parse_constant=_no_constant)
+            json.loads(body.decode(), parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise BadRequest(f"JSON parse error - {error}") from None
+            reason = error
+        raise BadRequest(f"JSON parse error - {reason}") from None
 
 
 def _no_constant(name: str) -> Any:

@@ -88,7 +88,8 @@ def _answer(request: Request, media: str) -> Response:
     body = request.registry.netinv_documents.get(request.registry, version, media)
     response = Response(conditional_response=True)
     response.headers["Content-Type"] = media
-    if "Accept-Encoding" in request.headers and request.accept_encoding.acceptable_encodings(["gzip"]):  # without the header gzip is allowed, not understood
+    # no header allows gzip, too, but who sends none cannot read it
+    if "Accept-Encoding" in request.headers and request.accept_encoding.acceptable_offers(["gzip"]):
         response.content_encoding = "gzip"
     else:
         body = gzip.decompress(body)

@@ -91,7 +91,8 @@ ITEM_OPERATIONS = (
     Operation("delete", "destroy", "Delete a {title}.", "204", errors=(Denied, NotFound, Conflict)),
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
-_ACTION_STATUS = {"post": "201", "delete": "204"}
+_ACTION_STATUS = {"post": 201, "delete": 204}
+_UNSAID = Shape(takes={})
 # path, method, view, schema of the answer: what is no resource
 _ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
     ("/", "get", roots.api_root, {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}),
@@ -196,14 +197,14 @@ class _Writer:
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """A route below a resource's items."""
         for method, view in action.views.items():
-            shape: Shape = getattr(view, "shape", Shape())
+            shape: Shape = getattr(view, "shape", _UNSAID)
             name = "list" if method == "get" and shape.form != "one" else _ACTION_NAMES[method]
             shown = _FORMS[shape.form](self._shown(shape.shows, ""))
-            status = _ACTION_STATUS.get(method, "200")
+            status = str(shape.status or _ACTION_STATUS.get(method, 200))
             made = _operation(f"{endpoint.path}{action.name}/", name, _summary(view), shown if status != "204" else None, status, (Invalid, Denied, NotFound))
             pages = [_ref(name, "parameters") for name in ("limit", "offset")] if shape.form == "page" else []
             made["parameters"] = [self._key(endpoint), _ref("api_version", "parameters"), *pages]
-            if method not in ("get", "delete"):
+            if shape.takes is not None and method != "get":
                 made["requestBody"] = _body(self._shown(shape.takes, "Request"))
             made["tags"] = [_tag(endpoint.app.path)]
             self._add(f"{endpoint.path.removeprefix('/api')}{{id}}/{action.name}/", method, made)

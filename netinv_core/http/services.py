@@ -226,16 +226,18 @@ class Shape:
     shows: Shown = None
     form: str = "one"
     takes: Shown = None
+    status: int | None = None
 
 
-def shaped(shows: Shown = None, *, form: str = "one", takes: Shown = None) -> Callable[[View], View]:
+def shaped(shows: Shown = None, *, form: str = "one", takes: Shown = None, status: int | None = None) -> Callable[[View], View]:
     """Says of a view what the documentation shows: the label of a resource, or an OpenAPI schema.
 
-    ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``; ``takes`` is the body.
+    ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``; ``takes`` is the body, when there is one;
+    ``status`` that of success, when it is not the method's usual one (201 for POST, 204 for DELETE).
     """
 
     def mark(view: View) -> View:
-        view.shape = Shape(shows, form, takes)  # type: ignore[attr-defined]
+        view.shape = Shape(shows, form, takes, status)  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -278,6 +280,23 @@ class Actions:
         path = f"{self.app.path}{{model:{name}}}/{{id}}/{action}/"
         service = Service(name=f"{self.app.name} {name} {action}", path=path, traverse="/{model}/{id}", factory=root_of(self.app))
         service.action = Action(self.app, name, action, views, offered)
-        for method, view in views.items():
-            service.add_view(method.upper(), view)
+        methods = tuple(method.upper() for method in views)
+        refuse, describe_action = _others(methods)
+        for method in METHODS:
+            service.add_view(method, views.get(method.lower(), refuse))
+        service.add_view("OPTIONS", views.get("options", describe_action))
         self.services.append(service)
+
+
+def _others(methods: tuple[str, ...]) -> tuple[View, View]:
+    """The views of an action for the methods it does not have, and for OPTIONS."""
+
+    def refuse(request: Request) -> Response:
+        _, endpoint = open_item(request, methods)
+        raise NotAllowed(request.method, allowed(endpoint, methods))
+
+    def describe_action(request: Request) -> Response:
+        context, endpoint = open_item(request, methods)
+        return answer(context, request, describe.resource(context, endpoint, ()))
+
+    return refuse, describe_action

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from alembic import context
+from alembic.operations.ops import DropTableOp, ModifyTableOps
 
 from netinv_core.columns import Chars, Json, LongText, Packed, Timestamp
 from netinv_core.model import Base
@@ -32,12 +33,21 @@ def include_object(item: Any, name: str | None, kind: str, reflected: bool, comp
     return include_name(name, kind, None)
 
 
+def drop_tables_whole(migration: Any, revision: Any, directives: list[Any]) -> None:
+    """Leaves out what a downgrade would drop of a table before the table itself: MariaDB keeps the index of a foreign key."""
+    for script in directives:
+        steps = script.downgrade_ops.ops
+        dropped = {step.table_name for step in steps if isinstance(step, DropTableOp)}
+        script.downgrade_ops.ops = [step for step in steps if not (isinstance(step, ModifyTableOps) and step.table_name in dropped)]
+
+
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
     render_item=render_item,
     include_name=include_name,
     include_object=include_object,
+    process_revision_directives=drop_tables_whole,
     render_as_batch=True,
     compare_type=False,
     transaction_per_migration=False,

@@ -7,7 +7,7 @@ those ids. The count is a statement of its own, left out when the page itself sh
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -19,6 +19,7 @@ from netinv_core.read import filters
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
+    from netinv_core.model import Base
     from netinv_core.registry import Endpoint
 
 Parameters = Sequence[tuple[str, list[str]]]
@@ -112,3 +113,12 @@ def rows_for_change(context: Context, endpoint: Endpoint, keys: Sequence[Any], a
         statement = statement.where(allowed)
     found = context.execute(lock_rows(statement), {"keys": list(keys)}).mappings()
     return {row["id"]: dict(row) for row in found}
+
+
+def rows_of(context: Context, model: type[Base], keys: Iterable[Any]) -> dict[Any, Any]:
+    """The rows of a model by id, for rules over what a batch refers to: one statement, none when every key is ``None``."""
+    table, wanted = model.__table__, list({key for key in keys if key is not None})
+    if not wanted:
+        return {}
+    statement = sa.select(table).where(among(context.registry.dialect, table.c.id))
+    return {row.id: row for row in context.execute(statement, {"keys": wanted})}

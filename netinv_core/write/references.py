@@ -51,7 +51,7 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     singles = [Wanted(draft, field, raw) for draft in drafts for field, raw in draft.references]
     lists = [(draft, field, [Wanted(draft, field, raw) for raw in values]) for draft in drafts for field, values in draft.references_many]
     every = [*singles, *[wanted for _, _, found in lists for wanted in found]]
-    if not every:
+    if not every and not lists:
         return
     by_id: dict[Endpoint, list[Wanted]] = {}
     by_attributes: dict[tuple[Endpoint, tuple[str, ...]], list[tuple[Wanted, dict[str, Any]]]] = {}
@@ -117,7 +117,24 @@ def _as_sent(raw: dict[str, Any], target: Endpoint | None) -> dict[str, Any]:
     """The attributes that identify: what was read can be written back, so what is only shown is left out."""
     if target is None or "id" not in raw:
         return raw
-    return {name: value for name, value in raw.items() if name not in target.fields or name in target.writable or name == "id"}
+    return {name: value for name, value in ((name, _as_sent_in(name, value, target)) for name, value in raw.items()) if value is not _SHOWN}
+
+
+_SHOWN: Any = object()
+
+
+def _as_sent_in(name: str, value: Any, target: Endpoint) -> Any:
+    """A member of a representation as an attribute that identifies; ``_SHOWN`` for what is only shown."""
+    field = target.fields.get(name)
+    if field is None or name == "id":
+        return value
+    if name not in target.writable or field.attribute is None:
+        return _SHOWN
+    if isinstance(value, dict) and set(value) == {"value", "label"}:
+        return {"slug": value["value"]} if isinstance(field, Status) else value["value"]
+    if isinstance(value, dict) and isinstance(field, Reference):
+        return _as_sent(value, field.target)
+    return _SHOWN if isinstance(value, dict | list) else value
 
 
 def _flatten(attributes: dict[str, Any], prefix: tuple[str, ...]) -> dict[str, Any]:

@@ -254,7 +254,7 @@ def node(name: str, python_type: type, known: Column, *, length: int | None, dig
     elif python_type is uuid.UUID:
         kind = Identifier()
     else:
-        kind = SlugText(known.blank) if known.slug_of else Chars(known.blank)
+        kind = SlugText(known.blank) if known.kind == "slug" else Chars(known.blank)
         rules = _text_rules(known, length)
     validator = colander.All(*rules) if rules else None
     return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)

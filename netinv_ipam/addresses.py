@@ -1,0 +1,265 @@
+"""IP addresses: hosts within their networks, and the interfaces they are assigned to."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import colander
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.columns import Chars
+from netinv_core.context import Context
+from netinv_core.model import PROTECT, SELF, SET_NULL, Choices, Description, Primary, Ref, choice, column, known, text, to
+from netinv_core.read import lookups, paths
+from netinv_core.read.filters import Filter, key, number, special
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec, VersionChange, object_of, pointing_back
+from netinv_core.write.delete import Dependents
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.devices import Device
+from netinv_dcim.interfaces import Interface
+from netinv_dcim.virtual_chassis import VirtualChassis
+from netinv_extras.content_types import name_of
+from netinv_extras.statuses import Status, status
+from netinv_ipam import networks
+from netinv_ipam.uniqueness import unique_within
+from netinv_ipam.vrfs import VRF, present_filters
+from netinv_tenancy.tenants import Tenant, tenant_filters
+
+ROLES = Choices.of(
+    loopback="Loopback", secondary="Secondary", anycast="Anycast", vip="VIP", vrrp="VRRP", hsrp="HSRP", glbp="GLBP", carp="CARP"
+)
+SHARED_ROLES = frozenset({"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"})
+INTERFACE, VM_INTERFACE = "dcim.interface", "virtualization.vminterface"
+ASSIGNABLE = (INTERFACE, VM_INTERFACE)
+SLAAC = "slaac"
+
+
+class IPAddress(networks.Host, Primary):
+    """A host address with the length of its network's prefix, global or within a VRF."""
+
+    __tablename__ = "ipam_ip_address"
+    __table_args__ = (
+        sa.Index("ix_ipam_ip_address_place", "host", "prefix_length"),
+        sa.Index("ix_ipam_ip_address_in_vrf", "vrf_id", "host"),
+        sa.Index("ix_ipam_ip_address_assigned", "assigned_object_id", "assigned_object_type"),
+    )
+
+    address: Mapped[str] = networks.cidr(networks.host_text)
+    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="ipaddress_count", label="VRF")
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="ipaddress_count")
+    status_id: Mapped[Ref] = status()
+    role: Mapped[str] = choice(ROLES, help="The functional role of this IP")
+    assigned_object_type: Mapped[str | None] = column(Chars(100), default=None)
+    assigned_object_id: Mapped[uuid.UUID | None] = column(default=None)
+    nat_inside_id: Mapped[Ref | None] = to(
+        SELF, on_delete=SET_NULL, label="NAT (Inside)", help='The IP Addresses for which this address is the "outside" IP'
+    )
+    dns_name: Mapped[str] = text(
+        255,
+        "Hostname or FQDN (not case-sensitive)",
+        label="DNS Name",
+        pattern=r"^[0-9A-Za-z._-]+\Z",
+        pattern_error="Only alphanumeric characters, hyphens, periods, and underscores are allowed in DNS names",
+    )
+    description: Mapped[Description]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class AssignedType(kinds.Value):
+    """The content type of what an address is assigned to."""
+
+    registry: Registry
+    kind: str = "field"
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if value is not None and (not isinstance(value, str) or value.count(".") != 1):
+            raise colander.Invalid(None, "Invalid value. Specify a content type as '<app_label>.<model_name>'.")
+        if value is not None and value not in ASSIGNABLE:
+            raise colander.Invalid(None, f"Invalid content type: {value}")
+        draft[self.attribute] = value
+
+    def flat(self, shown: Any) -> Any:
+        found = self.registry.content_type(shown)
+        return found.id if found is not None else shown
+
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "choices": [{"value": label, "display": name_of(self.registry, label)} for label in ASSIGNABLE]}
+
+
+def _assigned_type(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    what = known(endpoint.table.c.assigned_object_type)
+    shape = {"type": "string", "enum": list(ASSIGNABLE)}
+    return AssignedType(
+        name="assigned_object_type", attribute="assigned_object_type", known=what, registry=registry, nullable=True, openapi=shape
+    )
+
+
+def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
+    """Before version 1.3 ``nat_outside`` was one object or null: the first, when there are several."""
+    return {**shown, "nat_outside": next(iter(shown["nat_outside"]), None)}
+
+
+def _of_devices(name: str, devices: Any) -> Filter:
+    """Addresses of the interfaces of devices; the master of a virtual chassis speaks for all its members."""
+
+    def apply(context: Context, table: Any, values: list[str]) -> Any:
+        place = Device.__table__.c[name]
+        named = sa.select(Device.__table__.c.id).where(place.in_([lookups.convert(place, value) for value in values]))
+        led = sa.select(VirtualChassis.__table__.c.id).where(VirtualChassis.__table__.c.master_id.in_(named))
+        members = sa.select(Device.__table__.c.id).where(Device.__table__.c.virtual_chassis_id.in_(led))
+        port = Interface.__table__
+        own = sa.select(port.c.id).where(sa.or_(port.c.device_id.in_(named), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only)))
+        return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(own))
+
+    return special(devices, apply)
+
+
+def _of_machines(name: str, machines: str) -> Filter:
+    """Addresses of the interfaces of virtual machines; none while their package is absent."""
+
+    def apply(context: Context, table: Any, values: list[str]) -> Any:
+        target = context.registry.get(VM_INTERFACE)
+        if target is None:
+            return sa.false()
+        there = target.table.alias()
+        found = [
+            paths.compare(target, there, ["virtual_machine", name], lambda place, value=value: place == lookups.convert(place, value))
+            for value in values
+        ]
+        own = sa.select(there.c.id).where(lookups.any_of(found))
+        return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(own))
+
+    return special(machines, apply)
+
+
+ip_addresses = Resource(
+    IPAddress,
+    "ip-addresses",
+    title="IP address",
+    plural="IP addresses",
+    display="address",
+    brief=["family", "address"],
+    order=["host", "prefix_length"],
+    natural="address",
+    fields=[
+        networks.cidr_field("address"),
+        networks.family(),
+        Spec("assigned_object_type", _assigned_type),
+        object_of("assigned_object", "assigned_object_type", "assigned_object_id"),
+        pointing_back("nat_outside", "ipam.ipaddress", "nat_inside_id"),
+    ],
+    filters=[
+        *tenant_filters(),
+        *present_filters(),
+        networks.search("address", lambda table, network: _found(table, network), "dns_name", "description"),
+        networks.family_filter(),
+        networks.lookups("host", "address"),
+        networks.relating("parent", lambda table, network: networks.inside(table, network)),
+        special("address", lambda context, table, values: lookups.any_of([networks.exact(table, value) for value in values])),
+        number("mask_length", "prefix_length", lookup_names=(), multiple=False),
+        _of_devices("name", "device"),
+        _of_devices("id", "device_id"),
+        _of_machines("name", "virtual_machine"),
+        _of_machines("id", "virtual_machine_id"),
+        key("interface"),
+        key("interface_id", "interface", by=()),
+        key("vminterface"),
+        key("vminterface_id", "vminterface", by=()),
+    ],
+    versions=[VersionChange("1.3", downgrade=single_nat_outside)],
+    example={"address": "198.18.0.1/24"},
+)
+
+
+def _found(table: Any, network: Any) -> Any:
+    """What a search for an address means: that host, or the hosts of a network."""
+    whole = network.value == network.first and network.prefixlen < networks.BITS[network.version]
+    return networks.inside(table, network) if whole else networks.low(table) == networks.packed(network.value, network.version)
+
+
+@ip_addresses.filter("assigned_to_interface", multiple=False, kind="boolean")
+def assigned_to_interface(context: Context, table: Any, values: list[str]) -> Any:
+    """Whether the address is assigned to any interface."""
+    place = table.c.assigned_object_id
+    return place.is_not(None) if lookups.convert_flag(values[-1]) else place.is_(None)
+
+
+def assigned(registry: Registry, label: str) -> paths.Relation:
+    """The way from an address to what it is assigned to, where that is of one content type."""
+    return paths.Relation(
+        lambda: registry.get(label),
+        lambda table, ids: sa.and_(table.c.assigned_object_type == label, table.c.assigned_object_id.in_(ids)),
+        lambda table: sa.func.coalesce(table.c.assigned_object_type == label, sa.false()),
+    )
+
+
+def addresses_of(registry: Registry, label: str) -> paths.Relation:
+    """The way from an interface to its addresses."""
+
+    def assigned_ids(ids: Any = None) -> Any:
+        there = IPAddress.__table__.alias()
+        found = sa.select(there.c.assigned_object_id).where(there.c.assigned_object_type == label)
+        return found if ids is None else found.where(there.c.id.in_(ids))
+
+    return paths.Relation(
+        lambda: registry.get("ipam.ipaddress"),
+        lambda table, ids: table.c.id.in_(assigned_ids(ids)),
+        lambda table: table.c.id.in_(assigned_ids()),
+    )
+
+
+def count_of_addresses(table: Any) -> Any:
+    """How many addresses an interface of a device has."""
+    there = IPAddress.__table__.alias()
+    mine = sa.and_(there.c.assigned_object_id == table.c.id, there.c.assigned_object_type == INTERFACE)
+    return sa.select(sa.func.count()).select_from(there).where(mine).scalar_subquery()
+
+
+dependents = Dependents(
+    IPAddress.__table__,
+    "assigned_object_type",
+    "assigned_object_id",
+    label="ipam.ipaddress",
+    applies=lambda endpoint: endpoint.label in ASSIGNABLE,
+)
+
+ip_addresses.prepare(networks.unpacking("address"))
+
+
+@ip_addresses.prepare
+def lower_dns_names(context: Context, drafts: Sequence[Draft]) -> None:
+    """DNS does not know case (RFC 4343)."""
+    for draft in drafts:
+        if draft.changed("dns_name"):
+            draft["dns_name"] = draft["dns_name"].lower()
+
+
+ip_addresses.rule(networks.refusing_everything("address", "IP address"))
+ip_addresses.rule(unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES))
+
+
+@ip_addresses.rule
+def type_and_id_go_together(context: Context, drafts: Sequence[Draft]) -> None:
+    """An assignment has both halves or none."""
+    for draft in drafts:
+        if (draft["assigned_object_type"] is None) != (draft["assigned_object_id"] is None):
+            draft.reject(ALL, "assigned_object_type and assigned_object_id must either both be null or both be non-null")
+
+
+@ip_addresses.rule
+def slaac_is_for_ipv6(context: Context, drafts: Sequence[Draft]) -> None:
+    """Stateless address autoconfiguration (RFC 4862) exists for IPv6 only."""
+    concerned = [draft for draft in drafts if draft["ip_version"] == 4 and draft.changed("status_id", "address")]
+    if not concerned:
+        return
+    table = Status.__table__
+    slaac = set(context.execute(sa.select(table.c.id).where(table.c.slug == SLAAC)).scalars())
+    for draft in concerned:
+        if draft["status_id"] in slaac:
+            draft.reject("status", "Only IPv6 addresses can be assigned SLAAC status")

@@ -1,0 +1,86 @@
+"""Prefixes: the networks that are in use, or set aside for others to be cut from."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.model import PROTECT, SET_NULL, Description, Primary, Ref, known, switch, to
+from netinv_core.read.filters import key, number, tree, tree_pair
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec
+from netinv_dcim.locations import Location
+from netinv_dcim.sites import Site
+from netinv_extras.statuses import status
+from netinv_ipam import networks
+from netinv_ipam.roles import Role
+from netinv_ipam.uniqueness import unique_within
+from netinv_ipam.vlans import VLAN
+from netinv_ipam.vrfs import VRF, present_filters
+from netinv_tenancy.tenants import Tenant, tenant_filters
+
+USUAL_STATUS = "active"
+
+
+class Prefix(networks.Network, Primary):
+    """A network, global or within a VRF. All addresses of a pool are usable."""
+
+    __tablename__ = "ipam_prefix"
+    __table_args__ = (
+        sa.Index("ix_ipam_prefix_place", "network", "prefix_length"),
+        sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "network"),
+    )
+
+    prefix: Mapped[str] = networks.cidr(networks.network_text)
+    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="prefixes", count="prefix_count")
+    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="prefixes")
+    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="prefix_count", label="VRF")
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="prefix_count")
+    vlan_id: Mapped[Ref | None] = to(VLAN, on_delete=PROTECT, count="prefix_count", label="VLAN")
+    status_id: Mapped[Ref] = status()
+    role_id: Mapped[Ref | None] = to(Role, on_delete=SET_NULL, count="prefix_count", help="The primary function of this prefix")
+    is_pool: Mapped[bool] = switch(False, "All IP addresses within this prefix are considered usable", label="Is a pool")
+    description: Mapped[Description]
+
+
+def _status(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    """A new prefix is active when nothing is said."""
+    place = endpoint.table.c.status_id
+    made = kinds.from_column(registry, "status_id", place, known(place))
+    assert made is not None
+    return dataclasses.replace(made, default=USUAL_STATUS)
+
+
+prefixes = Resource(
+    Prefix,
+    "prefixes",
+    plural="prefixes",
+    display="prefix",
+    brief=["family", "prefix"],
+    order=["vrf.name?", "network", "prefix_length"],
+    natural="prefix",
+    fields=[networks.cidr_field("prefix"), networks.family(), Spec("status", _status)],
+    filters=[
+        *tree_pair("region", "site.region"),
+        tree("location"),
+        *tenant_filters(),
+        *present_filters(),
+        networks.search("prefix", networks.containing, "description"),
+        networks.family_filter(),
+        networks.network_filter(),
+        networks.lookups("network", "prefix"),
+        networks.relating("within", lambda table, network: networks.within(table, network.cidr, equal=False)),
+        networks.relating("within_include", lambda table, network: networks.within(table, network.cidr)),
+        networks.relating("contains", lambda table, network: networks.containing(table, network.cidr)),
+        number("mask_length", "prefix_length", lookup_names=("gte", "lte"), multiple=False),
+        number("vlan_vid", "vlan.vid", lookup_names=(), multiple=False),
+        key("role", by="slug", ids=False),
+    ],
+    example={"prefix": "198.18.0.0/24"},
+)
+prefixes.prepare(networks.unpacking("prefix"))
+prefixes.rule(networks.refusing_everything("prefix", "prefix"))
+prefixes.rule(unique_within(Prefix, "prefix", ("network", "prefix_length"), "prefix"))

@@ -1,0 +1,302 @@
+"""The example plugin, through the API: what it serves, what it adds to sites, and that it can come and go."""
+
+from __future__ import annotations
+
+import datetime
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from netinv_example.maintenance_windows import MaintenanceWindow
+
+from netinv_core import migrating, service
+from netinv_core.app import App, discover
+from netinv_core.contract import CHECKS, Api, Case, Check, Service, Unique
+from netinv_core.hookspecs import hookimpl
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource
+from tests.conftest import empty_database
+
+LABEL = "example.maintenancewindow"
+WINDOWS = "/api/plugins/example/maintenance-windows/"
+SITES = "/api/dcim/sites/"
+HOUR = datetime.timedelta(hours=1)
+
+
+def from_now(hours: float) -> str:
+    """An instant, ISO 8601."""
+    return (datetime.datetime.now(datetime.UTC) + hours * HOUR).isoformat()
+
+
+@pytest.fixture
+def make_site(api: Api, unique: Unique) -> Any:
+    """``make_site()``: an active site."""
+    return lambda: api.post(SITES, {"name": unique(), "status": "active"})
+
+
+@pytest.fixture
+def make_window(api: Api, unique: Unique) -> Any:
+    """``make_window(site, start, end)``: a window, given in hours from now; ``other`` members as they are."""
+
+    def make(site: Any, start: float = -1, end: float = 1, **other: Any) -> Any:
+        return api.post(WINDOWS, {"name": unique(), "site": site["id"], "start": from_now(start), "end": from_now(end), **other})
+
+    return make
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_the_contract_holds(check: Check, service: Service) -> None:
+    """A plugin's resource does what every resource does."""
+    if check.applies(service.registry[LABEL]):
+        check(Case(service, LABEL))
+
+
+# -- the resource
+
+
+def test_a_window_names_its_site_by_attributes(api: Api, unique: Unique, make_site: Any) -> None:
+    site, name = make_site(), unique()
+    found = api.post(WINDOWS, {"name": name, "site": {"name": site["name"]}, "start": "2031-01-01T22:00:00Z", "end": "2031-01-02T04:00:00+02:00"})
+    assert found["site"]["id"] == site["id"]
+    assert found["status"] == {"value": "planned", "label": "Planned"}
+    assert (found["slug"], found["end"]) == (name, "2031-01-02T02:00:00Z")
+
+
+def test_a_window_ends_after_it_has_begun(api: Api, make_site: Any, make_window: Any) -> None:
+    window = make_window(make_site(), 1, 2)
+    assert api.patch(f"{WINDOWS}{window['id']}/", {"end": window["start"]}, status=400) == {"end": ["The end must be after the start."]}
+
+
+def test_active_at_selects_the_windows_that_cover_an_instant(api: Api, make_site: Any) -> None:
+    def window(start: int, end: int, status: str = "planned") -> str:
+        body = {"name": f"{site['name']} {start} {end} {status}", "site": site["id"], "status": status}
+        made: str = api.post(WINDOWS, {**body, "start": f"2032-01-{start:02}T00:00:00Z", "end": f"2032-01-{end:02}T00:00:00Z"})["id"]
+        return made
+
+    def found(*days: int) -> set[str]:
+        query = {"site": site["id"], "active_at": [f"2032-01-{day:02}T00:00:00Z" for day in days]}
+        return {item["id"] for item in api.get(WINDOWS, query)["results"]}
+
+    site = make_site()
+    first, second, _ = window(1, 3), window(2, 5), window(1, 9, "cancelled")
+    assert found(1) == {first}
+    assert found(2) == {first, second}
+    assert found(3) == {second}, "the end is no longer part of the window"
+    assert found(1, 4) == {first, second}, "one of several instants"
+    assert found(6) == set()
+    assert "active_at" in api.get(WINDOWS, {"active_at": "noon"}, status=400)
+
+
+def test_windows_go_with_their_site(api: Api, make_site: Any, make_window: Any) -> None:
+    site = make_site()
+    window = make_window(site)
+    api.delete(f"{SITES}{site['id']}/")
+    api.get(f"{WINDOWS}{window['id']}/", status=404)
+
+
+# -- the action
+
+
+def test_closing_ends_an_active_window_now(api: Api, make_site: Any, make_window: Any) -> None:
+    window = make_window(make_site())
+    closed = api.post(f"{WINDOWS}{window['id']}/close/", status=200)
+    assert window["start"] < closed["end"] < window["end"]
+    changes = api.get("/api/extras/object-changes/", {"changed_object_id": window["id"]})["results"]
+    assert [change["action"]["value"] for change in changes] == ["update", "create"], "closing is a change like any other"
+
+
+@pytest.mark.parametrize(("start", "end", "status"), [(1, 2, "planned"), (-2, -1, "confirmed"), (-1, 1, "cancelled")])
+def test_only_an_active_window_can_be_closed(api: Api, make_site: Any, make_window: Any, start: int, end: int, status: str) -> None:
+    window = make_window(make_site(), start, end, status=status)
+    answer = api.post(f"{WINDOWS}{window['id']}/close/", status=400)
+    assert answer == {"non_field_errors": ["Only an active maintenance window can be closed."]}
+
+
+def test_closing_needs_the_permission_to_change(api: Api, make_site: Any, make_window: Any, make_user: Any) -> None:
+    window = make_window(make_site())
+    path = f"{WINDOWS}{window['id']}/close/"
+    make_user(("view", LABEL)).api.post(path, status=403)
+    make_user(("view change", LABEL, {"name": "another"})).api.post(path, status=404)
+    make_user(("view change", LABEL)).api.post(path, status=200)
+
+
+def test_closing_offers_post_only(api: Api, make_site: Any, make_window: Any) -> None:
+    path = f"{WINDOWS}{make_window(make_site())['id']}/close/"
+    answer = api.send("GET", path, status=405)
+    assert answer.headers["Allow"] == "POST, OPTIONS"
+    assert answer.json == {"detail": 'Method "GET" not allowed.'}
+    api.post(f"{WINDOWS}00000000-0000-0000-0000-000000000000/close/", status=404)
+    api.post(f"{WINDOWS}nonsense/close/", status=404)
+
+
+# -- what sites get
+
+
+def test_a_site_tells_when_maintenance_begins(api: Api, make_site: Any, make_window: Any) -> None:
+    site = make_site()
+    path = f"{SITES}{site['id']}/"
+    assert api.get(path)["next_maintenance"] is None
+    make_window(site, -3, -2)
+    make_window(site, 1, 2, status="cancelled")
+    assert api.get(path)["next_maintenance"] is None, "what is over or cancelled does not count"
+    later = make_window(site, 5, 6)
+    assert api.get(path)["next_maintenance"] == later["start"]
+    active = make_window(site, -1, 1)
+    assert api.get(path)["next_maintenance"] == active["start"]
+    assert api.options(SITES)["actions"]["POST"]["next_maintenance"]["read_only"]
+
+
+def test_the_field_costs_one_statement_however_many_sites(api: Api, make_site: Any, make_window: Any, statements: Any) -> None:
+    sites = [make_site() for _ in range(12)]
+    for site in sites:
+        make_window(site)
+
+    def read(count: int) -> list[str]:
+        with statements() as found:
+            shown = api.get(SITES, {"id": [site["id"] for site in sites[:count]]})["results"]
+        assert len(shown) == count
+        assert all(item["next_maintenance"] for item in shown)
+        return [statement for statement in found if MaintenanceWindow.__tablename__ in statement]
+
+    read(1)
+    assert len(read(2)) == len(read(12)) == 1
+
+
+def test_sites_are_selected_by_their_windows(api: Api, make_site: Any, make_window: Any) -> None:
+    quiet, busy = make_site(), make_site()
+    window = make_window(busy)
+    ids = {"id": [quiet["id"], busy["id"]]}
+    assert [site["id"] for site in api.get(SITES, {**ids, "has_maintenance_windows": "false"})["results"]] == [quiet["id"]]
+    assert [site["id"] for site in api.get(SITES, {"maintenance_windows": window["slug"]})["results"]] == [busy["id"]]
+
+
+def test_a_site_is_not_retired_during_its_maintenance(api: Api, make_site: Any, make_window: Any) -> None:
+    site = make_site()
+    window, path = make_window(site), f"{SITES}{site['id']}/"
+    refusal = {"status": [f"The site cannot be retired during its maintenance window {window['name']}."]}
+    assert api.patch(path, {"status": "retired"}, status=400) == refusal
+    api.patch(path, {"status": "planned", "description": "still in service"})
+    api.post(f"{WINDOWS}{window['id']}/close/", status=200)
+    assert api.patch(path, {"status": "retired"})["status"]["value"] == "retired"
+    make_window(site)
+    api.patch(path, {"status": "retired", "description": "it was retired before"})
+
+
+def test_the_rule_sees_a_whole_batch(api: Api, make_site: Any, make_window: Any, statements: Any) -> None:
+    sites = [make_site() for _ in range(6)]
+    for site in sites:
+        make_window(site, 1, 2)
+
+    def retire(batch: list[Any]) -> list[str]:
+        with statements() as found:
+            api.patch(SITES, [{"id": site["id"], "status": "retired"} for site in batch])
+        return found
+
+    assert len(retire(sites[:1])) == len(retire(sites[1:]))
+
+
+def test_the_status_page_counts_active_windows(api: Api, make_site: Any, make_window: Any) -> None:
+    before = api.get("/api/status/")
+    make_window(make_site())
+    after = api.get("/api/status/")
+    assert after["active-maintenance-windows"] == before["active-maintenance-windows"] + 1
+    assert "example" in after["plugins"]
+
+
+# -- coming and going
+
+
+@pytest.fixture
+def without_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment as it is when the package is not installed: nothing else changes."""
+    modules, broken = discover()
+    monkeypatch.setattr(service, "discover", lambda: ([(name, module) for name, module in modules if name != "example"], broken))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``install(name, source)``: a distribution with a module of this source as its entry point."""
+
+    def make(name: str, source: str) -> None:
+        (tmp_path / f"netinv_{name}.py").write_text(textwrap.dedent(source))
+        info = tmp_path / f"netinv_{name}-0.1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\n")
+        (info / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return make
+
+
+def test_the_service_works_without_the_package(engine: sa.Engine, without_example: None) -> None:
+    bare = Service(engine)
+    site = bare.api.post(SITES, {"name": bare.unique(), "status": "active"})
+    assert "next_maintenance" not in bare.api.get(f"{SITES}{site['id']}/")
+    bare.api.patch(f"{SITES}{site['id']}/", {"status": "retired"})
+    bare.api.get(SITES, {"has_maintenance_windows": "true"}, status=400)
+    assert "example" not in bare.api.get("/api/plugins/")
+    assert "Example" not in [plugin["name"] for plugin in bare.api.get("/api/plugins/installed-plugins/")]
+    assert "active-maintenance-windows" not in bare.api.get("/api/status/")
+    bare.api.get(WINDOWS, status=404)
+
+
+def test_a_package_that_does_not_import_is_reported_and_answers_503(engine: sa.Engine, install: Any) -> None:
+    install("unwell", "raise RuntimeError('it cannot be')")
+    started = Service(engine)
+    reason = "RuntimeError: it cannot be"
+    reported = {"name": "unwell", "package": "netinv-unwell", "status": "broken", "reason": reason}
+    assert reported in started.api.get("/api/plugins/installed-plugins/")
+    assert started.api.get("/api/status/")["broken-packages"]["unwell"] == reason
+    for path in ("/api/plugins/unwell/", "/api/plugins/unwell/things/", "/api/plugins/unwell/things/1/"):
+        assert started.api.send("GET", path, status=503).json == {"detail": f"This package could not be started: {reason}"}
+    started.api.get(SITES)
+    started.api.get(WINDOWS)
+
+
+def test_a_package_that_claims_an_applications_path_fails_at_the_start(install: Any) -> None:
+    install(
+        "usurper",
+        """
+        from netinv_core.app import App
+        from netinv_core.hookspecs import hookimpl
+
+        @hookimpl
+        def netinv_app():
+            return App("example", "Not the example", plugin=True)
+        """,
+    )
+    with pytest.raises(ValueError, match="two packages claim the application 'example'"):
+        service.registry_for("sqlite", {})
+
+
+def test_two_resources_with_one_path_fail_at_the_start() -> None:
+    class Claims:
+        @staticmethod
+        @hookimpl
+        def netinv_app() -> App:
+            both = [Resource(MaintenanceWindow, "windows"), Resource(MaintenanceWindow, "windows", label="claims.other")]
+            return App("claims", "Claims", both, plugin=True)
+
+    with pytest.raises(ValueError, match="two resources claim the path '/api/plugins/claims/windows/'"):
+        Registry("sqlite").add("claims", Claims)
+
+
+def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
+    with empty_database(tmp_path) as engine:
+        registry = service.registry_for(engine.dialect.name, {})
+        migrating.upgrade(engine, registry)
+        assert migrating.pending(engine, registry) == []
+        with_example = set(sa.inspect(engine).get_table_names())
+        with pytest.raises(LookupError, match="example"):
+            migrating.remove(engine, registry, registry.apps["dcim"])
+        migrating.remove(engine, registry, registry.apps["example"])
+        assert with_example - set(sa.inspect(engine).get_table_names()) == {MaintenanceWindow.__tablename__}
+        assert migrating.pending(engine, registry) == ["example_0001"]
+        example = registry.apps.pop("example")
+        migrating.upgrade(engine, registry)
+        assert migrating.pending(engine, registry) == []
+        registry.apps["example"] = example
+        migrating.upgrade(engine, registry)
+        assert set(sa.inspect(engine).get_table_names()) == with_example

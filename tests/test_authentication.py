@@ -1,0 +1,181 @@
+"""Who asks: tokens, passwords, and how both are kept."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.auth import keys
+from netinv_core.auth.models import Token, User
+from netinv_core.contract import Api, Service
+from netinv_core.model import Base
+
+TOKENS = "/api/users/tokens/"
+TENANTS = "/api/tenancy/tenants/"
+ALL = "view add change delete"
+
+
+def detail(text: str) -> dict[str, str]:
+    return {"detail": text}
+
+
+def basic(username: str, password: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()}
+
+
+# -- tokens
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("Token 0000000000000000000000000000000000000000", "Invalid token"),
+        ("Token é", "Invalid token"),
+        ("Token", "Invalid token header. No credentials provided."),
+        ("Token a b", "Invalid token header. Token string should not contain spaces."),
+        ("Bearer 0000000000000000000000000000000000000000", "Authentication credentials were not provided."),
+        ("Basic eDp4", "Authentication credentials were not provided."),
+        ("", "Authentication credentials were not provided."),
+        ("   ", "Authentication credentials were not provided."),
+    ],
+)
+def test_bad_credentials_are_told_apart(anonymous: Api, header: str, text: str) -> None:
+    for method in ("GET", "POST", "OPTIONS"):
+        assert anonymous.send(method, TENANTS, headers={"Authorization": header.encode().decode("latin-1")}, status=403).json == detail(text)
+
+
+def test_the_word_token_may_be_written_in_any_case(service: Service, anonymous: Api) -> None:
+    for word in ("token", "TOKEN", "Token "):
+        anonymous.get("/api/", headers={"Authorization": f"{word} {service.admin.token}"})
+
+
+def test_a_token_ends_when_it_expires(make_user: Any) -> None:
+    now = datetime.datetime.now(datetime.UTC)
+    assert make_user(superuser=True, expires=now - datetime.timedelta(seconds=1)).api.get(TENANTS, status=403) == detail("Token expired")
+    make_user(superuser=True, expires=now + datetime.timedelta(minutes=5)).api.get(TENANTS)
+
+
+def test_an_inactive_user_is_refused(make_user: Any) -> None:
+    assert make_user(superuser=True, active=False).api.get(TENANTS, status=403) == detail("User inactive")
+
+
+def test_deactivating_a_user_works_at_once(api: Api, make_user: Any) -> None:
+    account = make_user(superuser=True)
+    account.api.get(TENANTS)
+    api.patch(f"/api/users/users/{account.id}/", {"is_active": False})
+    assert account.api.get(TENANTS, status=403) == detail("User inactive")
+
+
+def test_a_read_only_token_may_not_write(make_user: Any) -> None:
+    reader = make_user(superuser=True, write_enabled=False).api
+    reader.get(TENANTS)
+    assert "actions" not in reader.options(TENANTS)
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert reader.send(method, TENANTS, [], status=403).json == detail("You do not have permission to perform this action.")
+
+
+def test_a_deleted_token_is_no_longer_known(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    (found,) = mine.api.get(TOKENS)["results"]
+    mine.api.delete(f"{TOKENS}{found['id']}/")
+    assert mine.api.get(TOKENS, status=403) == detail("Invalid token")
+
+
+def test_everyone_has_their_own_tokens_only(api: Api, make_user: Any) -> None:
+    mine, other = make_user((ALL, "users.token")), make_user((ALL, "users.token"))
+    (found,) = mine.api.get(TOKENS)["results"]
+    assert found["key"] == mine.token
+    assert found["display"] == f"{mine.token[-6:]} ({mine.username})"
+    for client in (api, other.api):
+        client.get(f"{TOKENS}{found['id']}/", status=404)
+        client.patch(f"{TOKENS}{found['id']}/", {"description": "x"}, status=404)
+        client.delete(f"{TOKENS}{found['id']}/", status=404)
+
+
+def test_a_key_is_made_or_given(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    made = mine.api.post(TOKENS, {"description": "t"})
+    assert len(made["key"]) == 40 and set(made["key"]) <= set("0123456789abcdef")
+    assert (made["write_enabled"], made["expires"], made["description"]) == (True, None, "t")
+    given = keys.new_key()
+    assert mine.api.post(TOKENS, {"key": given})["key"] == given
+    assert mine.api.post(TOKENS, {"key": given}, status=400) == {"key": ["Token with this Key already exists."]}
+    assert mine.api.post(TOKENS, {"key": "abc"}, status=400) == {"key": ["Ensure this field has at least 40 characters."]}
+    mine.api.get(TOKENS, token=given)
+
+
+# -- passwords
+
+
+@pytest.mark.parametrize("version", [None, "1.3", "1.6"])
+def test_a_password_gets_a_token(make_user: Any, anonymous: Api, version: str | None) -> None:
+    account = make_user(("add view", "users.token"), password="s3cret: ü")
+    made = anonymous.post(TOKENS, headers=basic(account.username, "s3cret: ü"), version=version)
+    assert made["write_enabled"] is True and len(made["key"]) == 40
+    assert anonymous.get(TOKENS, token=made["key"])["count"] == 2
+
+
+def test_a_password_gets_a_token_as_described(make_user: Any, anonymous: Api) -> None:
+    account = make_user(("add", "users.token"), password="pw")
+    made = anonymous.post(TOKENS, {"description": "via basic", "write_enabled": False}, headers=basic(account.username, "pw"))
+    assert (made["description"], made["write_enabled"]) == ("via basic", False)
+
+
+def test_a_wrong_password_gets_nothing(make_user: Any, anonymous: Api) -> None:
+    account = make_user(("add", "users.token"), password="pw")
+    for name, password in ((account.username, "pW"), (account.username, ""), ("nobody", "pw"), (make_user().username, "!")):
+        assert anonymous.post(TOKENS, headers=basic(name, password), status=403) == detail("Invalid username/password.")
+    for encoded in ("é", "a", "====", base64.b64encode(b"\xff").decode()):
+        header = {"Authorization": f"Basic {encoded}".encode().decode("latin-1")}
+        assert anonymous.post(TOKENS, headers=header, status=403) == detail("Invalid basic header. Credentials not correctly base64 encoded.")
+
+
+def test_a_password_does_not_stand_for_a_permission_or_an_active_account(make_user: Any, anonymous: Api) -> None:
+    assert anonymous.post(TOKENS, headers=basic(make_user(password="pw").username, "pw"), status=403) == detail("You do not have permission to perform this action.")
+    inactive = make_user(superuser=True, active=False, password="pw")
+    assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail("User inactive")
+
+
+def test_a_password_opens_the_tokens_only(service: Service, anonymous: Api) -> None:
+    header = basic(service.admin.username, "correct horse")
+    anonymous.get(TOKENS, headers=header)
+    for path in (TENANTS, "/api/", "/api/users/users/"):
+        assert anonymous.get(path, headers=header, status=403) == detail("Authentication credentials were not provided.")
+
+
+# -- how they are kept
+
+
+def test_passwords_are_kept_as_argon2_hashes(api: Api, service: Service, unique: Any, anonymous: Api) -> None:
+    name = unique()
+    made = api.post("/api/users/users/", {"username": name, "password": "pass word"})
+    assert "password" not in made and "password" not in api.get(made["url"])
+    (row,) = service.rows(sa.select(User.__table__).where(User.__table__.c.username == name))
+    assert row.password.startswith("$argon2id$")
+    service.permit("add", "users.token", users=[made["id"]])
+    anonymous.post(TOKENS, headers=basic(name, "pass word"))
+    api.patch(f"/api/users/users/{made['id']}/", {"password": "other"})
+    anonymous.post(TOKENS, headers=basic(name, "pass word"), status=403)
+    anonymous.post(TOKENS, headers=basic(name, "other"))
+
+
+def test_keys_are_kept_hashed_and_sealed(service: Service, make_user: Any) -> None:
+    account = make_user(superuser=True)
+    (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == keys.digest(account.token)))
+    assert account.token not in row.key_sealed
+    assert keys.sealer(service.settings["secret"]).decrypt(row.key_sealed.encode()).decode() == account.token
+
+
+def test_no_secret_is_anywhere_in_the_database(api: Api, service: Service, unique: Any) -> None:
+    key, password = keys.new_key(), unique() + unique()
+    made = api.post("/api/users/users/", {"username": unique(), "password": password})
+    api.post(TOKENS, {"key": key, "description": unique()})
+    api.patch(f"/api/users/users/{made['id']}/", {"first_name": "x"})
+    for table in Base.metadata.sorted_tables:
+        for row in service.rows(sa.select(table)):
+            text = str(row._mapping.values())
+            assert key not in text and password not in text, table.name

@@ -1,0 +1,146 @@
+"""A real client, pynautobot, against the service behind a real socket."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pynautobot
+import pytest
+import requests
+import waitress.server
+
+from netinv_core.contract import Service, Unique
+
+
+@contextlib.contextmanager
+def served(app: Any, **options: Any) -> Iterator[str]:
+    """The address at which the application answers while the block runs."""
+    server = waitress.server.create_server(app, host="127.0.0.1", port=0, threads=8, **options)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.close()
+        thread.join(5)
+
+
+@pytest.fixture(scope="module")
+def address(service: Service) -> Iterator[str]:
+    """Where the service answers."""
+    with served(service.app) as found:
+        yield found
+
+
+@pytest.fixture
+def client(address: str, service: Service) -> Any:
+    """pynautobot as the administrator."""
+    return pynautobot.api(address, token=service.api.token)
+
+
+@pytest.fixture
+def site(client: Any, unique: Unique) -> Any:
+    """A site, made by the client."""
+    return client.dcim.sites.create(name=unique(), status="active")
+
+
+def test_an_object_is_created_found_changed_and_deleted(client: Any, site: Any) -> None:
+    """What every script does."""
+    found = client.dcim.sites.get(name=site.name)
+    assert found.id == site.id
+    assert found.status.value == "active"
+    found.facility = "B7"
+    assert found.save()
+    assert client.dcim.sites.get(site.id).facility == "B7"
+    assert found.delete()
+    assert client.dcim.sites.get(site.id) is None
+
+
+def test_saving_without_a_change_sends_nothing(client: Any, site: Any) -> None:
+    """The record as read has no differences to write."""
+    assert not client.dcim.sites.get(site.id).save()
+
+
+def test_lists_are_filtered_with_lookups(client: Any, unique: Unique) -> None:
+    """Lookups are keyword arguments."""
+    word = unique()
+    client.tenancy.tenants.create([{"name": f"{word} {number}"} for number in range(3)])
+    assert len(client.tenancy.tenants.filter(name__isw=word.upper())) == 3
+    assert [found.name for found in client.tenancy.tenants.filter(name__re=f"{word} [12]$")] == [f"{word} 1", f"{word} 2"]
+    assert client.tenancy.tenants.count(name__ic=word) == 3
+
+
+def test_all_pages_are_fetched_in_threads(address: str, service: Service, unique: Unique) -> None:
+    """With threading every object comes exactly once."""
+    client = pynautobot.api(address, token=service.api.token, threading=True)
+    word = unique()
+    client.extras.tags.create([{"name": f"{word}{n}", "slug": f"{word}{n}", "content_types": ["dcim.site"]} for n in range(120)])
+    found = [tag.name for tag in client.extras.tags.filter(name__isw=word)]
+    assert sorted(found) == sorted(f"{word}{n}" for n in range(120))
+
+
+def test_many_are_created_at_once_and_changed_by_id(client: Any, unique: Unique) -> None:
+    """A list makes a list; ``update`` changes one without reading it first."""
+    word = unique()
+    made = client.tenancy.tenant_groups.create([{"name": f"{word} {number}"} for number in range(3)])
+    assert [group.name for group in made] == [f"{word} {number}" for number in range(3)]
+    assert client.tenancy.tenant_groups.update(id=made[0].id, data={"description": "changed"})
+    assert client.tenancy.tenant_groups.get(made[0].id).description == "changed"
+
+
+def test_choices_are_listed(client: Any) -> None:
+    """The client reads them from OPTIONS."""
+    assert {"value": "front", "display": "Front"} in client.dcim.devices.choices()["face"]
+
+
+def test_addresses_are_allocated(client: Any, unique: Unique) -> None:
+    """``available_ips`` lists, and creates one after the other."""
+    vrf = client.ipam.vrfs.create(name=unique())
+    prefix = client.ipam.prefixes.create(prefix="10.20.30.0/29", status="active", vrf=vrf.id)
+    assert prefix.available_ips.list()[0].address == "10.20.30.1/29"
+    first = prefix.available_ips.create({"status": "active"})
+    second = prefix.available_ips.create({"status": "active", "description": "second"})
+    assert [first.address, second.address] == ["10.20.30.1/29", "10.20.30.2/29"]
+    child = client.ipam.prefixes.create(prefix="10.21.0.0/16", status="container", vrf=vrf.id)
+    assert child.available_prefixes.create({"prefix_length": 24, "status": "active"}).prefix == "10.21.0.0/24"
+
+
+@pytest.mark.parametrize(("version", "has_status"), [("1.3", False), ("1.4", True)])
+def test_the_client_chooses_a_version(address: str, service: Service, unique: Unique, version: str, has_status: bool) -> None:
+    """``api_version`` decides what is read."""
+    client = pynautobot.api(address, token=service.api.token, api_version=version)
+    assert client.version == version
+    role = client.dcim.device_roles.create(name=unique())
+    manufacturer = client.dcim.manufacturers.create(name=unique())
+    kind = client.dcim.device_types.create(model=unique(), manufacturer=manufacturer.id)
+    place = client.dcim.sites.create(name=unique(), status="active")
+    device = client.dcim.devices.create(name=unique(), device_type=kind.id, device_role=role.id, site=place.id, status="active")
+    body = {"device": device.id, "name": "eth0", "type": "virtual"} | ({"status": "active"} if has_status else {})
+    interface = client.dcim.interfaces.create(**body)
+    assert hasattr(client.dcim.interfaces.get(interface.id), "status") is has_status
+
+
+def test_a_wrong_body_is_told_to_the_client(client: Any) -> None:
+    """The error names the field."""
+    with pytest.raises(pynautobot.RequestError) as caught:
+        client.dcim.sites.create(name="")
+    assert "This field may not be blank." in str(caught.value.error)
+
+
+def test_a_proxy_is_believed_only_when_told(service: Service) -> None:
+    """``X-Forwarded-*`` counts from a trusted proxy alone."""
+    headers = {"Authorization": f"Token {service.api.token}", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "netinv.example.net"}
+    options = {
+        "trusted_proxy": "127.0.0.1",
+        "trusted_proxy_headers": {"x-forwarded-proto", "x-forwarded-host"},
+        "clear_untrusted_proxy_headers": True,
+    }
+    with served(service.app, clear_untrusted_proxy_headers=True) as address:
+        root = requests.get(f"{address}/api/", headers=headers, timeout=10).json()
+        assert root["dcim"] == f"{address}/api/dcim/"
+    with served(service.app, **options) as address:
+        page = requests.get(f"{address}/api/extras/statuses/?limit=1", headers=headers, timeout=10).json()
+        assert page["next"] == "https://netinv.example.net/api/extras/statuses/?limit=1&offset=1"

@@ -1,0 +1,151 @@
+"""Who may do what: constraints, groups, ``$user`` and what is exempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.contract import Api, Service
+
+TENANTS = "/api/tenancy/tenants/"
+NOTES = "/api/extras/notes/"
+ALL = "view add change delete"
+DENIED = {"detail": "You do not have permission to perform this action."}
+NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
+
+
+@pytest.fixture
+def three(api: Api, unique: Any) -> dict[str, Any]:
+    """Three tenants, ``a`` and ``b`` in one group, ``c`` without."""
+    word = unique()
+    group = api.post("/api/tenancy/tenant-groups/", {"name": f"{word} group"})
+    made = api.post(TENANTS, [{"name": f"{word} {n}", "group": g} for n, g in (("a", group["id"]), ("b", group["id"]), ("c", None))])
+    return {"word": word, "group": group, **{item["name"][-1]: item for item in made}}
+
+
+def seen(client: Api, three: dict[str, Any]) -> str:
+    return "".join(item["name"][-1] for item in client.get(TENANTS, {"q": three["word"]})["results"])
+
+
+def test_constraints_follow_references_and_lookups(make_user: Any, three: dict[str, Any]) -> None:
+    word, group = three["word"], three["group"]
+    for constraints, expected in [
+        (None, "abc"),
+        ({}, "abc"),
+        ([], "abc"),
+        ({"name": f"{word} a"}, "a"),
+        ({"name__in": [f"{word} a", f"{word} c"]}, "ac"),
+        ({"group__name": group["name"]}, "ab"),
+        ({"group": group["id"]}, "ab"),
+        ({"group__slug__startswith": word, "name__endswith": "b"}, "b"),
+        ({"group__isnull": True}, "c"),
+        ({"name__regex": "[bc]$"}, "bc"),
+        ([{"name": f"{word} a"}, {"name": f"{word} c"}], "ac"),
+    ]:
+        client = make_user(("view", "tenancy.tenant", constraints)).api
+        found = seen(client, three)
+        assert sorted(found) == sorted(expected), constraints
+
+
+@pytest.mark.parametrize("constraints", [{"nosuch": 1}, {"name__nosuch": 1}, {"id": "zz"}, {"name__regex": "("}, {"group__name__in": 5}, {"id__in": ["zz"]}, {"group__nosuch__name": 1}])
+def test_a_constraint_without_sense_grants_nothing(make_user: Any, three: dict[str, Any], constraints: Any) -> None:
+    client = make_user(("view change", "tenancy.tenant", constraints)).api
+    assert seen(client, three) == ""
+    client.get(f"{TENANTS}{three['a']['id']}/", status=404)
+    client.patch(f"{TENANTS}{three['a']['id']}/", {"description": "x"}, status=404)
+
+
+def test_permissions_add_up(make_user: Any, three: dict[str, Any]) -> None:
+    word = three["word"]
+    client = make_user(("view", "tenancy.tenant", {"name": f"{word} a"}), ("view", "tenancy.tenant", {"name": f"{word} b"})).api
+    assert sorted(seen(client, three)) == ["a", "b"]
+
+
+def test_each_action_has_its_own_constraints(make_user: Any, three: dict[str, Any]) -> None:
+    client = make_user(("view", "tenancy.tenant"), ("change", "tenancy.tenant", {"name": f"{three['word']} a"})).api
+    client.patch(f"{TENANTS}{three['a']['id']}/", {"description": "x"})
+    assert client.patch(f"{TENANTS}{three['b']['id']}/", {"description": "x"}, status=404) == {"detail": "Not found."}
+    assert client.post(TENANTS, {"name": "x"}, status=403) == DENIED
+    assert client.delete(f"{TENANTS}{three['a']['id']}/", status=403) == DENIED
+
+
+def test_a_change_may_not_lead_out_of_the_constraint(api: Api, make_user: Any, three: dict[str, Any]) -> None:
+    client = make_user((ALL, "tenancy.tenant", {"group": three["group"]["id"]})).api
+    path = f"{TENANTS}{three['a']['id']}/"
+    assert client.patch(path, {"group": None}, status=403) == DENIED
+    assert client.patch(TENANTS, [{"id": three["b"]["id"], "description": "kept?"}, {"id": three["a"]["id"], "group": None}], status=403) == DENIED
+    assert api.get(path)["group"]["id"] == three["group"]["id"]
+    assert api.get(f"{TENANTS}{three['b']['id']}/")["description"] == ""
+    assert client.post(TENANTS, {"name": f"{three['word']} d"}, status=403) == DENIED
+    client.post(TENANTS, {"name": f"{three['word']} d", "group": three["group"]["id"]})
+
+
+def test_dollar_user_is_who_asks(api: Api, make_user: Any, three: dict[str, Any]) -> None:
+    note = {"assigned_object_type": "tenancy.tenant", "assigned_object_id": three["a"]["id"], "note": "n"}
+    mine, other = (make_user(("view add", "extras.note", {"user": "$user"}), ("view", "tenancy.tenant")) for _ in range(2))
+    made = mine.api.post(NOTES, note)
+    assert [item["id"] for item in mine.api.get(NOTES)["results"]] == [made["id"]]
+    assert other.api.get(NOTES)["count"] == 0
+    other.api.get(f"{NOTES}{made['id']}/", status=404)
+
+
+def test_groups_hand_on_their_permissions_at_once(api: Api, service: Service, make_user: Any, three: dict[str, Any], unique: Any) -> None:
+    group = api.post("/api/users/groups/", {"name": unique()})
+    account = make_user(groups=[group["id"]])
+    assert account.api.get(TENANTS, status=403) == DENIED
+    permission = service.permit("view", "tenancy.tenant", {"name": f"{three['word']} a"}, groups=[group["id"]])
+    assert seen(account.api, three) == "a"
+    path = f"/api/users/permissions/{permission['id']}/"
+    api.patch(path, {"enabled": False})
+    assert account.api.get(TENANTS, status=403) == DENIED
+    api.patch(path, {"enabled": True, "constraints": None})
+    assert seen(account.api, three) == "abc"
+    api.patch(f"/api/users/users/{account.id}/", {"groups": []})
+    assert account.api.get(TENANTS, status=403) == DENIED
+
+
+def test_an_unpermitted_method_is_denied_before_anything_else(make_user: Any) -> None:
+    stranger = make_user().api
+    for method, path, body in (("POST", TENANTS, b"no json"), ("PATCH", f"{TENANTS}zz/", b"{}"), ("GET", f"{TENANTS}?nosuch=1", b"")):
+        assert stranger.send(method, path, body, status=403).json == DENIED
+
+
+def test_deleting_needs_permission_for_what_was_asked_only(api: Api, make_user: Any, three: dict[str, Any]) -> None:
+    client = make_user(("delete", "tenancy.tenantgroup")).api
+    client.delete(f"/api/tenancy/tenant-groups/{three['group']['id']}/")
+    assert api.get(f"{TENANTS}{three['a']['id']}/")["group"] is None
+
+
+def test_what_is_exempt_anyone_may_read(anonymous: Api, make_user: Any, configured: Any, three: dict[str, Any]) -> None:
+    stranger = make_user().api
+    for names, also_groups in ((("tenancy.tenant",), False), (("*",), True)):
+        with configured(exempt_view_permissions=names):
+            for client in (stranger, anonymous):
+                assert sorted(seen(client, three)) == ["a", "b", "c"]
+                client.get(f"{TENANTS}{three['a']['id']}/")
+                client.get("/api/tenancy/tenant-groups/", status=200 if also_groups else 403)
+                client.get("/api/users/users/", status=403)
+            assert anonymous.post(TENANTS, {"name": "x"}, status=403) == NOT_GIVEN
+            assert stranger.post(TENANTS, {"name": "x"}, status=403) == DENIED
+            anonymous.get(TENANTS, headers={"Authorization": "Token zz"}, status=403)
+    assert anonymous.get(TENANTS, status=403) == NOT_GIVEN
+
+
+def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, three: dict[str, Any]) -> None:
+    client = make_user(("view", "tenancy.tenant", {"name": f"{three['word']} a"})).api
+    assert seen(client, three) == "a"
+    with configured(exempt_view_permissions=("tenancy.tenant",)):
+        assert sorted(seen(client, three)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        ({"actions": []}, {"actions": ["This field cannot be blank."]}),
+        ({"object_types": []}, {"object_types": ["This list may not be empty."]}),
+        ({"object_types": ["no.such"]}, {"object_types": ["Invalid content type: no.such"]}),
+    ],
+)
+def test_a_permission_says_what_and_on_what(api: Api, unique: Any, body: Any, refused: Any) -> None:
+    assert api.post("/api/users/permissions/", {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], **body}, status=400) == refused
