@@ -44,7 +44,7 @@ lint: install  ## check style and types
 	$(BIN)/mypy
 
 lock: install  ## write requirements.lock anew from what is installed
-	$(BIN)/python -m pip freeze --exclude-editable | grep -v '^-e' > requirements.lock
+	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v "^pip==" | grep -v '^-e' > requirements.lock
 
 clean:     ## remove what was made: .venv, databases, caches
 	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache

@@ -1,11 +1,10 @@
-"""Elevations: what a rack looks like from one side, unit by unit, and where in it a device fits."""
+"""Elevations: what a rack looks like from one side, unit by unit."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,62 +14,21 @@ from pyramid.response import Response
 from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
-from netinv_core.errors import Invalid
+from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import paging, services
 from netinv_core.read import pages
 from netinv_dcim.choices import FACES
-from netinv_dcim.device_types import DeviceType
 from netinv_dcim.devices import Device
+from netinv_dcim.mounting import mounted
 from netinv_dcim.racks import Rack
-
-
-@dataclasses.dataclass(frozen=True)
-class Mounted:
-    """A device in a rack: it takes ``height`` units from ``position`` upward, on both faces when it is ``deep``."""
-
-    id: uuid.UUID
-    position: int
-    face: str
-    height: int
-    deep: bool
-
-    @property
-    def units(self) -> range:
-        """The units it takes."""
-        return range(self.position, self.position + self.height)
-
-    def seen_from(self, face: str) -> bool:
-        """Whether it takes its units on this face."""
-        return self.deep or self.face == face
-
-
-def mounted(context: Context, racks: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, list[Mounted]]:
-    """The devices that have a position in each of these racks."""
-    wanted = [key for key in set(racks) if key is not None]
-    device, kind = Device.__table__, DeviceType.__table__
-    statement = (
-        sa.select(device.c.rack_id, device.c.id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth)
-        .join(kind, kind.c.id == device.c.device_type_id)
-        .where(among(context.registry.dialect, device.c.rack_id), device.c.position.is_not(None))
-    )
-    found: dict[uuid.UUID, list[Mounted]] = {}
-    for rack, *rest in context.execute(statement, {"keys": wanted}) if wanted else ():
-        found.setdefault(rack, []).append(Mounted(*rest))
-    return found
-
-
-def fits(device: Mounted, height: int, others: Iterable[Mounted]) -> bool:
-    """Whether a device is within a rack of ``height`` units and takes no unit of a face that one of the ``others`` takes."""
-    if device.position < 1 or device.position + device.height - 1 > height:
-        return False
-    meets = (other for other in others if device.deep or other.deep or other.face == device.face)
-    return not any(set(device.units) & set(other.units) for other in meets if other.id != device.id)
 
 
 def elevation(request: Request) -> Response:
     """The units of a rack, from the top as it is numbered, each with the device in it."""
     context, endpoint = services.open_item(request, ("GET",))
-    rack = pages.detail(context, endpoint, services.key_of(request))
+    if request.context.key is None:
+        raise NotFound()
+    rack = pages.detail(context, endpoint, request.context.key)
     asked = _asked(context.query)
     shown = _units(context, rack, asked)
     if asked["q"]:
@@ -87,8 +45,7 @@ def _units(context: Context, rack: dict[str, Any], asked: dict[str, Any]) -> lis
         number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False}
         for number in range(1, rack["u_height"] + 1)
     }
-    inside = mounted(context, [rack["id"]]).get(rack["id"], [])
-    inside = [device for device in inside if device.seen_from(asked["face"]) and device.id != asked["exclude"]]
+    inside = [d for d in mounted(context, [rack["id"]]).values() if d.seen_from(asked["face"]) and d.id != asked["exclude"]]
     shown = _permitted(context, [device.id for device in inside])
     for device in inside:
         taken = [number for number in device.units if number in units]

@@ -250,6 +250,14 @@ def within(context: Context, inner: Iterable[Any]) -> dict[Any, set[Any]]:
     return found
 
 
+def takers_of(context: Context, label: str, keys: Iterable[Any]) -> set[Any]:
+    """Those of the locations whose type takes objects of the content type ``label``."""
+    wanted, here = [key for key in keys if key is not None], Location.__table__
+    if not wanted:
+        return set()
+    return set(context.execute(sa.select(here.c.id).where(here.c.id.in_(wanted), here.c.location_type_id.in_(_types_with([label])))).scalars())
+
+
 def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
     """A location is at the site named beside it, and of a type that takes objects of this kind.
 
@@ -263,11 +271,11 @@ def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
     at = base_sites(context, named)
     sites = pages.rows_of(context, Site, [draft["site_id"] for draft in placed])
     kinds_ = pages.rows_of(context, LocationType, [row.location_type_id for row in named.values()])
-    takers = set(context.execute(_types_with([endpoint.label])).scalars())
+    takers = takers_of(context, endpoint.label, named)
     for draft in placed:
         location, site = named[draft["location_id"]], sites.get(draft["site_id"])
         if site is not None and at.get(location.id) != site.id:
             draft.reject("location", f'Location "{location.name}" does not belong to site "{site.name}".')
-        elif location.location_type_id not in takers:
+        elif location.id not in takers:
             plural = endpoint.plural[:1].upper() + endpoint.plural[1:]
             draft.reject("location", f'{plural} may not associate to locations of type "{kinds_[location.location_type_id].name}".')

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth.models import User
+from netinv_core.context import Context
 from netinv_core.model import (
     CASCADE,
     PROTECT,
@@ -33,11 +36,13 @@ from netinv_core.model import (
     unique_set,
     whole,
 )
+from netinv_core.read import pages
 from netinv_core.read.filters import key, one_of, tree, tree_pair, value
 from netinv_core.resource import Resource, computed
+from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.locations import Location
+from netinv_dcim.locations import Location, location_fits, within
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -95,13 +100,26 @@ class Rack(Primary):
     comments: Mapped[Comments]
 
 
+def whole_units(value: object) -> list[int]:
+    """The numbers of rack units.
+
+    :raises ValueError: for anything but a list of integers
+    """
+    if not isinstance(value, list):
+        raise ValueError(f'Expected a list of items but got type "{type(value).__name__}".')
+    try:
+        return [int(str(item)) for item in value]
+    except ValueError:
+        raise ValueError("A valid integer is required.") from None
+
+
 class RackReservation(Primary):
     """Units of a rack kept free for someone's purpose."""
 
     __tablename__ = "dcim_rack_reservation"
 
     rack_id: Mapped[Ref] = to(Rack, on_delete=CASCADE, back="reservations")
-    units: Mapped[list[Any]] = document(required=True)
+    units: Mapped[list[Any]] = document(required=True, parse=whole_units)
     user_id: Mapped[Ref] = to(User, on_delete=PROTECT)
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
     description: Mapped[str] = required_text(200)
@@ -167,3 +185,103 @@ rack_reservations = Resource(
     ],
     example={"units": [1]},
 )
+
+
+@rack_groups.rule
+def groups_nest_within_a_site(context: Context, drafts: Sequence[Draft]) -> None:
+    """A group is at the site of the group above it."""
+    parents = pages.rows_of(context, RackGroup, [draft["parent_id"] for draft in drafts])
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts if draft["parent_id"]])
+    for draft in drafts:
+        parent = parents.get(draft["parent_id"])
+        if parent is not None and parent.site_id != draft["site_id"]:
+            draft.reject("parent", f"Parent rack group ({parent.name}) must belong to the same site ({sites[draft['site_id']].name}).")
+
+
+rack_groups.rule(location_fits)
+
+
+@rack_groups.rule
+def groups_nest_within_a_location(context: Context, drafts: Sequence[Draft]) -> None:
+    """A group with a location is within that of the group above it."""
+    groups = pages.rows_of(context, RackGroup, [draft["parent_id"] for draft in drafts])
+    _reject_outside(context, drafts, "parent", {key: (row.name, row.location_id) for key, row in groups.items()})
+
+
+@racks.prepare
+def units_measure_something(context: Context, drafts: Sequence[Draft]) -> None:
+    """Without outer dimensions there is no unit to them."""
+    for draft in drafts:
+        if draft["outer_width"] is None and draft["outer_depth"] is None and draft["outer_unit"]:
+            draft["outer_unit"] = ""
+
+
+@racks.rule
+def groups_are_at_the_site_of_their_racks(context: Context, drafts: Sequence[Draft]) -> None:
+    """A rack's group is at the rack's site."""
+    groups = pages.rows_of(context, RackGroup, [draft["group_id"] for draft in drafts])
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts if draft["group_id"]])
+    for draft in drafts:
+        group = groups.get(draft["group_id"])
+        if group is not None and group.site_id != draft["site_id"]:
+            draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
+
+
+racks.rule(location_fits)
+
+
+@racks.rule
+def racks_are_within_the_location_of_their_group(context: Context, drafts: Sequence[Draft]) -> None:
+    """A rack with a location is within that of its group."""
+    groups = pages.rows_of(context, RackGroup, [draft["group_id"] for draft in drafts])
+    _reject_outside(context, drafts, "group", {key: (row.name, row.location_id) for key, row in groups.items()})
+
+
+def _reject_outside(context: Context, drafts: Sequence[Draft], field: str, groups: dict[Any, tuple[str, Any]]) -> None:
+    """Rejects what changed to a location outside of that of its group, which ``field`` refers to."""
+    attribute = f"{field}_id"
+    concerned = [d for d in drafts if d["location_id"] and groups.get(d[attribute], ("", None))[1] and d.changed("location_id", attribute)]
+    above = within(context, [draft["location_id"] for draft in concerned])
+    places = pages.rows_of(context, Location, [key for draft in concerned for key in (draft["location_id"], groups[draft[attribute]][1])])
+    for draft in concerned:
+        name, place = groups[draft[attribute]]
+        if place not in above[draft["location_id"]]:
+            here, there = places[draft["location_id"]].name, places[place].name
+            draft.reject(field, f'The assigned rack group "{name}" belongs to a location ("{there}") that does not include location "{here}".')
+
+
+@racks.rule
+def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> None:
+    """A number without a unit says nothing."""
+    for draft in drafts:
+        if (draft["outer_width"] is not None or draft["outer_depth"] is not None) and not draft["outer_unit"]:
+            draft.reject(ALL, "Must specify a unit when setting an outer width/depth")
+
+
+@rack_reservations.rule
+def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) -> None:
+    """Units are counted from 1 to the height of the rack."""
+    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts])
+    for draft in drafts:
+        height = frames[draft["rack_id"]].u_height
+        outside = [unit for unit in draft["units"] if not 1 <= unit <= height]
+        if outside:
+            draft.reject("units", f"Invalid unit(s) for {height}U rack: {_listed(outside)}")
+
+
+@rack_reservations.rule
+def units_are_reserved_once(context: Context, drafts: Sequence[Draft]) -> None:
+    """No unit is reserved twice, in the same batch neither."""
+    table = RackReservation.__table__
+    rows = context.execute(sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts})))
+    own = {draft.id for draft in drafts}
+    taken = {(rack, unit) for key, rack, units in rows if key not in own for unit in units}
+    for draft in drafts:
+        wanted = {(draft["rack_id"], unit) for unit in draft["units"]}
+        if both := wanted & taken:
+            draft.reject("units", f"The following units have already been reserved: {_listed(unit for _, unit in both)}")
+        taken |= wanted
+
+
+def _listed(units: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(set(units))))

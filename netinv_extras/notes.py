@@ -80,6 +80,7 @@ def _slug(name: str, context: Context, number: int) -> str:
 address = Spec("notes_url", lambda registry, endpoint: kinds.Address(name="notes_url", endpoint=endpoint, suffix="notes/"))
 
 
+@services.shaped("extras.note", form="page")
 def list_notes(request: Request) -> Response:
     """The notes about one object, paged."""
     context, endpoint = services.open_item(request, ("GET", "POST"))
@@ -88,6 +89,7 @@ def list_notes(request: Request) -> Response:
     return services.list_page(context, request, context.registry["extras.note"], parameters)
 
 
+@services.shaped("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
 def add_note(request: Request) -> Response:
     """A new note about one object."""
     context, endpoint = services.open_item(request, ("GET", "POST"), action="view")
@@ -112,6 +114,6 @@ def includeme(config: Any) -> None:
     """Adds ``notes/`` below the objects of every application."""
     for app in config.registry.netinv.apps.values():
         actions = services.Actions(app)
-        actions.item("[^/]+", "notes", get=list_notes, post=add_note)
+        actions.item("[^/]+", "notes", offered=lambda endpoint: issubclass(endpoint.model, Organizational), get=list_notes, post=add_note)
         for service in actions.services:
             config.add_cornice_service(service)

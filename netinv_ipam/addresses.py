@@ -36,7 +36,9 @@ ROLES = Choices.of(
 )
 SHARED_ROLES = frozenset({"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"})
 INTERFACE, VM_INTERFACE = "dcim.interface", "virtualization.vminterface"
-ASSIGNABLE = (INTERFACE, VM_INTERFACE)
+# what an address may be assigned to, by the name of the way there
+ENDS = {"interface": INTERFACE, "vminterface": VM_INTERFACE}
+ASSIGNABLE = tuple(ENDS.values())
 SLAAC = "slaac"
 
 
@@ -160,7 +162,7 @@ ip_addresses = Resource(
         networks.search("address", lambda table, network: _found(table, network), "dns_name", "description"),
         networks.family_filter(),
         networks.lookups("host", "address"),
-        networks.relating("parent", lambda table, network: networks.inside(table, network)),
+        networks.relating("parent", networks.inside),
         special("address", lambda context, table, values: lookups.any_of([networks.exact(table, value) for value in values])),
         number("mask_length", "prefix_length", lookup_names=(), multiple=False),
         _of_devices("name", "device"),

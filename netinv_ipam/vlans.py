@@ -24,7 +24,9 @@ from netinv_core.model import (
     unique_set,
     whole,
 )
-from netinv_core.read.filters import key, tree, tree_pair
+from netinv_core.read import lookups, pages, paths
+from netinv_core.read.filters import Filter, key, tree, tree_pair
+from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
@@ -97,18 +99,23 @@ vlans = Resource(
 def group_is_of_the_site(context: Context, drafts: Sequence[Draft]) -> None:
     """A VLAN and its group are of the same site."""
     concerned = [draft for draft in drafts if draft["group_id"] is not None and draft.changed("group_id", "site_id")]
-    if not concerned:
-        return
-    table, places = VLANGroup.__table__, Site.__table__
-    groups = sa.select(table.c.id, table.c.site_id).where(table.c.id.in_({draft["group_id"] for draft in concerned}))
-    site_of = {key: site for key, site in context.execute(groups)}
-    wrong = [draft for draft in concerned if site_of.get(draft["group_id"]) != draft["site_id"]]
-    if not wrong:
-        return
-    sites = sa.select(places.c.id, places.c.name).where(places.c.id.in_({draft["site_id"] for draft in wrong} - {None}))
-    names = {key: name for key, name in context.execute(sites)}
+    groups = pages.rows_of(context, VLANGroup, [draft["group_id"] for draft in concerned])
+    wrong = [draft for draft in concerned if groups[draft["group_id"]].site_id != draft["site_id"]]
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in wrong])
     for draft in wrong:
-        draft.reject("group", f"VLAN group must belong to the assigned site ({names.get(draft['site_id'])}).")
+        site = sites[draft["site_id"]].name if draft["site_id"] is not None else None
+        draft.reject("group", f"VLAN group must belong to the assigned site ({site}).")
+
+
+def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
+    """A parameter of interfaces: those that carry a VLAN, tagged or not, given by its column ``place``."""
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
+        found = VLAN.__table__.c[place]
+        ids = sa.select(VLAN.__table__.c.id).where(found == lookups.convert(found, values[-1]))
+        return sa.or_(*[paths.reach(endpoint, table, [way], ids) for way in ("untagged_vlan", "tagged_vlans")])
+
+    return Filter(name, apply, (), False, kind)
 
 
 @vlans.filter("available_on_device", multiple=False)

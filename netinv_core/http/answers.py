@@ -45,7 +45,7 @@ def body_of(request: Request) -> Any:
     """The JSON body; an empty one is an empty object.
 
     :raises UnsupportedMedia: for a body that is not said to be JSON
-    :raises BadRequest: for one that is not JSON, in the words of Python's own parser where it agrees
+    :raises BadRequest: for one that is not JSON
     """
     body = request.body
     if not body:

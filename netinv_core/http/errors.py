@@ -6,6 +6,7 @@ import logging
 from typing import Any
 
 import sqlalchemy as sa
+from pyramid.exceptions import URLDecodeError
 from pyramid.httpexceptions import HTTPException, HTTPFound
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
@@ -61,6 +62,11 @@ def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
     return refused(Conflict("The change conflicts with another one made at the same time."), request)
 
 
+def undecodable(error: URLDecodeError, request: Request) -> Response:
+    """A path that is not UTF-8 names nothing."""
+    return refused(NotFound(), request)
+
+
 def broken(error: Exception, request: Request) -> Response:
     """An error of ours: logged with its traceback, told to the client without it."""
     log.exception("%s %s failed", request.method, request.path)
@@ -71,6 +77,7 @@ def includeme(config: Any) -> None:
     """Adds the exception views."""
     config.add_exception_view(refused, context=Refused)
     config.add_exception_view(conflict, context=sa.exc.IntegrityError)
+    config.add_exception_view(undecodable, context=URLDecodeError)
     config.add_exception_view(broken, context=Exception)
     config.add_exception_view(lambda error, request: error, context=HTTPException)
     config.add_notfound_view(not_found)

@@ -106,12 +106,17 @@ def detail(
 
 def rows_for_change(context: Context, endpoint: Endpoint, keys: Sequence[Any], action: str) -> dict[Any, dict[str, Any]]:
     """The rows of the objects that may be changed, locked until the transaction ends, by id."""
+    return rows(context, endpoint, keys, action, locked=True)
+
+
+def rows(context: Context, endpoint: Endpoint, keys: Sequence[Any], action: str, *, locked: bool = False) -> dict[Any, dict[str, Any]]:
+    """The rows of the objects that are permitted for an action, by id."""
     table = endpoint.table
     allowed = permits.scope(context, endpoint, action, table)
     statement = sa.select(table).where(among(context.registry.dialect, table.c.id)).order_by(table.c.id)
     if allowed is not None:
         statement = statement.where(allowed)
-    found = context.execute(lock_rows(statement), {"keys": list(keys)}).mappings()
+    found = context.execute(lock_rows(statement) if locked else statement, {"keys": list(keys)}).mappings()
     return {row["id"]: dict(row) for row in found}
 
 

@@ -1,0 +1,199 @@
+"""Mounting: which units of a rack a device takes, what fits where, and what moves along with a rack."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.context import Context
+from netinv_core.database import among
+from netinv_core.read import pages
+from netinv_core.write.amend import amend
+from netinv_core.write.draft import Draft
+from netinv_dcim.device_types import DeviceType, device_types
+from netinv_dcim.devices import Device, devices
+from netinv_dcim.locations import base_sites, takers_of
+from netinv_dcim.racks import Rack, RackGroup, rack_groups, rack_words, racks
+
+CHILD = "child"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mounted:
+    """A device in a rack: it takes ``height`` units from ``position`` upward, on both faces when it is ``deep``."""
+
+    id: uuid.UUID
+    rack: uuid.UUID
+    position: int
+    face: str
+    height: int
+    deep: bool
+
+    @property
+    def units(self) -> range:
+        """The units it takes."""
+        return range(self.position, self.position + self.height)
+
+    def seen_from(self, face: str) -> bool:
+        """Whether it takes its units on this face."""
+        return self.deep or self.face == face
+
+    def meets(self, other: Mounted) -> bool:
+        """Whether both take the same unit of the same face."""
+        sides = self.rack == other.rack and (self.deep or other.deep or self.face == other.face)
+        return sides and self.id != other.id and not set(self.units).isdisjoint(other.units)
+
+
+def mounted(context: Context, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, Mounted]:
+    """The devices that have a position in these racks, by their own id; one statement."""
+    wanted = [key for key in set(keys) if key is not None]
+    device, kind = Device.__table__, DeviceType.__table__
+    statement = (
+        sa.select(device.c.id, device.c.rack_id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth)
+        .join(kind, kind.c.id == device.c.device_type_id)
+        .where(among(context.registry.dialect, device.c.rack_id), device.c.position.is_not(None))
+    )
+    rows = context.execute(statement, {"keys": wanted}) if wanted else ()
+    return {row[0]: Mounted(*row) for row in rows}
+
+
+def fits(device: Mounted, height: int, others: Iterable[Mounted]) -> bool:
+    """Whether a device is within a rack of ``height`` units and meets none of the others."""
+    return device.units.stop - 1 <= height and not any(device.meets(other) for other in others)
+
+
+@devices.rule
+def a_position_has_a_rack_and_a_face(context: Context, drafts: Sequence[Draft]) -> None:
+    """Face and position are those of a rack, and a position is on a face of it."""
+    for draft in drafts:
+        if draft["rack_id"] is None and draft["face"]:
+            draft.reject("face", "Cannot select a rack face without assigning a rack.")
+        elif draft["rack_id"] is None and draft["position"] is not None:
+            draft.reject("position", "Cannot select a rack position without assigning a rack.")
+        elif draft["position"] is not None and not draft["face"]:
+            draft.reject("face", "Must specify rack face when defining rack position.")
+
+
+@devices.rule
+def only_what_has_height_is_mounted(context: Context, drafts: Sequence[Draft]) -> None:
+    """A device without height has no position; a device within another has the place of that one."""
+    placed = [draft for draft in drafts if draft["position"] is not None or draft["face"]]
+    types = pages.rows_of(context, DeviceType, [draft["device_type_id"] for draft in placed])
+    for draft in placed:
+        kind = types[draft["device_type_id"]]
+        if draft["position"] is not None and kind.u_height == 0:
+            draft.reject("position", f"A U0 device type ({kind.model}) cannot be assigned to a rack position.")
+        elif kind.subdevice_role == CHILD:
+            field = "position" if draft["position"] is not None else "face"
+            draft.reject(field, f"Child device types cannot be assigned to a rack {field}. This is an attribute of the parent device.")
+
+
+@devices.rule
+def mounted_devices_do_not_overlap(context: Context, drafts: Sequence[Draft]) -> None:
+    """A device takes units of its rack that no other takes, those of the same batch included."""
+    moved = [draft for draft in drafts if draft["position"] is not None and draft.changed("rack_id", "position", "face", "device_type_id")]
+    if not moved:
+        return
+    types = pages.rows_of(context, DeviceType, [draft["device_type_id"] for draft in moved])
+    heights = {key: rack.u_height for key, rack in pages.rows_of(context, Rack, [draft["rack_id"] for draft in moved]).items()}
+    taken = mounted(context, heights)
+    for draft in drafts:
+        taken.pop(draft.id, None)
+    for draft in moved:
+        kind = types[draft["device_type_id"]]
+        here = Mounted(draft.id, draft["rack_id"], draft["position"], draft["face"], kind.u_height, kind.is_full_depth)
+        if not fits(here, heights[here.rack], taken.values()):
+            message = f"U{here.position} is already occupied or does not have sufficient space to accommodate this device type"
+            draft.reject("position", f"{message}: {kind.model} ({kind.u_height}U)")
+        taken[draft.id] = here
+
+
+@racks.rule
+def racks_are_as_tall_as_what_is_in_them(context: Context, drafts: Sequence[Draft]) -> None:
+    """A rack does not become shorter than the topmost unit that is taken."""
+    shorter = [draft for draft in drafts if not draft.new and draft.changed("u_height")]
+    inside = mounted(context, [draft.id for draft in shorter]).values()
+    for draft in shorter:
+        needed = max((device.units.stop - 1 for device in inside if device.rack == draft.id), default=0)
+        if draft["u_height"] < needed:
+            draft.reject("u_height", f"Rack must be at least {needed}U tall to house currently installed devices.")
+
+
+@device_types.rule
+def device_types_have_the_height_of_their_kind(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is installed in another device takes no units of a rack."""
+    for draft in drafts:
+        if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
+            draft.reject("u_height", "Child device types must be 0U.")
+
+
+@device_types.rule
+def mounted_devices_fit_when_their_type_changes(context: Context, drafts: Sequence[Draft]) -> None:
+    """A type does not become taller or deeper than the places of its devices allow, nor lose its height while one is mounted."""
+    changed = {draft.id: draft for draft in drafts if not draft.new and draft.changed("u_height", "is_full_depth")}
+    device = Device.__table__
+    statement = sa.select(device).where(device.c.device_type_id.in_(list(changed)), device.c.position.is_not(None)).order_by(device.c.name_key)
+    found = context.execute(statement).all() if changed else []
+    frames = pages.rows_of(context, Rack, [row.rack_id for row in found])
+    taken = mounted(context, frames)
+    for row in found:
+        draft = changed[row.device_type_id]
+        taken[row.id] = dataclasses.replace(taken[row.id], height=draft["u_height"], deep=draft["is_full_depth"])
+    for row in found:
+        draft, frame = changed[row.device_type_id], frames[row.rack_id]
+        if draft.errors:
+            continue
+        if draft["u_height"] == 0:
+            count = sum(other.device_type_id == row.device_type_id for other in found)
+            draft.reject("u_height", f"Unable to set 0U height: Found {count} instances already mounted within racks.")
+        elif not fits(taken[row.id], frame.u_height, taken.values()):
+            words = f"Device {row.name} in rack {rack_words(frame.name, frame.facility_id)} does not have sufficient space"
+            draft.reject("u_height", f"{words} to accommodate a height of {draft['u_height']}U")
+
+
+@racks.effect
+def devices_move_with_their_rack(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is in a rack is where the rack is."""
+    _take_devices_along(context, [draft.id for draft in drafts if not draft.new and draft.changed("site_id", "location_id")])
+
+
+def _take_devices_along(context: Context, moved: Sequence[uuid.UUID]) -> None:
+    if not moved:
+        return
+    frames, device = pages.rows_of(context, Rack, moved), Device.__table__
+    endpoint = context.registry.of_model(Device)
+    takers = takers_of(context, endpoint.label, [frame.location_id for frame in frames.values()])
+    inside = context.execute(sa.select(device.c.id, device.c.rack_id).where(device.c.rack_id.in_(list(frames))))
+    wanted: dict[Any, dict[str, Any]] = {}
+    for key, rack in inside:
+        frame = frames[rack]
+        wanted[key] = {"site_id": frame.site_id, "location_id": frame.location_id if frame.location_id in takers else None}
+    amend(context, endpoint, wanted)
+
+
+@rack_groups.effect
+def racks_move_with_their_group(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is in a group, or in one below it, is at the group's site; a location at the former site is left behind."""
+    sites = {draft.id: draft["site_id"] for draft in drafts if not draft.new and draft.changed("site_id")}
+    if not sites:
+        return
+    groups, frames = RackGroup.__table__, Rack.__table__
+    level = dict(sites)
+    while level:
+        rows = context.execute(sa.select(groups.c.id, groups.c.parent_id).where(groups.c.parent_id.in_(list(level)))).all()
+        level = {key: level[parent] for key, parent in rows if key not in sites}
+        sites |= level
+    below = context.execute(sa.select(groups).where(groups.c.id.in_(list(sites)))).all()
+    inside = context.execute(sa.select(frames).where(frames.c.group_id.in_(list(sites)))).all()
+    at = base_sites(context, [row.location_id for row in (*below, *inside)])
+
+    def moved(rows: Sequence[Any], group: str) -> dict[Any, dict[str, Any]]:
+        places = {row.id: (sites[getattr(row, group)], row.location_id) for row in rows}
+        return {key: {"site_id": site, "location_id": place if at.get(place) == site else None} for key, (site, place) in places.items()}
+
+    amend(context, context.registry.of_model(RackGroup), moved(below, "id"))
+    _take_devices_along(context, amend(context, context.registry.of_model(Rack), moved(inside, "group_id")))

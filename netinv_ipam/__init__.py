@@ -1,0 +1,85 @@
+"""IPAM: addresses, prefixes, VLANs and VRFs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from netinv_core.app import App
+from netinv_core.dumps import Source
+from netinv_core.hookspecs import hookimpl
+from netinv_core.read.filters import Filter, key
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Spec, count_of
+from netinv_core.write.delete import Dependents
+from netinv_ipam import addresses, netbox, primary
+from netinv_ipam.addresses import ip_addresses
+from netinv_ipam.aggregates import aggregates, rirs
+from netinv_ipam.prefixes import prefixes
+from netinv_ipam.roles import roles
+from netinv_ipam.services import services
+from netinv_ipam.vlans import carried_filter, vlan_groups, vlans
+from netinv_ipam.vrfs import route_targets, vrfs
+
+app = App(
+    "ipam",
+    "IPAM",
+    [vrfs, route_targets, rirs, aggregates, roles, prefixes, ip_addresses, vlan_groups, vlans, services],
+    migrations="netinv_ipam:migrations",
+    includes=["netinv_ipam.available"],
+    distribution="netinv-ipam",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """The application."""
+    return app
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+    """How many addresses an interface of a device has."""
+    if endpoint.label != addresses.INTERFACE:
+        return []
+    return [count_of("count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table))]
+
+
+@hookimpl
+def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
+    """The ways between addresses and the interfaces they are assigned to."""
+    if endpoint.label == "ipam.ipaddress":
+        return {name: addresses.assigned(registry, label) for name, label in addresses.ENDS.items()}
+    return {"ip_addresses": addresses.addresses_of(registry, endpoint.label)} if endpoint.label in addresses.ASSIGNABLE else {}
+
+
+@hookimpl
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
+    """Interfaces by the VLANs they carry; what is of a site, by its id alone."""
+    found: dict[str, list[Filter]] = {
+        addresses.INTERFACE: [carried_filter("vlan", "vid", "number"), carried_filter("vlan_id", "id")],
+        "dcim.site": [key("vlans", by=()), key("prefixes", by=())],
+    }
+    return found.get(endpoint.label, [])
+
+
+@hookimpl
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Primary addresses, from both ends."""
+    found: dict[str, list[Any]] = {
+        "dcim.device": [primary.primary_addresses_are_its_own],
+        "ipam.ipaddress": [primary.primary_addresses_stay],
+    }
+    return found.get(endpoint.label, [])
+
+
+@hookimpl
+def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
+    """Addresses go with the interface they are assigned to."""
+    return [addresses.dependents]
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source]:
+    """The models of a NetBox dump that this application takes."""
+    return netbox.models

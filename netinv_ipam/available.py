@@ -1,0 +1,283 @@
+"""What is free in a prefix, and giving it out: the actions ``available-ips`` and ``available-prefixes``.
+
+Free space is found by walking the addresses or prefixes that are taken, in order and a piece at a time, and stops as soon as
+enough is found: neither the address space nor all that is taken is ever listed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.auth import permits
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.http import paging, services, versions
+from netinv_core.http.answers import body_of
+from netinv_core.http.opening import Opened
+from netinv_core.read import pages
+from netinv_core.registry import Endpoint
+from netinv_core.write import save
+from netinv_extras.statuses import Status
+from netinv_ipam.addresses import IPAddress
+from netinv_ipam.networks import BITS, address_text, packed
+from netinv_ipam.prefixes import Prefix
+
+Row = dict[str, Any]
+Range = tuple[int, int]
+Block = tuple[int, int]  # lowest address, prefix length
+CONTAINER = "container"
+METHODS = ("GET", "POST")
+PIECE, LARGEST_PIECE = 100, 10_000
+MOST = 1000  # addresses listed when pages have no maximum of their own
+
+
+# -- finding
+
+
+def _bounds(row: Row) -> Range:
+    return int.from_bytes(row["network"], "big"), int.from_bytes(row["broadcast"], "big")
+
+
+def usable(row: Row) -> Range:
+    """The addresses of a prefix that hosts may have: an IPv4 network keeps its first and last (RFC 1122), unless it is a
+    pool, a point-to-point link (RFC 3021) or a single host."""
+    lowest, highest = _bounds(row)
+    whole = row["ip_version"] == 6 or row["is_pool"] or row["prefix_length"] >= 31
+    return (lowest, highest) if whole else (lowest + 1, highest - 1)
+
+
+def _neighbours(context: Opened, row: Row, table: Any) -> Any:
+    """The condition for what shares the prefix's space: its VRF; for a global container, every VRF."""
+    if row["vrf_id"] is not None:
+        return table.c.vrf_id == row["vrf_id"]
+    slug = context.execute(sa.select(Status.__table__.c.slug).where(Status.__table__.c.id == row["status_id"])).scalar()
+    return sa.true() if slug == CONTAINER else table.c.vrf_id.is_(None)
+
+
+def _walk(context: Opened, statement: Any, low: Any, start: int, version: int) -> Iterator[Range]:
+    """The taken ranges in order of their lowest address, a piece at a time; what lies within one already met is passed over."""
+    size, position = PIECE, start
+    while position < 1 << BITS[version]:
+        piece = statement.where(low >= packed(position, version)).order_by(low).limit(size)
+        rows = context.execute(piece).all()
+        for lowest, highest in rows:
+            ends = int.from_bytes(lowest, "big"), int.from_bytes(highest, "big")
+            if ends[1] >= position:
+                yield max(ends[0], position), ends[1]
+                position = ends[1] + 1
+        if len(rows) < size:
+            return
+        size = min(size * 4, LARGEST_PIECE)
+
+
+def taken_addresses(context: Opened, row: Row) -> Iterator[Range]:
+    """The addresses of a prefix that are taken, in order."""
+    table = IPAddress.__table__
+    within = sa.and_(table.c.ip_version == row["ip_version"], table.c.host <= row["broadcast"])
+    statement = sa.select(table.c.host, table.c.host.label("end")).distinct().where(within, _neighbours(context, row, table))
+    return _walk(context, statement, table.c.host, _bounds(row)[0], row["ip_version"])
+
+
+def taken_prefixes(context: Opened, row: Row) -> Iterator[Range]:
+    """The parts of a prefix that others within it take, in order."""
+    table = Prefix.__table__
+    within = sa.and_(
+        table.c.ip_version == row["ip_version"],
+        table.c.network <= row["broadcast"],
+        table.c.prefix_length > row["prefix_length"],
+    )
+    highest = sa.func.max(table.c.broadcast)
+    statement = sa.select(table.c.network, highest).where(within, _neighbours(context, row, table)).group_by(table.c.network)
+    return _walk(context, statement, table.c.network, _bounds(row)[0], row["ip_version"])
+
+
+def gaps(bounds: Range, taken: Iterator[Range]) -> Iterator[Range]:
+    """The ranges within bounds that are not taken, in order."""
+    position, highest = bounds
+    for start, end in taken:
+        if start > highest:
+            break
+        if start > position:
+            yield position, start - 1
+        position = max(position, end + 1)
+    if position <= highest:
+        yield position, highest
+
+
+def free_addresses(context: Opened, row: Row) -> Iterator[str]:
+    """The free addresses of a prefix, in order, with its prefix length."""
+    for start, end in gaps(usable(row), taken_addresses(context, row)):
+        for number in range(start, end + 1):
+            yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
+
+
+def blocks(start: int, end: int, version: int) -> Iterator[Block]:
+    """The largest networks that make up a range, in order (RFC 4632)."""
+    while start <= end:
+        aligned = (start & -start).bit_length() - 1 if start else BITS[version]
+        size = min(aligned, (end - start + 1).bit_length() - 1)
+        yield start, BITS[version] - size
+        start += 1 << size
+
+
+def free_blocks(context: Opened, row: Row) -> Iterator[Block]:
+    """The free networks of a prefix, as large as they can be, in order."""
+    for start, end in gaps(_bounds(row), taken_prefixes(context, row)):
+        yield from blocks(start, end, row["ip_version"])
+
+
+def cut(free: Iterator[Block], lengths: Sequence[int], version: int) -> list[Block] | None:
+    """A network of each length, each from the first free block that holds it; ``None`` when one does not fit."""
+    known: list[Block] = []
+    found: list[Block] = []
+    for length in lengths:
+        place = next((i for i, (_, size) in enumerate(known) if 0 <= size <= length), None)
+        while place is None:
+            block = next(free, None)
+            if block is None:
+                return None
+            known.append(block)
+            place = len(known) - 1 if block[1] <= length else None
+        start, size = known[place]
+        end = start + (1 << (BITS[version] - size)) - 1
+        found.append((start, length))
+        known[place : place + 1] = blocks(start + (1 << (BITS[version] - length)), end, version)
+    return found
+
+
+def _written(block: Block, version: int) -> str:
+    return f"{address_text(packed(block[0], version))}/{block[1]}"
+
+
+# -- answering
+
+
+def _open(request: Request, of: str) -> tuple[Opened, Endpoint, Row]:
+    """The prefix of the path; for a POST, whose object is of ``of``, held until the transaction ends.
+
+    :raises NotFound: when there is no such prefix for this identity
+    """
+    context, endpoint = services.open_item(request, METHODS, action="view")
+    child = context.registry[of]
+    if request.method == "POST":
+        permits.check(context, child, "add")
+    key = request.context.key
+    read = pages.rows_for_change if context.writing else pages.rows
+    found = read(context, endpoint, [key], "view") if key is not None else {}
+    if key not in found:
+        raise NotFound()
+    return context, child, found[key]
+
+
+def _listed(context: Opened, row: Row, name: str, found: Iterator[str]) -> list[Row]:
+    """Free addresses or networks as they are shown."""
+    vrf = None
+    if row["vrf_id"] is not None:
+        vrf = dict(context.registry["ipam.vrf"].plan("nested").fetch(context, [row["vrf_id"]]))[row["vrf_id"]]
+    return [{"family": row["ip_version"], name: item, "vrf": vrf} for item in found]
+
+
+def _requested(body: Any) -> list[Any]:
+    """The objects asked for.
+
+    :raises Invalid: when one is not an object
+    """
+    wanted = body if isinstance(body, list) else [body]
+    errors = [
+        {} if isinstance(item, dict) else {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
+        for item in wanted
+    ]
+    if any(errors):
+        raise Invalid(errors if isinstance(body, list) else errors[0])
+    return wanted
+
+
+def _made(context: Opened, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Response:
+    """Creates what was given out, and answers as a POST of it would."""
+    single = not isinstance(body, list)
+    upgraded = [versions.upgrade(endpoint, context.version, item, new=True) for item in bodies]
+    made = services.as_version(context, endpoint, save.create(context, endpoint, upgraded, single=single))
+    context.journal.write(context)
+    return services.answer(context, request, made[0] if single else made, 201)
+
+
+def _exhausted() -> Response:
+    return Response(status=204, content_type=None)
+
+
+def list_addresses(request: Request) -> Response:
+    """The free addresses of a prefix, as many as a page holds."""
+    context, _, row = _open(request, "ipam.ipaddress")
+    limit = paging.window(context.query, context.registry.settings).limit or MOST
+    return services.answer(context, request, _listed(context, row, "address", itertools.islice(free_addresses(context, row), limit)))
+
+
+def give_addresses(request: Request) -> Response:
+    """New addresses, the first that are free; 204 when there are not enough."""
+    context, endpoint, row = _open(request, "ipam.ipaddress")
+    body = body_of(request)
+    wanted = _requested(body)
+    found = list(itertools.islice(free_addresses(context, row), len(wanted)))
+    if len(found) < len(wanted):
+        return _exhausted()
+    bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(wanted, found, strict=True)]
+    return _made(context, request, endpoint, body, bodies)
+
+
+def list_prefixes(request: Request) -> Response:
+    """The free networks of a prefix."""
+    context, _, row = _open(request, "ipam.prefix")
+    found = (_written(block, row["ip_version"]) for block in free_blocks(context, row))
+    return services.answer(context, request, _listed(context, row, "prefix", found))
+
+
+def give_prefixes(request: Request) -> Response:
+    """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
+    context, endpoint, row = _open(request, "ipam.prefix")
+    body = body_of(request)
+    wanted = _requested(body)
+    version = row["ip_version"]
+    errors = [_length_error(item, version) for item in wanted]
+    if any(errors):
+        raise Invalid(errors)
+    found = cut(free_blocks(context, row), [item["prefix_length"] for item in wanted], version)
+    if found is None:
+        return _exhausted()
+    bodies = [{**item, "prefix": _written(block, version), "vrf": row["vrf_id"]} for item, block in zip(wanted, found, strict=True)]
+    return _made(context, request, endpoint, body, bodies)
+
+
+def _length_error(item: Row, version: int) -> dict[str, str]:
+    """What is wrong with a prefix length asked for, worded as clients know it."""
+    length = item.get("prefix_length")
+    if "prefix_length" not in item:
+        return {"prefix_length": "this field can not be missing"}
+    if not isinstance(length, int) or isinstance(length, bool):
+        return {"prefix_length": "this field must be int type"}
+    return {"prefix_length": f"Invalid prefix length ({length}) for IPv{version}"} if length > BITS[version] else {}
+
+
+def _shape(name: str) -> dict[str, Any]:
+    """The OpenAPI schema of a free address or network."""
+    vrf = {"allOf": [{"$ref": "#/components/schemas/NestedVRF"}], "nullable": True}
+    return {"type": "object", "properties": {"family": {"type": "integer"}, name: {"type": "string"}, "vrf": vrf}}
+
+
+services.shaped(_shape("address"), form="list")(list_addresses)
+services.shaped(_shape("prefix"), form="list")(list_prefixes)
+services.shaped("ipam.ipaddress", form="one")(give_addresses)
+services.shaped("ipam.prefix", form="one")(give_prefixes)
+
+
+def includeme(config: Any) -> None:
+    """Adds the two actions below prefixes."""
+    actions = services.Actions(config.registry.netinv.apps["ipam"])
+    actions.item("prefixes", "available-ips", get=list_addresses, post=give_addresses)
+    actions.item("prefixes", "available-prefixes", get=list_prefixes, post=give_prefixes)
+    for service in actions.services:
+        config.add_cornice_service(service)

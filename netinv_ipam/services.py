@@ -1,0 +1,161 @@
+"""Services: what listens on the ports of a device or a virtual machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import colander
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.columns import Json
+from netinv_core.context import Context
+from netinv_core.model import (
+    CASCADE,
+    Choices,
+    Description,
+    Name,
+    Primary,
+    Ref,
+    choice,
+    column,
+    known,
+    many_to_many,
+    text,
+    to,
+)
+from netinv_core.read.filters import one_of
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec, many
+from netinv_core.write import schema
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.devices import Device
+
+PROTOCOLS = Choices.of(tcp="TCP", udp="UDP")
+LOWEST, HIGHEST = 1, 65535
+NO_PARENT = "A service must be associated with either a device or a virtual machine."
+TWO_PARENTS = "A service cannot be associated with both a device and a virtual machine."
+
+
+def port_key(ports: Sequence[int]) -> str:
+    """Ports as text that sorts as the list does and in which each port can be found: ``,00022,02222,``."""
+    return "".join(f",{port:05}" for port in ports) + ","
+
+
+class Service(Primary):
+    """A protocol and its ports on a device or a virtual machine, and the addresses it is reached at."""
+
+    __tablename__ = "ipam_service"
+    __table_args__ = (sa.Index("ix_ipam_service_place", "protocol"),)
+
+    device_id: Mapped[Ref | None] = to(Device, on_delete=CASCADE, back="services")
+    virtual_machine_id: Mapped[Ref | None] = to("virtualization.virtualmachine", on_delete=CASCADE, back="services")
+    name: Mapped[Name]
+    ports: Mapped[list[Any]] = column(Json(), kind="json", flat=lambda ports: json.dumps([str(port) for port in ports]))
+    port_key: Mapped[str] = text(hidden=True)
+    protocol: Mapped[str] = choice(PROTOCOLS, blank=False)
+    description: Mapped[Description]
+
+
+service_addresses = many_to_many("ipam_service_address", "ipam_service", "ipam_ip_address")
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Ports(kinds.Value):
+    """A list of ports; what is wrong with one is said by its position."""
+
+    kind: str = "list"
+    required: bool = True
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        if not isinstance(value, list):
+            raise kinds.refused_items(value)
+        ports, errors = [], {}
+        for position, item in enumerate(value):
+            try:
+                ports.append(schema.parse(self.node, item))
+            except colander.Invalid as error:
+                errors[str(position)] = kinds.errors_of(error)
+        if errors:
+            refused = colander.Invalid(None, "")
+            refused.body = errors
+            raise refused
+        draft[self.attribute] = ports
+
+
+def _ports(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    what = dataclasses.replace(known(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
+    node = schema.node("ports", int, what, length=None, digits=None)
+    shape = {"type": "array", "items": {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}}
+    return Ports(name="ports", attribute="ports", known=known(endpoint.table.c.ports), node=node, openapi=shape)
+
+
+def port_ranges(ports: Sequence[int]) -> str:
+    """Ports in order, neighbours drawn together: ``22, 80-82``."""
+    found: list[list[int]] = []
+    for port in sorted(set(ports)):
+        if found and port == found[-1][-1] + 1:
+            found[-1] = [found[-1][0], port]
+        else:
+            found.append([port])
+    return ", ".join("-".join(map(str, ends)) for ends in found)
+
+
+def service_display(name: str, protocol: str, ports: Sequence[int]) -> str:
+    """The name, with the protocol and the ports."""
+    return f"{name} ({PROTOCOLS.labels.get(protocol, protocol)}/{port_ranges(ports)})"
+
+
+services = Resource(
+    Service,
+    "services",
+    display=(service_display, "name", "protocol", "ports"),
+    brief=["name", "protocol", "ports"],
+    order=["protocol", "port_key"],
+    search=["name", "description"],
+    fields=[
+        Spec("ports", _ports),
+        many("ipaddresses", service_addresses, "ipam.ipaddress", plain=True, back="services"),
+    ],
+    filters=[one_of("protocol", PROTOCOLS, multiple=False)],
+    example={"ports": [8080], "protocol": "tcp"},
+)
+
+
+@services.filter("port", multiple=False, kind="number")
+def on_port(context: Context, table: Any, values: list[str]) -> Any:
+    """The services that listen on a port."""
+    if not values[-1].strip().isdecimal():
+        raise ValueError("Enter a number.")
+    return table.c.port_key.like(f"%,{int(values[-1]):05},%")
+
+
+@services.prepare
+def fill_port_keys(context: Context, drafts: Sequence[Draft]) -> None:
+    """The key follows from the ports."""
+    for draft in drafts:
+        if draft.changed("ports"):
+            draft["port_key"] = port_key(draft["ports"])
+
+
+@services.rule
+def protocol_and_ports_are_there(context: Context, drafts: Sequence[Draft]) -> None:
+    """A service has a protocol, and ports."""
+    for draft in drafts:
+        for name in ("ports", "protocol"):
+            if not draft[name]:
+                draft.reject(name, "This field cannot be blank.")
+
+
+@services.rule
+def one_parent(context: Context, drafts: Sequence[Draft]) -> None:
+    """A service is of a device or of a virtual machine."""
+    for draft in drafts:
+        parents = [name for name in ("device_id", "virtual_machine_id") if draft[name] is not None]
+        if len(parents) != 1:
+            draft.reject(ALL, TWO_PARENTS if parents else NO_PARENT)

@@ -1,0 +1,3 @@
+"""A package that does not load."""
+
+raise ImportError("no module named tomorrow")

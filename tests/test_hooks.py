@@ -1,0 +1,102 @@
+"""Hooks: each does what it says, is implemented by a package the tests install, and has an entry in the documentation."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy.engine import Engine
+
+from netinv_core import hookspecs, migrating
+from netinv_core.contract import Service
+
+HERE = Path(__file__).parent
+HOOKS = sorted(name for name, value in vars(hookspecs).items() if hasattr(value, "netinv_spec"))
+TENANTS = "/api/tenancy/tenants/"
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_documented(name: str) -> None:
+    page = HERE.parent / "docs" / "plugins.md"
+    assert page.exists() and f"`{name}" in page.read_text(), f"docs/plugins.md has no entry for {name}"
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_implemented_by_a_package_of_the_tests(name: str) -> None:
+    guests = [path.read_text() for folder in (HERE / "guests", HERE.parent / "plugins") for path in folder.rglob("*.py")]
+    assert any(f"@hookimpl\ndef {name}(" in text for text in guests)
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_says_what_it_is_for(name: str) -> None:
+    found = inspect.getdoc(getattr(hookspecs, name))
+    assert found and found.endswith(".")
+
+
+@pytest.fixture
+def installed(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Service]]:
+    """``installed("guest")``: a service in whose environment the package ``tests/guests/guest`` is installed."""
+
+    def install(name: str) -> Service:
+        information = tmp_path / f"netinv_{name}-1.0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 1.0\n")
+        (information / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.syspath_prepend(str(HERE / "guests" / name))
+        importlib.invalidate_caches()
+        return Service(engine)
+
+    yield install
+    for name in ("netinv_guest", "netinv_broken"):
+        sys.modules.pop(name, None)
+
+
+def test_a_package_attaches_to_the_resources_of_another(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    api, word = service.api, service.unique()
+    made = api.post(TENANTS, {"name": word, "description": word})
+    assert made["shout"] == word.upper()
+    assert api.options(TENANTS)["actions"]["POST"]["shout"]["read_only"] is True
+    assert api.get(TENANTS, {"name": word, "letters": len(word)})["count"] == 1
+    assert api.get(TENANTS, {"name": word, "letters": len(word) + 1})["count"] == 0
+    assert api.post(TENANTS, {"name": f"{word} nobody"}, status=400) == {"name": ["Nobody is nobody."]}
+    other = api.post(TENANTS, {"name": f"{word} 2", "description": word})
+    reader = service.user(("view", "tenancy.tenant", {"namesake__name": word}))
+    assert {item["id"] for item in reader.api.get(TENANTS)["results"]} == {made["id"], other["id"]}
+
+
+def test_dependents_go_with_what_they_are_about(installed: Callable[[str], Service]) -> None:
+    api = installed("guest").api
+    made = api.post(TENANTS, {"name": api.get("/api/users/users/")["results"][0]["username"] + " tenant"})
+    note = api.post(f"{TENANTS}{made['id']}/notes/", {"note": "n"})
+    api.delete(f"{TENANTS}{made['id']}/")
+    api.get(f"/api/extras/notes/{note['id']}/", status=404)
+
+
+def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    migrating.seed(service.engine, service.registry)
+    assert len(sys.modules["netinv_guest"].seeded) == 1
+    status = service.api.get("/api/status/")
+    assert status["guest"] == "at home"
+    assert status["plugins"]["guest"] == "7.8"
+    assert service.registry.hooks.netinv_importers(registry=service.registry) is not None
+    (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "Guest"]
+    assert (listed["version"], listed["author"], listed["status"]) == ("7.8", "Someone", "active")
+    assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"
+
+
+def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(installed: Callable[[str], Service]) -> None:
+    service = installed("broken")
+    reason = "ImportError: no module named tomorrow"
+    assert service.api.get("/api/status/")["broken-packages"]["broken"] == reason
+    (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "broken"]
+    assert (listed["status"], listed["reason"]) == ("broken", reason)
+    for path in ("/api/plugins/broken/things/", "/api/broken/things/1/"):
+        assert service.api.get(path, status=503) == {"detail": f"This package could not be started: {reason}"}
+    service.api.get(TENANTS)
