@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam plugins/example .
+PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt plugins/example .
 INSTALLED := .venv/.installed
 POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
 MARIADB ?= mysql://root@127.0.0.1:3306/test
@@ -25,7 +25,7 @@ $(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg plugins/
 run: install  ## migrate a SQLite file, make the first user, serve API and worker on 127.0.0.1:8000
 	@mkdir -p var
 	@$(BIN)/netinv migrate
-	@$(BIN)/netinv user create admin --superuser --with-token --unless-any
+	@$(BIN)/netinv user create admin --email admin@example.com --superuser --with-token --unless-any
 	@echo "serving http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
 	@$(BIN)/pserve development.ini
 

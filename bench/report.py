@@ -16,6 +16,7 @@ from rich.table import Table
 from bench.measures import Result
 from bench.world import World
 
+UNFOLDED = 120
 AIMS = {"cold start, s": 2.0, "peak memory, MiB": 150.0, "addresses seeded/s": 2500.0}
 
 
@@ -30,6 +31,11 @@ class Run:
     memory_mib: float
     world: World
     results: list[Result]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the aims are for such a run."""
+        return (self.database, self.scale, self.clients) == ("PostgreSQL", 1, 1)
 
     def data(self) -> dict[str, Any]:
         """The run as it is kept in a file."""
@@ -59,21 +65,30 @@ class Run:
 def show(run: Run, other: dict[str, Any] | None) -> None:
     """Prints the run, beside another one when given."""
     console = Console()
-    heading = f"{run.database}, scale {run.scale} ({sum(run.world.counts().values())} objects), {run.clients} client{'s' * (run.clients > 1)}"
-    console.print(_requests(run, other, heading))
+    if not console.is_terminal:
+        console = Console(width=UNFOLDED)
+    console.print(f"{_conditions(run.data())}, {sum(run.world.counts().values())} objects")
+    if other:
+        console.print(f"× {_conditions(other)}, {other['when']}")
+    console.print(_requests(run, other))
     console.print(_whole(run, other))
     for result in run.results:
         for error in result.errors[:3]:
             console.print(f"{result.name}: {error}", style="red", markup=False, highlight=False)
 
 
-def _requests(run: Run, other: dict[str, Any] | None, heading: str) -> Table:
-    table = Table("request", title=heading, title_justify="left")
+def _conditions(data: dict[str, Any]) -> str:
+    return f"{data['database']}, scale {data['scale']}, {data['clients']} client{'s' * (data['clients'] > 1)}"
+
+
+def _requests(run: Run, other: dict[str, Any] | None) -> Table:
+    table = Table()
+    table.add_column("request", no_wrap=True)
     for name in ("median ms", "p95 ms", "requests/s", "objects/s", "aim ms", *(("median ×", "p95 ×") if other else ())):
         table.add_column(name, justify="right")
     for found in run.results:
         cells = [f"{found.median_ms:.1f}", f"{found.p95_ms:.1f}", f"{found.requests_s:.1f}", f"{found.objects_s:.0f}"]
-        cells.append(_aim(found.median_ms, found.aim_ms, below=True))
+        cells.append(_aim(found.median_ms, found.aim_ms if run.comparable else None, below=True))
         if other:
             before = other["measures"].get(found.name, {})
             cells += [_ratio(found.median_ms, before.get("median_ms")), _ratio(found.p95_ms, before.get("p95_ms"))]
@@ -86,7 +101,8 @@ def _whole(run: Run, other: dict[str, Any] | None) -> Table:
     for name in ("value", "aim", *(("×",) if other else ())):
         table.add_column(name, justify="right")
     for name, value in run.whole().items():
-        cells = [f"{value:.1f}", _aim(value, AIMS.get(name), below=not name.endswith("/s"))]
+        aim = AIMS.get(name) if run.comparable else None
+        cells = [f"{value:.1f}", _aim(value, aim, below=not name.endswith("/s"))]
         table.add_row(name, *cells, *([_ratio(value, other["whole"].get(name))] if other else ()))
     return table
 

@@ -182,7 +182,7 @@ class Choice(Value):
         super().accept(draft, value)
 
     def options(self) -> dict[str, Any]:
-        found = super().options()
+        found = super().options() | {"type": "choice" if self.plain else "field"}
         found.pop("max_length", None)
         if not self.read_only:
             found["choices"] = [{"value": value, "display": label} for value, label in self.choices.items]
@@ -575,7 +575,8 @@ _OPTION_KINDS: dict[type, str] = {
     datetime.date: "date",
     datetime.datetime: "datetime",
 }
-_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "json": "field", "opaque": "field", "image": "file upload"}
+_FORMATS = {"email": "email", "url": "uri"}
+_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "url", "json": "field", "opaque": "field", "image": "file upload"}
 
 
 def from_column(registry: Registry, attribute: str, column: Any, known: Column) -> Field | None:
@@ -605,8 +606,8 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
     openapi = dict(_JSON_TYPES.get(python_type, {})) if known.kind != "json" else {}
     if length:
         openapi["maxLength"] = length
-    if known.kind == "email" and not known.blank:
-        openapi["format"] = "email"
+    if known.kind in _FORMATS and not known.blank:
+        openapi["format"] = _FORMATS[known.kind]
     if python_type is int and (known.maximum or 0) > 2**31 - 1:
         openapi["format"] = "int64"
     openapi |= {k: v for k, v in {"minimum": known.minimum, "maximum": known.maximum}.items() if v is not None}

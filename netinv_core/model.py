@@ -241,9 +241,12 @@ def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: A
     )
 
 
-def natural(of: str) -> MappedColumn[Any]:
-    """The stored key by which the field ``of`` sorts naturally (``eth2`` before ``eth10``); not a field."""
-    return column(Chars(255), default="", index=True, hidden=True, natural_of=of)
+def natural(of: str, *, default: str | None = "") -> MappedColumn[Any]:
+    """The stored key by which the field ``of`` sorts naturally (``eth2`` before ``eth10``); not a field.
+
+    With ``default=None`` (``Mapped[str | None]``) objects without a name sort last.
+    """
+    return column(Chars(255), default=default, index=True, hidden=True, natural_of=of)
 
 
 def color(default: str = "9e9e9e") -> MappedColumn[Any]:
@@ -259,6 +262,11 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
 def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
     """An optional e-mail address."""
     return column(Chars(length), default="", blank=True, kind="email", **known)
+
+
+def url(length: int = 200, **known: Any) -> MappedColumn[Any]:
+    """An optional absolute URL (RFC 3986), of any scheme."""
+    return column(Chars(length), default="", blank=True, kind="url", **known)
 
 
 def to(

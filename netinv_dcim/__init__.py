@@ -9,6 +9,7 @@ from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
 from netinv_core.read.filters import Filter, tree
 from netinv_core.registry import Endpoint, Registry
+from netinv_dcim import mounting as mounting
 from netinv_dcim import netbox
 from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
 from netinv_dcim.devices import devices
@@ -40,6 +41,7 @@ app = App(
         virtual_chassis,
     ],
     migrations="netinv_dcim:migrations",
+    includes=["netinv_dcim.elevations"],
     distribution="netinv-dcim",
 )
 

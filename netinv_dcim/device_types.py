@@ -137,6 +137,7 @@ device_types = Resource(
     search=["manufacturer.name", "model", "part_number", "comments", "slug"],
     filters=[
         key("manufacturer", by="slug", ids=False),
+        key("instances", by=()),
         one_of("subdevice_role", SUBDEVICE_ROLES, multiple=False),
     ],
 )
@@ -147,6 +148,7 @@ device_roles = Resource(
     title="device role",
     brief=["name", "slug", "device_count", "virtualmachine_count"],
     search=["name", "slug", "description"],
+    filters=[key("devices", by=())],
 )
 
 platforms = Resource(
@@ -157,6 +159,7 @@ platforms = Resource(
     fields=[computed("network_driver_mappings", driver_names, "network_driver")],
     filters=[
         key("manufacturer", by="slug", ids=False),
+        key("devices", by=()),
         value("napalm_args", lookup="icontains", lookup_names=()),
     ],
 )

@@ -54,7 +54,7 @@ class Device(Primary):
     )
 
     name: Mapped[str | None] = optional_text(64)
-    name_key: Mapped[str] = natural("name")
+    name_key: Mapped[str | None] = natural("name", default=None)
     device_type_id: Mapped[Ref] = to(DeviceType, on_delete=PROTECT, back="instances", count="device_count")
     device_role_id: Mapped[Ref] = to(DeviceRole, on_delete=PROTECT, back="devices", count="device_count")
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="device_count")
@@ -98,6 +98,10 @@ def device_words(
 
 WORDS = ("name", "virtual_chassis.name", "vc_position", "device_type.manufacturer.name", "device_type.model", "id")
 
+# What a virtual machine has as well
+primary_ip = first_of("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"})
+config_context = computed("config_context", lambda data: data or {}, "local_context_data", costly=True, openapi={"type": "object"})
+
 devices = Resource(
     Device,
     "devices",
@@ -107,8 +111,8 @@ devices = Resource(
     fields=[
         # A device sits in another by way of a device bay, and there are none of those yet.
         computed("parent_device", lambda key: None, "id"),
-        first_of("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"}),
-        computed("config_context", lambda data: data or {}, "local_context_data", costly=True, openapi={"type": "object"}),
+        primary_ip,
+        config_context,
     ],
     filters=[
         *tree_pair("region", "site.region"),

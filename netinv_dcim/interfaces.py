@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.columns import Chars
+from netinv_core.context import Context
 from netinv_core.model import (
     CASCADE,
     SELF,
@@ -26,31 +28,21 @@ from netinv_core.model import (
     unique_set,
     whole,
 )
-from netinv_core.resource import Resource, VersionChange, computed, many, object_of
-from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES
+from netinv_core.read import pages, paths
+from netinv_core.read.filters import one_of, value
+from netinv_core.read.lookups import convert
+from netinv_core.resource import Resource, many
+from netinv_core.write.draft import Draft
+from netinv_dcim import switching
+from netinv_dcim.cabling import Cabled, cable_ends, cable_filters, cable_key
+from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, VIRTUAL_TYPES, WIRELESS_TYPES
 from netinv_dcim.devices import Device
+from netinv_dcim.switching import mac_address, status_since_1_4
+from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_extras.statuses import status
 
-_MAC = re.compile(
-    r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}", re.I
-)
 
-
-def mac_address(value: object) -> str | None:
-    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from any of the usual notations; blank is none.
-
-    :raises ValueError: for anything else
-    """
-    if value == "":
-        return None
-    if not isinstance(value, str) or not _MAC.fullmatch(value.strip()):
-        raise ValueError(f"Invalid MAC address format: {value}")
-    parts = re.split(r"[-:]", value.strip())
-    digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", value.strip())
-    return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).upper()
-
-
-class Interface(Primary):
+class Interface(Cabled, Primary):
     """A network interface of a device, physical or virtual."""
 
     __tablename__ = "dcim_interface"
@@ -72,12 +64,6 @@ class Interface(Primary):
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
     untagged_vlan_id: Mapped[Ref | None] = to("ipam.vlan", on_delete=SET_NULL, back="interfaces_as_untagged")
-    cable_id: Mapped[Ref | None] = to("dcim.cable", on_delete=SET_NULL, read_only=True)
-    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, read_only=True)
-    cable_peer_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, read_only=True)
-    connected_endpoint_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, read_only=True)
 
 
 tagged_vlans = many_to_many("dcim_interface_tagged_vlan", "dcim_interface", "ipam.vlan")
@@ -93,13 +79,137 @@ interfaces = Resource(
     "interfaces",
     display=(component_words, "name", "label"),
     brief=["device", "name", "cable"],
-    brief_fields=[computed("cable", lambda key: key, "cable_id")],
+    brief_fields=[cable_key],
     order=["device.name_key", "device_id", "name_key"],
     search=["name", "label", "description"],
     fields=[
-        many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], back="interfaces_as_tagged"),
-        object_of("cable_peer", "cable_peer_type", "cable_peer_id"),
-        object_of("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id"),
+        many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], back="interfaces_as_tagged", plain=True),
+        *cable_ends,
     ],
-    versions=[VersionChange("1.4", upgrade=lambda body: {**body, "status": "active"}, absent=("status",))],
+    filters=[
+        one_of("mode", INTERFACE_MODES, multiple=False),
+        value("mac_address", parse=mac_address),
+        *cable_filters,
+    ],
+    versions=[status_since_1_4],
 )
+
+KINDS = {
+    "physical": lambda column: column.not_in([*VIRTUAL_TYPES, *WIRELESS_TYPES]),
+    "virtual": lambda column: column.in_(VIRTUAL_TYPES),
+    "wireless": lambda column: column.in_(WIRELESS_TYPES),
+}
+
+
+@interfaces.filter("kind", multiple=False)
+def of_kind(context: Context, table: Any, values: list[str]) -> Any:
+    """Physical, virtual or wireless interfaces; none for any other word."""
+    kind = KINDS.get(values[-1].strip().lower())
+    return kind(table.c.type) if kind else sa.false()
+
+
+def _of_devices(table: Any, condition: Any) -> Any:
+    """The interfaces of the devices for which the condition holds; those of a chassis' master include its members' (not for management)."""
+    device, chassis = Device.__table__, VirtualChassis.__table__
+    named = sa.select(device.c.id).where(condition)
+    member = device.alias()
+    members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(chassis.c.master_id.in_(named))
+    return table.c.device_id.in_(named) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
+
+
+@interfaces.filter("device")
+def of_device_named(context: Context, table: Any, values: list[str]) -> Any:
+    """The interfaces of devices by name, across a virtual chassis for its master."""
+    return _of_devices(table, Device.__table__.c.name.in_(values))
+
+
+@interfaces.filter("device_id")
+def of_device(context: Context, table: Any, values: list[str]) -> Any:
+    """The interfaces of devices by id, across a virtual chassis for its master."""
+    key = Device.__table__.c.id
+    return _of_devices(table, key.in_([convert(key, item) for item in values]))
+
+
+@interfaces.filter("device_with_common_vc", multiple=False)
+def of_chassis_of_device(context: Context, table: Any, values: list[str]) -> Any:
+    """The interfaces of a device and of all that share its virtual chassis."""
+    device = Device.__table__
+    key = convert(device.c.id, values[-1])
+    chassis = sa.select(device.c.virtual_chassis_id).where(device.c.id == key, device.c.virtual_chassis_id.is_not(None))
+    return table.c.device_id.in_(sa.select(device.c.id).where((device.c.id == key) | device.c.virtual_chassis_id.in_(chassis)))
+
+
+def _carrying(context: Context, table: Any, attribute: str, text: str) -> Any:
+    """The interfaces with a VLAN, tagged or not, whose column has this value; none for what it cannot hold."""
+    here = context.registry.of_model(Interface)
+    try:
+        found = [paths.compare(here, table, [way, attribute], lambda column: column == convert(column, text)) for way in VLAN_WAYS]
+    except ValueError:
+        return sa.false()
+    return sa.or_(*found)
+
+
+VLAN_WAYS = ("untagged_vlan", "tagged_vlans")
+
+
+@interfaces.filter("vlan_id", multiple=False)
+def carrying_vlan(context: Context, table: Any, values: list[str]) -> Any:
+    """The interfaces with a VLAN, by its id."""
+    return _carrying(context, table, "id", values[-1])
+
+
+@interfaces.filter("vlan", multiple=False)
+def carrying_vid(context: Context, table: Any, values: list[str]) -> Any:
+    """The interfaces with a VLAN, by its number."""
+    return _carrying(context, table, "vid", values[-1])
+
+
+@interfaces.rule
+def only_virtual_interfaces_have_a_parent(context: Context, drafts: Sequence[Draft]) -> None:
+    """An interface with a parent is virtual, and a virtual one is no member of a LAG."""
+    for draft in drafts:
+        if draft["parent_interface_id"] is not None and draft["type"] != "virtual":
+            draft.reject("parent_interface", "Only virtual interfaces may be assigned to a parent interface.")
+        elif draft["lag_id"] is not None and draft["type"] == "virtual":
+            draft.reject("lag", "Virtual interfaces cannot have a parent LAG interface.")
+
+
+# Each way in which one interface stands on another: what it is called, and what is said of one that stands on itself.
+WAYS = {
+    "parent_interface": ("parent interface", "An interface cannot be its own parent."),
+    "bridge": ("bridge interface", "An interface cannot be bridged to itself."),
+    "lag": ("LAG interface", "A LAG interface cannot be its own parent."),
+}
+
+
+@interfaces.rule
+def interfaces_stand_on_others_of_their_device(context: Context, drafts: Sequence[Draft]) -> None:
+    """Parent, bridge and LAG are other interfaces of the same device, or of its virtual chassis."""
+    moved = [draft for draft in drafts if draft.changed("device_id", *[f"{way}_id" for way in WAYS])]
+    under = pages.rows_of(context, Interface, [draft[f"{way}_id"] for draft in moved for way in WAYS])
+    if not under:
+        return
+    hosts = pages.rows_of(context, Device, [*(draft["device_id"] for draft in moved), *(row.device_id for row in under.values())])
+    chassis = pages.rows_of(context, VirtualChassis, [host.virtual_chassis_id for host in hosts.values()])
+    for draft in moved:
+        for way, (words, own) in WAYS.items():
+            other = under.get(draft[f"{way}_id"])
+            if other is None or draft.errors:
+                continue
+            here, there = hosts[draft["device_id"]], hosts[other.device_id]
+            named = f"The selected {words} ({component_words(other.name, other.label)}) belongs to"
+            if other.id == draft.id:
+                draft.reject(way, own)
+            elif here.id != there.id and here.virtual_chassis_id is None:
+                draft.reject(way, f"{named} a different device ({there.name}).")
+            elif here.id != there.id and here.virtual_chassis_id != there.virtual_chassis_id:
+                draft.reject(way, f"{named} {there.name}, which is not part of virtual chassis {chassis[here.virtual_chassis_id].name}.")
+
+
+def _sites_of(context: Context, keys: Collection[Any]) -> dict[Any, Any]:
+    """The sites of devices, by device."""
+    return {key: host.site_id for key, host in pages.rows_of(context, Device, keys).items()}
+
+
+interfaces.rule(switching.tagged_vlans_need_the_mode(tagged_vlans))
+interfaces.rule(switching.vlans_are_of_the_site("device_id", "device", _sites_of))

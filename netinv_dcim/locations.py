@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from uuid import UUID
 from typing import Any
+from uuid import UUID
 
 import colander
 import sqlalchemy as sa
@@ -26,13 +26,13 @@ from netinv_core.model import (
     Tree,
     known,
     labels_of,
-    natural,
     switch,
     to,
     unique_together,
 )
 from netinv_core.read import pages
-from netinv_core.read.filters import content_type, descendants, resolve
+from netinv_core.read.filters import descendants, resolve
+from netinv_core.read.lookups import negated
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
 from netinv_core.write.draft import Draft
@@ -63,7 +63,6 @@ class Location(Tree, Primary):
     __table_args__ = (unique_together("parent_id", "name"),)
 
     name: Mapped[Name]
-    name_key: Mapped[str] = natural("name")
     slug: Mapped[Slug]
     status_id: Mapped[Ref] = status()
     location_type_id: Mapped[Ref] = to(LocationType, on_delete=PROTECT, back="locations")
@@ -107,7 +106,7 @@ location_types = Resource(
     title="location type",
     display=(SEPARATOR.join, "tree_names"),
     brief=["name", "slug", "tree_depth"],
-    order=["name"],
+    order=["tree_key"],
     search=["name", "description"],
     fields=[Spec("content_types", _content_types), _depth()],
 )
@@ -117,12 +116,11 @@ locations = Resource(
     "locations",
     display=(SEPARATOR.join, "tree_names"),
     brief=["name", "slug", "tree_depth"],
-    order=["name_key"],
+    order=["tree_key"],
     search=["name", "description"],
     fields=[_depth()],
     filters=[
         *tenant_filters(),
-        content_type("content_type", lambda endpoint, table, labels: table.c.location_type_id.in_(_types_with(labels))),
     ],
 )
 
@@ -135,6 +133,17 @@ def _named(context: Context, name: str, target: Endpoint, values: list[str]) -> 
     """The ids of what the values of a parameter name, by id or natural key."""
     found = resolve(context, name, target, values, by=(target.natural,))
     return [item for items in found.values() for item in items]
+
+
+@locations.filter("content_type", suffixes=("n",))
+def taking(context: Context, table: Any, values: list[str], suffix: str) -> Any:
+    """The locations whose type takes objects of one of the content types."""
+    for label in values:
+        endpoint = context.registry.get(label)
+        if context.registry.content_type(label) is None or (endpoint is not None and not _located(context.registry, endpoint)):
+            raise ValueError(f"Select a valid choice. {label} is not one of the available choices.")
+    found = table.c.location_type_id.in_(_types_with(values))
+    return negated(found) if suffix == "n" else found
 
 
 @locations.filter("subtree")

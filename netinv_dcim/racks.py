@@ -138,7 +138,7 @@ rack_groups = Resource(
     order=["tree_key"],
     search=["name", "description", "slug"],
     fields=[count_below("rack_count", "dcim.rack", "group_id"), depth("_depth")],
-    filters=[*tree_pair("region", "site.region"), tree("location"), key("parent", by="slug", ids=False)],
+    filters=[*tree_pair("region", "site.region"), tree("location"), key("parent", by="slug", ids=False), key("racks", by=())],
 )
 
 rack_roles = Resource(
@@ -147,6 +147,7 @@ rack_roles = Resource(
     title="rack role",
     brief=["name", "slug", "rack_count"],
     search=["name", "slug", "description"],
+    filters=[key("racks", by=())],
 )
 
 racks = Resource(
@@ -154,7 +155,7 @@ racks = Resource(
     "racks",
     display=(rack_words, "name", "facility_id"),
     brief=["name", "device_count"],
-    order=["site.name_key", "group.tree_key", "name_key"],
+    order=["site.name_key", "group.name", "name_key"],
     search=["name", "facility_id", "serial", "asset_tag", "comments"],
     filters=[
         *tree_pair("region", "site.region"),
@@ -162,6 +163,8 @@ racks = Resource(
         *tenant_filters(),
         tree("location"),
         key("role", by="slug", ids=False),
+        key("devices", by=()),
+        key("reservations", by=()),
         one_of("outer_unit", OUTER_UNITS, multiple=False),
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
     ],
@@ -185,6 +188,14 @@ rack_reservations = Resource(
     ],
     example={"units": [1]},
 )
+
+
+@rack_reservations.prepare
+def reservations_are_made_by_their_user(context: Context, drafts: Sequence[Draft]) -> None:
+    """Who makes a reservation is its user."""
+    for draft in drafts:
+        if draft.new and context.identity.user_id is not None:
+            draft["user_id"] = context.identity.user_id
 
 
 @rack_groups.rule

@@ -24,7 +24,7 @@ from netinv_core.model import (
     to,
     whole,
 )
-from netinv_core.read.filters import one_of, tree, tree_pair
+from netinv_core.read.filters import key, one_of, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_dcim.choices import TIME_ZONES
 from netinv_dcim.regions import Region
@@ -90,6 +90,7 @@ sites = Resource(
         *tree_pair("region"),
         *tenant_filters(),
         tree("locations"),
+        key("racks", by=()),
         one_of("time_zone", TIME_ZONES),
     ],
 )

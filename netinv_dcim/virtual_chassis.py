@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.context import Context
+from netinv_core.errors import Conflict
 from netinv_core.model import PROTECT, Primary, Ref, required_text, text, to
 from netinv_core.read.filters import key, tree_pair
+from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
+from netinv_core.write.amend import amend
+from netinv_core.write.draft import Draft
 
 
 class VirtualChassis(Primary):
@@ -35,3 +44,43 @@ virtual_chassis = Resource(
         key("tenant", "master.tenant", by="slug", ids=False),
     ],
 )
+
+
+def _devices(context: Context) -> Endpoint:
+    """Devices refer to their chassis, so they are found by their label here."""
+    return context.registry["dcim.device"]
+
+
+@virtual_chassis.rule
+def masters_are_members(context: Context, drafts: Sequence[Draft]) -> None:
+    """The master of a chassis that exists is one of its members; that of a new one becomes its first."""
+    led = {draft["master_id"]: draft for draft in drafts if not draft.new and draft["master_id"] and draft.changed("master_id")}
+    device = _devices(context).table
+    rows = context.execute(sa.select(device.c.id, device.c.virtual_chassis_id).where(device.c.id.in_(list(led)))) if led else ()
+    outsiders = [key for key, chassis in rows if chassis != led[key].id]
+    for member, shown in _devices(context).plan("nested").fetch(context, outsiders):
+        led[member].reject("master", f"The selected master ({shown['display']}) is not assigned to this virtual chassis.")
+
+
+@virtual_chassis.effect
+def the_master_of_a_new_chassis_joins_it(context: Context, drafts: Sequence[Draft]) -> None:
+    """A new chassis has its master in position 1."""
+    led = {draft["master_id"]: {"virtual_chassis_id": draft.id, "vc_position": 1} for draft in drafts if draft.new and draft["master_id"]}
+    amend(context, _devices(context), led)
+
+
+@virtual_chassis.departure
+def members_of_a_chassis_are_let_go(context: Context, rows: Sequence[dict[str, Any]]) -> None:
+    """Without a chassis there are no positions in it; LAGs across its members keep it.
+
+    :raises Conflict: naming a chassis with such a LAG
+    """
+    names = {row["id"]: row["name"] for row in rows}
+    device, port = _devices(context).table, context.registry["dcim.interface"].table
+    other, bundle = device.alias(), port.alias()
+    across = sa.select(device.c.virtual_chassis_id).join(port, port.c.device_id == device.c.id).join(bundle, bundle.c.id == port.c.lag_id)
+    across = across.join(other, other.c.id == bundle.c.device_id).where(device.c.id != other.c.id)
+    for cut in context.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).scalars():
+        raise Conflict(f"Unable to delete virtual chassis {names[cut]}. There are member interfaces which form a cross-chassis LAG")
+    members = context.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(names)))).scalars()
+    amend(context, _devices(context), {key: {"vc_position": None, "vc_priority": None} for key in members})

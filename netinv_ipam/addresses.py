@@ -31,9 +31,7 @@ from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vrfs import VRF, present_filters
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
-ROLES = Choices.of(
-    loopback="Loopback", secondary="Secondary", anycast="Anycast", vip="VIP", vrrp="VRRP", hsrp="HSRP", glbp="GLBP", carp="CARP"
-)
+ROLES = Choices.of(loopback="Loopback", secondary="Secondary", anycast="Anycast", vip="VIP", vrrp="VRRP", hsrp="HSRP", glbp="GLBP", carp="CARP")
 SHARED_ROLES = frozenset({"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"})
 INTERFACE, VM_INTERFACE = "dcim.interface", "virtualization.vminterface"
 # what an address may be assigned to, by the name of the way there
@@ -53,15 +51,13 @@ class IPAddress(networks.Host, Primary):
     )
 
     address: Mapped[str] = networks.cidr(networks.host_text)
-    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="ipaddress_count", label="VRF")
+    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="ipaddress_count")
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="ipaddress_count")
     status_id: Mapped[Ref] = status()
     role: Mapped[str] = choice(ROLES, help="The functional role of this IP")
     assigned_object_type: Mapped[str | None] = column(Chars(100), default=None)
     assigned_object_id: Mapped[uuid.UUID | None] = column(default=None)
-    nat_inside_id: Mapped[Ref | None] = to(
-        SELF, on_delete=SET_NULL, label="NAT (Inside)", help='The IP Addresses for which this address is the "outside" IP'
-    )
+    nat_inside_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, help='The IP Addresses for which this address is the "outside" IP')
     dns_name: Mapped[str] = text(
         255,
         "Hostname or FQDN (not case-sensitive)",
@@ -97,9 +93,7 @@ class AssignedType(kinds.Value):
 def _assigned_type(registry: Registry, endpoint: Endpoint) -> kinds.Field:
     what = known(endpoint.table.c.assigned_object_type)
     shape = {"type": "string", "enum": list(ASSIGNABLE)}
-    return AssignedType(
-        name="assigned_object_type", attribute="assigned_object_type", known=what, registry=registry, nullable=True, openapi=shape
-    )
+    return AssignedType(name="assigned_object_type", attribute="assigned_object_type", known=what, registry=registry, nullable=True, openapi=shape)
 
 
 def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
@@ -130,14 +124,18 @@ def _of_machines(name: str, machines: str) -> Filter:
         if target is None:
             return sa.false()
         there = target.table.alias()
-        found = [
-            paths.compare(target, there, ["virtual_machine", name], lambda place, value=value: place == lookups.convert(place, value))
-            for value in values
-        ]
-        own = sa.select(there.c.id).where(lookups.any_of(found))
+        steps = ["virtual_machine", name]
+        found = paths.compare(target, there, steps, lambda place: place.in_([lookups.convert(place, value) for value in values]))
+        own = sa.select(there.c.id).where(found)
         return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(own))
 
     return special(machines, apply)
+
+
+def _found(table: Any, network: Any) -> Any:
+    """What a search for an address means: that host, or the hosts of a network."""
+    whole = network.value == network.first and network.prefixlen < networks.BITS[network.version]
+    return networks.inside(table, network) if whole else networks.low(table) == networks.packed(network.value, network.version)
 
 
 ip_addresses = Resource(
@@ -159,7 +157,7 @@ ip_addresses = Resource(
     filters=[
         *tenant_filters(),
         *present_filters(),
-        networks.search("address", lambda table, network: _found(table, network), "dns_name", "description"),
+        networks.search("address", _found, "dns_name", "description"),
         networks.family_filter(),
         networks.lookups("host", "address"),
         networks.relating("parent", networks.inside),
@@ -177,12 +175,6 @@ ip_addresses = Resource(
     versions=[VersionChange("1.3", downgrade=single_nat_outside)],
     example={"address": "198.18.0.1/24"},
 )
-
-
-def _found(table: Any, network: Any) -> Any:
-    """What a search for an address means: that host, or the hosts of a network."""
-    whole = network.value == network.first and network.prefixlen < networks.BITS[network.version]
-    return networks.inside(table, network) if whole else networks.low(table) == networks.packed(network.value, network.version)
 
 
 @ip_addresses.filter("assigned_to_interface", multiple=False, kind="boolean")

@@ -189,8 +189,7 @@ def _requested(body: Any) -> list[Any]:
     """
     wanted = body if isinstance(body, list) else [body]
     errors = [
-        {} if isinstance(item, dict) else {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
-        for item in wanted
+        {} if isinstance(item, dict) else {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]} for item in wanted
     ]
     if any(errors):
         raise Invalid(errors if isinstance(body, list) else errors[0])

@@ -32,10 +32,10 @@ models = {
     "ipam.role": Source("ipam.role"),
     "ipam.routetarget": Source("ipam.routetarget"),
     "ipam.vrf": Source("ipam.vrf", by=("rd",)),
-    "ipam.aggregate": Source("ipam.aggregate", by=("prefix_length", "network")),
+    "ipam.aggregate": Source("ipam.aggregate", by=("prefix",)),
     "ipam.vlangroup": Source("ipam.vlangroup", adapt=vlan_group, by=("site_id", "name")),
     "ipam.vlan": Source("ipam.vlan", by=("site_id", "group_id", "vid")),
-    "ipam.prefix": Source("ipam.prefix", by=("vrf_id", "prefix_length", "network")),
-    "ipam.ipaddress": Source("ipam.ipaddress", by=("vrf_id", "prefix_length", "host")),
+    "ipam.prefix": Source("ipam.prefix", by=("vrf_id", "prefix")),
+    "ipam.ipaddress": Source("ipam.ipaddress", by=("vrf_id", "address")),
     "ipam.service": Source("ipam.service", adapt=service),
 }

@@ -235,14 +235,14 @@ def _address_part(dialect: str, written: Any) -> Any:
 def lookups(name: str, written: str) -> Filter:
     """The parameter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the column of the written form."""
 
-    def apply(context: Context, table: Any, values: list[str], suffix: str) -> Condition:
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         if suffix in TEXT_LOOKUPS:
-            dialect = context.registry.dialect
+            dialect = endpoint.registry.dialect
             text = _address_part(dialect, table.c[written])
             return any_of([LOOKUPS[suffix](dialect, text, value) for value in values])
         return any_of([NETWORK_LOOKUPS[suffix or "exact"](table, value) for value in values])
 
-    return special(name, apply, suffixes=(*NETWORK_LOOKUPS, *TEXT_LOOKUPS))
+    return Filter(name, apply, (*NETWORK_LOOKUPS, *TEXT_LOOKUPS))
 
 
 def relating(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:

@@ -12,7 +12,7 @@ from netinv_core.model import PROTECT, SET_NULL, Description, Primary, Ref, know
 from netinv_core.read.filters import key, number, tree, tree_pair
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
-from netinv_dcim.locations import Location
+from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam import networks
@@ -37,9 +37,9 @@ class Prefix(networks.Network, Primary):
     prefix: Mapped[str] = networks.cidr(networks.network_text)
     site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="prefixes", count="prefix_count")
     location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="prefixes")
-    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="prefix_count", label="VRF")
+    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="prefix_count")
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="prefix_count")
-    vlan_id: Mapped[Ref | None] = to(VLAN, on_delete=PROTECT, count="prefix_count", label="VLAN")
+    vlan_id: Mapped[Ref | None] = to(VLAN, on_delete=PROTECT, count="prefix_count")
     status_id: Mapped[Ref] = status()
     role_id: Mapped[Ref | None] = to(Role, on_delete=SET_NULL, count="prefix_count", help="The primary function of this prefix")
     is_pool: Mapped[bool] = switch(False, "All IP addresses within this prefix are considered usable", label="Is a pool")
@@ -82,5 +82,6 @@ prefixes = Resource(
     example={"prefix": "198.18.0.0/24"},
 )
 prefixes.prepare(networks.unpacking("prefix"))
+prefixes.rule(location_fits)
 prefixes.rule(networks.refusing_everything("prefix", "prefix"))
 prefixes.rule(unique_within(Prefix, "prefix", ("network", "prefix_length"), "prefix"))

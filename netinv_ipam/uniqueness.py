@@ -16,10 +16,10 @@ GLOBAL = "global table"
 
 
 def unique_within(model: Any, written: str, place: Sequence[str], title: str, shared: Callable[[Draft], bool] = lambda draft: False) -> Rule:
-    """The rule that the columns ``place`` occur once in each such VRF; drafts that are ``shared`` may repeat another."""
+    """The rule that the columns ``place`` occur once in each such VRF; drafts that are ``shared`` (by their role) may repeat another."""
 
     def no_duplicates(context: Context, drafts: Sequence[Draft]) -> None:
-        moving = [draft for draft in drafts if draft.changed(written, "vrf_id") and not shared(draft)]
+        moving = [draft for draft in drafts if draft.changed(written, "vrf_id", "role") and not shared(draft)]
         names = _strict_tables(context, {draft["vrf_id"] for draft in moving})
         moving = [draft for draft in moving if draft["vrf_id"] in names]
         if not moving:
@@ -45,9 +45,7 @@ def _strict_tables(context: Context, wanted: set[Any]) -> dict[Any, str]:
     return found
 
 
-def _taken(
-    context: Context, model: Any, written: str, place: Sequence[str], moving: Sequence[Draft], drafts: Sequence[Draft]
-) -> dict[tuple[Any, ...], str]:
+def _taken(context: Context, model: Any, written: str, place: Sequence[str], moving: Sequence[Draft], drafts: Sequence[Draft]) -> dict[tuple[Any, ...], str]:
     """Who is already where the moving drafts want to be: existing rows as they will be, one statement."""
     table = model.__table__
     columns = [table.c[name] for name in place]

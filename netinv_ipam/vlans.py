@@ -30,7 +30,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
-from netinv_dcim.locations import Location
+from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam.roles import Role
@@ -93,6 +93,10 @@ vlans = Resource(
         key("role", by="slug", ids=False),
     ],
 )
+
+
+vlan_groups.rule(location_fits)
+vlans.rule(location_fits)
 
 
 @vlans.rule

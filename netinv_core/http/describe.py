@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permits
 from netinv_core.errors import Denied
+from netinv_core.fields import Status
 from netinv_core.http import versions
+from netinv_core.write import references
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -34,7 +36,12 @@ def resource(context: Context, endpoint: Endpoint, methods: Sequence[str]) -> di
 def describe(context: Context, endpoint: Endpoint) -> dict[str, Any]:
     """Every field of the resource, as this version has them."""
     absent = versions.absent(endpoint, context.version)
-    return {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
+    found = {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
+    for name in found:
+        field = endpoint.fields[name]
+        if isinstance(field, Status):
+            found[name]["choices"] = [{"value": slug, "display": shown} for slug, shown in references.statuses_for(context, field, endpoint)]
+    return found
 
 
 def _may(context: Context, endpoint: Endpoint, action: str) -> bool:

@@ -1,4 +1,4 @@
-"""Alembic's environment: one database, every package's branch; see :mod:`netinv_core.migrating`."""
+"""Alembic's environment, for one package's branch at a time; see :mod:`netinv_core.migrating`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[Fal
 
 
 def include_name(name: str | None, kind: str, parents: Any) -> bool:
-    """While a revision is written, only the tables of the package it is for."""
-    prefix = context.config.attributes.get("prefix")
-    return kind != "table" or prefix is None or (name or "").startswith(prefix)
+    """Only the tables of the package that is migrated."""
+    return kind != "table" or (name or "").startswith(context.config.attributes["prefix"])
 
 
 def include_object(item: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
@@ -44,6 +43,7 @@ def drop_tables_whole(migration: Any, revision: Any, directives: list[Any]) -> N
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
+    version_table=context.config.attributes["version_table"],
     render_item=render_item,
     include_name=include_name,
     include_object=include_object,

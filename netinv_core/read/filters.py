@@ -33,7 +33,8 @@ NULL = "null"
 class Filter:
     """A query parameter: ``apply(context, endpoint, table, lookup, values)`` gives the condition.
 
-    ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type.
+    ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type; ``blank``
+    says that an empty value is one, where for others it means that nothing was asked for.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Filter:
     multiple: bool = True
     kind: str = "string"
     help: str = ""
+    blank: bool = False
 
 
 def _invalid_choice(name: str, value: str) -> Invalid:
@@ -114,7 +116,7 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
         found = paths.compare(endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
         return lookups.negated(found) if suffix == "n" else found
 
-    return Filter(name, apply, ("n",), multiple)
+    return Filter(name, apply, ("n",), multiple, blank=multiple)
 
 
 def has(name: str, path: str) -> Filter:
@@ -197,8 +199,11 @@ def key(
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         target = target_of(endpoint, steps)
         if target is None:
-            raise _invalid_choice(name, values[0])
-        names = (target.natural,) if by is None else (by,) if isinstance(by, str) else tuple(by)
+            if set(values) != {NULL}:
+                raise _invalid_choice(name, values[0])
+            return sa.false() if suffix == "n" else sa.true()
+        natural = (target.natural,) if target.natural in target.table.c else ()
+        names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
         wanted = [item for item in values if item != NULL]
         resolved = resolve(context, name, target, wanted, by=names, ids=ids) if wanted else {}
         conditions = []
@@ -306,7 +311,7 @@ def parse_parameters(
         if found is None or (suffix and suffix not in found.lookups):
             unknown[name] = [UNKNOWN]
             continue
-        given = [item for item in values if item != ""]
+        given = [item for item in values if item != "" or found.blank]
         if given:
             known.append((name, found, suffix, given if found.multiple else given[-1:]))
     if unknown and strict:

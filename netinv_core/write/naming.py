@@ -41,7 +41,9 @@ def fill(context: Context, drafts: Sequence[Draft]) -> None:
         elif what.natural_of:
             for draft in drafts:
                 if what.natural_of in draft.values:
-                    draft.values[attribute] = natural_key(draft.values[what.natural_of], length=column.type.length or 255)
+                    name = draft.values[what.natural_of]
+                    nameless = column.nullable and name is None
+                    draft.values[attribute] = None if nameless else natural_key(name, length=column.type.length or 255)
 
 
 def _fill_slugs(context: Context, attribute: str, column: Any, source: str, drafts: Sequence[Draft]) -> None:

@@ -162,6 +162,16 @@ def _find_ids(context: Context, by_id: dict[Endpoint, list[Wanted]]) -> None:
                     wanted.refuse(NO_SUCH_ID, wanted.raw)
 
 
+def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
+    """The slugs and names of the statuses that an endpoint's objects may have, by name."""
+    target = field.target
+    if target is None:
+        return []
+    within = paths.compare(target, target.table, ["content_types"], lambda column: column == endpoint.label)
+    rows = context.execute(sa.select(target.table.c.slug, target.table.c.name).where(within).order_by(target.table.c.name))
+    return [(slug, name) for slug, name in rows]
+
+
 def _find_statuses(context: Context, statuses: list[Wanted]) -> None:
     """Finds statuses by slug among those allowed for the content type."""
     target = statuses[0].field.target

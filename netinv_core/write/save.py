@@ -112,20 +112,24 @@ def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial
     references.resolve(context, drafts)
     naming.fill(context, drafts)
     uniqueness.check_fields(context, endpoint, drafts)
-    raise_errors(drafts, single=single)
-    uniqueness.check_early_sets(context, endpoint, drafts)
-    raise_errors(drafts, single=single)
-    for draft in drafts:
+    uniqueness.check_early_sets(context, endpoint, _sound(drafts))
+    sound = _sound(drafts)
+    for draft in sound:
         if draft.new:
             draft.complete()
     if trees.is_tree(endpoint):
-        trees.check_loops(context, endpoint, drafts)
+        trees.check_loops(context, endpoint, sound)
     for preparation in endpoint.resource.preparations:
-        preparation(context, drafts)
+        preparation(context, sound)
     for rule in endpoint.rules:
-        rule(context, [draft for draft in drafts if not draft.errors])
-    uniqueness.check_late_sets(context, endpoint, drafts)
+        rule(context, _sound(sound))
+    uniqueness.check_late_sets(context, endpoint, sound)
     raise_errors(drafts, single=single)
+
+
+def _sound(drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts without errors so far: what is wrong with one of a batch does not hide what is wrong with another."""
+    return [draft for draft in drafts if not draft.errors]
 
 
 def _insert(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:

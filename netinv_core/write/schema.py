@@ -17,6 +17,12 @@ NOT_NULL = "This field may not be null."
 NOT_BLANK = "This field may not be blank."
 _TRUE = {"t", "T", "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON", "1", 1}
 _FALSE = {"f", "F", "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF", "0", 0}
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_LABEL = "[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uffff])?"
+_TOP = "(?:[a-z\u00a1-\uffff][a-z\u00a1-\uffff-]{0,61}[a-z\u00a1-\uffff]|xn--[a-z0-9]{1,59})"
+_HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\.?|localhost)"
+# RFC 3986: scheme, user, host, port, and whatever follows
+_URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
 
 
 class _Type(colander.SchemaType):  # type: ignore[misc]
@@ -53,7 +59,17 @@ class SlugText(Chars):
     """Text for a slug: whatever else is sent is refused by the pattern."""
 
     def parse(self, value: Any) -> str:
-        return super().parse(str(value) if isinstance(value, list | dict) else value)
+        return super().parse(str([value]) if isinstance(value, list | dict | bool) else value)
+
+
+class URLText(Chars):
+    """Text for a URL: whatever else is sent is refused by the pattern."""
+
+    def parse(self, value: Any) -> str:
+        return super().parse(str(value))
+
+
+_TEXTS = {"slug": SlugText, "url": URLText}
 
 
 class Whole(_Type):
@@ -226,6 +242,8 @@ def _text_rules(known: Column, length: int | None) -> list[Any]:
                 max_err="Ensure this field has no more than ${max} characters.",
             )
         )
+    if known.kind == "url":
+        found.append(colander.Regex(_URL, msg="Enter a valid URL."))
     return found
 
 
@@ -254,7 +272,7 @@ def node(name: str, python_type: type, known: Column, *, length: int | None, dig
     elif python_type is uuid.UUID:
         kind = Identifier()
     else:
-        kind = SlugText(known.blank) if known.kind == "slug" else Chars(known.blank)
+        kind = _TEXTS.get(known.kind, Chars)(known.blank)
         rules = _text_rules(known, length)
     validator = colander.All(*rules) if rules else None
     return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)

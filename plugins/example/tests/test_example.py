@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -242,6 +245,12 @@ def test_the_service_works_without_the_package(engine: sa.Engine, without_exampl
     bare.api.get(WINDOWS, status=404)
 
 
+def test_tables_left_behind_keep_what_they_refer_to(engine: sa.Engine, make_site: Any, make_window: Any, without_example: None) -> None:
+    site = make_site()
+    make_window(site)
+    Service(engine).api.delete(f"{SITES}{site['id']}/", status=409)
+
+
 def test_a_package_that_does_not_import_is_reported_and_answers_503(engine: sa.Engine, install: Any) -> None:
     install("unwell", "raise RuntimeError('it cannot be')")
     started = Service(engine)
@@ -300,3 +309,39 @@ def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
         registry.apps["example"] = example
         migrating.upgrade(engine, registry)
         assert set(sa.inspect(engine).get_table_names()) == with_example
+
+
+# -- the tutorial
+
+ROOT = Path(__file__).parents[3]
+BLOCKS = re.findall(r"```(?:python|ini)\n# (\S+)\n(.*?)```", (ROOT / "docs/plugins.md").read_text(), flags=re.S)
+RECIPE = "netinv_example/contractors.py"
+
+
+@pytest.mark.parametrize(("place", "block"), [pair for pair in BLOCKS if pair[0] != RECIPE])
+def test_the_tutorial_shows_what_is_there(place: str, block: str) -> None:
+    assert block in (ROOT / "plugins/example" / place).read_text()
+
+
+def test_the_recipe_of_the_tutorial_works() -> None:
+    """Run in a process of its own, as it declares a table."""
+    program = f"""{dict(BLOCKS)[RECIPE]}
+from netinv_core.app import App
+from netinv_core.hookspecs import hookimpl
+from netinv_core.service import registry_for
+from netinv_core import service
+
+class Package:
+    @staticmethod
+    @hookimpl
+    def netinv_app():
+        return App("recipe", "Recipe", [contractors], plugin=True)
+
+modules, broken = service.discover()
+service.discover = lambda: ([*modules, ("recipe", Package)], broken)
+endpoint = registry_for("sqlite", {{}})["recipe.contractor"]
+assert {{"name", "mail", "tags", "custom_fields"}} <= set(endpoint.fields), endpoint.fields
+assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
+"""
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

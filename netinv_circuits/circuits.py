@@ -1,0 +1,145 @@
+"""Circuits: the lines that providers sell, by type, each with at most two ends."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from typing import Any
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_circuits.providers import Provider
+from netinv_core import fields as kinds
+from netinv_core.model import (
+    PROTECT,
+    SET_NULL,
+    Comments,
+    Description,
+    Name,
+    Organizational,
+    Primary,
+    Ref,
+    Slug,
+    column,
+    known,
+    required_text,
+    to,
+    unique_set,
+    whole,
+)
+from netinv_core.read.filters import key, tree, tree_pair
+from netinv_core.read.plan import Page, Place, Plan, Reader, Row
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec
+from netinv_extras.statuses import status
+from netinv_tenancy.tenants import Tenant, tenant_filters
+
+TERMINATION = "circuits.circuittermination"
+MAX_RATE = 2**31 - 1
+
+
+class CircuitType(Organizational):
+    """What circuits are for: transit, MPLS, an out-of-band line."""
+
+    __tablename__ = "circuits_circuit_type"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+
+
+class Circuit(Primary):
+    """A line from a provider, known by the provider's own id ``cid``.
+
+    The terminations of its two sides are kept by :mod:`netinv_circuits.terminations`.
+    """
+
+    __tablename__ = "circuits_circuit"
+    __table_args__ = (unique_set("provider_id", "cid"),)
+
+    cid: Mapped[str] = required_text(100, label="Circuit ID")
+    provider_id: Mapped[Ref] = to(Provider, on_delete=PROTECT, back="circuits", count="circuit_count")
+    type_id: Mapped[Ref] = to(CircuitType, on_delete=PROTECT, back="circuits", count="circuit_count")
+    status_id: Mapped[Ref] = status()
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, back="circuits", count="circuit_count")
+    install_date: Mapped[datetime.date | None] = column(default=None, label="Date installed")
+    commit_rate: Mapped[int | None] = whole(0, MAX_RATE, label="Commit rate (Kbps)")
+    description: Mapped[Description]
+    termination_a_id: Mapped[Ref | None] = to(TERMINATION, on_delete=SET_NULL, read_only=True)
+    termination_z_id: Mapped[Ref | None] = to(TERMINATION, on_delete=SET_NULL, read_only=True)
+    comments: Mapped[Comments]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Side(kinds.Reference):
+    """A termination within its circuit: what it leads to, not the circuit again."""
+
+    shown: tuple[str, ...] = (
+        "display",
+        "id",
+        "url",
+        "site",
+        "location",
+        "provider_network",
+        "connected_endpoint",
+        "port_speed",
+        "upstream_speed",
+        "xconnect_id",
+        "created",
+        "last_updated",
+        "notes_url",
+    )
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        present = plan.column(place, self.attribute)
+        there = plan.follow(place, self.attribute)
+        assert there is not None
+        fields = there.endpoint.fields
+        readers = [(name, fields[name].reader(plan, there)) for name in self.shown if name in fields]
+
+        def read(row: Row, page: Page) -> dict[str, Any] | None:
+            return None if row[present] is None else {name: reader(row, page) for name, reader in readers}
+
+        return read
+
+    def schema(self) -> dict[str, Any]:
+        there = self.target
+        assert there is not None
+        properties = {name: there.fields[name].schema() for name in self.shown if name in there.fields}
+        return self._described({"type": "object", "properties": properties})
+
+
+def _side(name: str) -> Spec:
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        link = known(endpoint.table.c[f"{name}_id"]).link
+        assert link is not None
+        return Side(name=name, attribute=f"{name}_id", link=link, registry=registry, read_only=True, nullable=True)
+
+    return Spec(name, make)
+
+
+circuit_types = Resource(
+    CircuitType,
+    "circuit-types",
+    brief=["name", "slug", "circuit_count"],
+    search=["name", "slug", "description"],
+)
+
+circuits = Resource(
+    Circuit,
+    "circuits",
+    display="cid",
+    brief=["cid"],
+    order=["provider.name", "cid"],
+    natural="cid",
+    search=["cid", "terminations.xconnect_id", "terminations.pp_info", "terminations.description", "description", "comments"],
+    fields=[_side("termination_a"), _side("termination_z")],
+    filters=[
+        *tenant_filters(),
+        key("provider_network_id", "terminations.provider_network", by=()),
+        key("site_id", "terminations.site", by=()),
+        key("site", "terminations.site"),
+        tree("location", "terminations.location"),
+        *tree_pair("region", "terminations.site.region"),
+    ],
+)

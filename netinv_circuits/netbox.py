@@ -1,0 +1,13 @@
+"""What NetBox's providers and circuits become here."""
+
+from __future__ import annotations
+
+from netinv_core.dumps import Source
+
+models = {
+    "circuits.provider": Source("circuits.provider"),
+    "circuits.providernetwork": Source("circuits.providernetwork", by=("provider_id", "name")),
+    "circuits.circuittype": Source("circuits.circuittype"),
+    "circuits.circuit": Source("circuits.circuit", by=("provider_id", "cid")),
+    "circuits.circuittermination": Source("circuits.circuittermination", by=("circuit_id", "term_side")),
+}

@@ -1,0 +1,60 @@
+"""Providers of circuits, and those parts of their networks that are known only as clouds."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.model import PROTECT, Comments, Description, Name, Primary, Ref, Slug, text, to, unique_set, url, whole
+from netinv_core.read.filters import key, tree, tree_pair
+from netinv_core.resource import Resource, computed
+
+
+class Provider(Primary):
+    """Who sells circuits: a carrier, an exchange, another part of the house."""
+
+    __tablename__ = "circuits_provider"
+
+    name: Mapped[Name] = mapped_column(unique=True)
+    slug: Mapped[Slug]
+    asn: Mapped[int | None] = whole(1, 4294967295, "32-bit autonomous system number", label="ASN")
+    account: Mapped[str] = text(100, label="Account number")
+    portal_url: Mapped[str] = url(label="Portal URL")
+    noc_contact: Mapped[str] = text(label="NOC contact")
+    admin_contact: Mapped[str] = text(label="Admin contact")
+    comments: Mapped[Comments]
+
+
+class ProviderNetwork(Primary):
+    """A network of a provider that circuits end in, of which nothing further is recorded."""
+
+    __tablename__ = "circuits_provider_network"
+    __table_args__ = (unique_set("provider_id", "name"),)
+
+    provider_id: Mapped[Ref] = to(Provider, on_delete=PROTECT, back="provider_networks")
+    name: Mapped[Name]
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+    comments: Mapped[Comments]
+
+
+providers = Resource(
+    Provider,
+    "providers",
+    brief=["name", "slug", "circuit_count"],
+    search=["name", "account", "noc_contact", "admin_contact", "comments"],
+    filters=[
+        *tree_pair("region", "circuits.terminations.site.region"),
+        key("site_id", "circuits.terminations.site", by=()),
+        key("site", "circuits.terminations.site"),
+        tree("location", "circuits.terminations.location"),
+    ],
+)
+
+provider_networks = Resource(
+    ProviderNetwork,
+    "provider-networks",
+    display=(lambda provider, name: f"{provider} {name}", "provider.name", "name"),
+    brief=["name", "slug"],
+    order=["provider.name", "name"],
+    search=["provider.name", "name", "description", "comments"],
+)

@@ -1,0 +1,89 @@
+"""Circuit terminations: where the two sides of a circuit end, at a site or in a provider's network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_circuits.circuits import MAX_RATE, Circuit
+from netinv_circuits.providers import ProviderNetwork
+from netinv_core.context import Context
+from netinv_core.model import CASCADE, PROTECT, Choices, Description, Organizational, Ref, choice, text, to, unique_set, whole
+from netinv_core.read.filters import tree, tree_pair
+from netinv_core.resource import Resource
+from netinv_core.write.amend import amend
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.cabling import Cabled, cable_ends, cable_filters, cable_key
+from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.sites import Site
+
+SIDES = Choices.of(("A", "A"), ("Z", "Z"))
+
+
+class CircuitTermination(Cabled, Organizational):
+    """One side of a circuit."""
+
+    __tablename__ = "circuits_circuit_termination"
+    __table_args__ = (unique_set("circuit_id", "term_side"),)
+
+    circuit_id: Mapped[Ref] = to(Circuit, on_delete=CASCADE, back="terminations")
+    term_side: Mapped[str] = choice(SIDES, 1, default=None, required=True, plain=True, label="Termination")
+    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="circuit_terminations")
+    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="circuit_terminations")
+    provider_network_id: Mapped[Ref | None] = to(ProviderNetwork, on_delete=PROTECT, back="circuit_terminations")
+    port_speed: Mapped[int | None] = whole(0, MAX_RATE, label="Port speed (Kbps)")
+    upstream_speed: Mapped[int | None] = whole(0, MAX_RATE, "Upstream speed, if different from port speed", label="Upstream speed (Kbps)")
+    xconnect_id: Mapped[str] = text(50, label="Cross-connect ID")
+    pp_info: Mapped[str] = text(100, label="Patch panel/port(s)")
+    description: Mapped[Description]
+
+
+def termination_words(side: str, site: str | None, network: str | None) -> str:
+    """How a termination is called: its side and where it ends."""
+    return f"Termination {side}: {site or network}"
+
+
+circuit_terminations = Resource(
+    CircuitTermination,
+    "circuit-terminations",
+    title="circuit termination",
+    display=(termination_words, "term_side", "site.name", "provider_network.name"),
+    brief=["circuit", "term_side", "cable"],
+    brief_fields=[cable_key],
+    order=["circuit.provider.name", "circuit.cid", "circuit_id", "term_side"],
+    search=["circuit.cid", "xconnect_id", "pp_info", "description"],
+    fields=[*cable_ends],
+    filters=[*cable_filters, *tree_pair("region", "site.region"), tree("location")],
+    example={"term_side": "A"},
+)
+
+
+@circuit_terminations.rule
+def ends_in_one_place(context: Context, drafts: Sequence[Draft]) -> None:
+    """A side ends at a site or in a provider's network, not in both."""
+    for draft in drafts:
+        places = [name for name in ("site_id", "provider_network_id") if draft[name] is not None]
+        if not places:
+            draft.reject(ALL, "A circuit termination must attach to either a site or a provider network.")
+        elif len(places) > 1:
+            draft.reject(ALL, "A circuit termination cannot attach to both a site and a provider network.")
+
+
+circuit_terminations.rule(location_fits)
+
+
+@circuit_terminations.effect
+def circuits_know_their_sides(context: Context, drafts: Sequence[Draft]) -> None:
+    """A circuit refers to the terminations of its sides, also after one has moved from another circuit or to the other side."""
+    moved = [draft for draft in drafts if draft.changed("circuit_id", "term_side")]
+    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None}
+    if not concerned:
+        return
+    table = CircuitTermination.__table__
+    wanted: dict[Any, dict[str, Any]] = {key: {f"termination_{side.lower()}_id": None for side, _ in SIDES.items} for key in concerned}
+    for circuit, side, key in context.execute(sa.select(table.c.circuit_id, table.c.term_side, table.c.id).where(table.c.circuit_id.in_(concerned))):
+        wanted[circuit][f"termination_{side.lower()}_id"] = key
+    amend(context, context.registry.of_model(Circuit), wanted)

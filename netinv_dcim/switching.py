@@ -1,0 +1,79 @@
+"""What interfaces of devices and of virtual machines have in common: hardware addresses, and the VLANs they carry (IEEE 802.1Q)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.context import Context
+from netinv_core.resource import Rule, VersionChange
+from netinv_core.write.draft import Draft
+
+TAGGED = "tagged"
+
+_MAC = re.compile(
+    r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}", re.I
+)
+
+# Before version 1.4 interfaces had no status: what is created without one is active.
+status_since_1_4 = VersionChange("1.4", upgrade=lambda body: {**body, "status": "active"}, absent=("status",))
+
+
+def mac_address(value: object) -> str | None:
+    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from any of the usual notations; blank is none.
+
+    :raises ValueError: for anything else
+    """
+    if value == "":
+        return None
+    if not isinstance(value, str) or not _MAC.fullmatch(value.strip()):
+        raise ValueError(f"Invalid MAC address format: {value}")
+    parts = re.split(r"[-:]", value.strip())
+    digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", value.strip())
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).upper()
+
+
+def tagged_vlans_need_the_mode(carried: Any) -> Rule:
+    """The rule that only an interface in tagged mode lists tagged VLANs; ``carried`` is the table of those lists."""
+
+    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+        left = [draft.id for draft in drafts if not draft.new and draft.changed("mode") and draft["mode"] != TAGGED and "tagged_vlans" not in draft.many]
+        listing = set(context.execute(sa.select(carried.c.owner_id).where(carried.c.owner_id.in_(left))).scalars()) if left else set()
+        for draft in drafts:
+            if draft.many.get("tagged_vlans") and draft["mode"] != TAGGED:
+                draft.reject("tagged_vlans", "Mode must be set to tagged when specifying tagged_vlans")
+            elif draft.id in listing:
+                draft.reject("tagged_vlans", f"Clear tagged_vlans to set mode to {draft['mode']}")
+
+    return rule
+
+
+def vlans_are_of_the_site(owner: str, title: str, sites_of: Callable[[Context, Collection[Any]], Mapping[Any, Any]]) -> Rule:
+    """The rule that the VLANs on an interface are of the site of what it belongs to, or of none.
+
+    ``owner`` is the foreign key to that, ``title`` what it is called, and ``sites_of(context, keys)`` gives their sites by id.
+    """
+    rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
+
+    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+        vlan = context.registry.get("ipam.vlan")
+        carrying = [draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")]
+        keys = {key for draft in carrying for key in (draft["untagged_vlan_id"], *draft.many.get("tagged_vlans", ())) if key is not None}
+        if vlan is None or not keys:
+            return
+        sites = dict(context.execute(sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))).tuples().all())
+        owners = sites_of(context, {draft[owner] for draft in carrying})
+        shown = {key: item["display"] for key, item in vlan.plan("nested").fetch(context, list(keys))}
+        for draft in carrying:
+            allowed, untagged = (None, owners.get(draft[owner])), draft["untagged_vlan_id"]
+            if untagged is not None and sites[untagged] not in allowed:
+                draft.reject("untagged_vlan", f"The untagged VLAN ({shown[untagged]}) {rest}")
+                continue
+            wrong = [key for key in draft.many.get("tagged_vlans", ()) if sites[key] not in allowed]
+            for key in wrong[:1]:
+                draft.reject("tagged_vlans", f"VLAN {shown[key]} {rest}")
+
+    return rule

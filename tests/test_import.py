@@ -1,0 +1,356 @@
+"""Importing a NetBox dump: made-up dumps for each rule, and the public demonstration inventory where it is at hand.
+
+The demonstration inventory is looked for where ``NETINV_DUMP`` says, else in ``../shared/data`` beside the repository.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+from conftest import empty_database, migrate
+
+from netinv_core.auth import identity
+from netinv_core.changes import ObjectChange
+from netinv_core.commands.environment import Environment
+from netinv_core.commands.importing import import_
+from netinv_core.context import Context
+from netinv_core.contract import Api, Service
+from netinv_core.database import session_factory
+from netinv_core.importing import CREATED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+
+DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
+TAKEN = {
+    "dcim.device": 63,
+    "dcim.devicerole": 8,
+    "dcim.devicetype": 13,
+    "dcim.interface": 1113,
+    "dcim.location": 4,
+    "dcim.manufacturer": 13,
+    "dcim.platform": 3,
+    "dcim.rack": 42,
+    "dcim.rackrole": 4,
+    "dcim.region": 67,
+    "dcim.site": 24,
+    "ipam.aggregate": 4,
+    "ipam.prefix": 68,
+    "ipam.rir": 7,
+    "ipam.role": 4,
+    "ipam.vlan": 63,
+    "ipam.vlangroup": 7,
+    "tenancy.tenant": 11,
+    "tenancy.tenantgroup": 1,
+}
+
+
+def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:
+    """Imports and commits, as the administrator or another user."""
+    report = Report()
+    with session_factory(service.engine)() as session:
+        context = Context(service.registry, session, identity.ANONYMOUS, writing=True)
+        context.identity = identity.by_username(context, username or service.admin.username)
+        import_netbox(context, path, report, **options)
+        session.commit()
+    return report
+
+
+def item(model: str, key: Any, /, **fields: Any) -> dict[str, Any]:
+    return {"model": model, "pk": key, "fields": fields}
+
+
+def named(model: str, key: Any, name: str, /, **fields: Any) -> dict[str, Any]:
+    return item(model, key, name=name, slug=name.lower().replace(" ", "-"), **fields)
+
+
+@pytest.fixture
+def run(service: Service, tmp_path: Path, unique: Any) -> Any:
+    """``run(item, …)``: imports a dump of these objects, from an inventory that no other test has."""
+    origin = unique()
+
+    def load_items(*items: dict[str, Any], username: str = "", origin: str = origin) -> Report:
+        path = tmp_path / "dump.json"
+        path.write_text(json.dumps(items))
+        return load(service, path, username, origin=origin)
+
+    return load_items
+
+
+def found(api: Api, path: str, name: str) -> Any:
+    """The one object of a name."""
+    (only,) = api.get(path, {"name": name})["results"]
+    return only
+
+
+# -- the rules
+
+
+def test_a_second_run_changes_nothing_and_a_third_updates_what_changed(run: Any, api: Api, unique: Any, service: Service) -> None:
+    name = unique()
+    site = named("dcim.site", 1, name, status="active", facility="A")
+    assert run(site).outcomes == {("dcim.site", 1): CREATED}
+    before = found(api, "/api/dcim/sites/", name)
+    assert run(site).outcomes == {("dcim.site", 1): UNCHANGED}
+    assert found(api, "/api/dcim/sites/", name) == before
+    site["fields"]["facility"] = "B"
+    assert run(site).outcomes == {("dcim.site", 1): UPDATED}
+    after = found(api, "/api/dcim/sites/", name)
+    assert (after["id"], after["facility"]) == (before["id"], "B")
+    changes = sa.select(ObjectChange.action, ObjectChange.user_name).where(ObjectChange.changed_object_id == uuid.UUID(after["id"]))
+    assert sorted(service.rows(changes)) == [("create", service.admin.username), ("update", service.admin.username)]
+
+
+def test_parents_come_before_their_children_whatever_the_order_of_the_file(run: Any, api: Api, unique: Any) -> None:
+    names = [unique() for _ in range(4)]
+    regions = [named("dcim.region", n, name, parent=n + 1 if n < 3 else None) for n, name in enumerate(names)]
+    assert set(run(*regions).outcomes.values()) == {CREATED}
+    assert found(api, "/api/dcim/regions/", names[0])["_depth"] == 3
+
+
+def test_objects_that_refer_to_each_other_form_a_circle_and_are_refused(run: Any, unique: Any) -> None:
+    first, second = (named("dcim.region", n, unique(), parent=3 - n) for n in (1, 2))
+    report = run(first, second, named("dcim.region", 3, unique(), parent=1), named("dcim.region", 4, unique(), parent=None))
+    assert [report.outcomes["dcim.region", n] for n in (1, 2, 3, 4)] == [REFUSED, REFUSED, REFUSED, CREATED]
+    assert report.reasons["dcim.region", 1] == "refers to dcim.region 2, which was part of a circle"
+
+
+def test_one_bad_object_does_not_stop_the_others(run: Any, api: Api, unique: Any) -> None:
+    names = [unique() for _ in range(20)]
+    tenants = [named("tenancy.tenant", n, name) for n, name in enumerate(names)]
+    tenants[7]["fields"]["name"] = "x" * 101
+    tenants[11]["fields"]["slug"] = "not a slug"
+    report = run(*tenants)
+    assert collections.Counter(report.outcomes.values()) == {CREATED: 18, REFUSED: 2}
+    assert "no more than 100" in report.reasons["tenancy.tenant", 7]
+    assert report.reasons["tenancy.tenant", 11].startswith("slug: ")
+    assert found(api, "/api/tenancy/tenants/", names[19])
+
+
+def test_what_refers_to_a_refused_object_is_refused_too(run: Any, unique: Any) -> None:
+    report = run(named("tenancy.tenantgroup", 1, "y" * 101), named("tenancy.tenant", 1, unique(), group=1), named("tenancy.tenant", 2, unique(), group=9))
+    assert report.reasons["tenancy.tenant", 1] == "refers to tenancy.tenantgroup 1, which was refused"
+    assert report.reasons["tenancy.tenant", 2] == "refers to tenancy.tenantgroup 9, which was not in the dump"
+
+
+def test_an_object_that_is_already_here_is_taken_for_the_one_of_the_dump(run: Any, api: Api, unique: Any) -> None:
+    name = unique()
+    tenant = api.post("/api/tenancy/tenants/", {"name": name})
+    report = run(named("tenancy.tenant", 5, name, description="from there"))
+    assert report.outcomes == {("tenancy.tenant", 5): UPDATED}
+    assert api.get(f"/api/tenancy/tenants/{tenant['id']}/")["description"] == "from there"
+
+
+def test_prefixes_and_addresses_are_recognised_by_their_value(run: Any, api: Api) -> None:
+    made = [
+        api.post("/api/ipam/prefixes/", {"prefix": "198.51.100.0/26", "status": "active"}),
+        api.post("/api/ipam/ip-addresses/", {"address": "198.51.100.5/26", "status": "active"}),
+        api.post("/api/ipam/rirs/", {"name": "RIR of an aggregate", "slug": "rir-of-an-aggregate"}),
+    ]
+    made.append(api.post("/api/ipam/aggregates/", {"prefix": "198.51.100.0/24", "rir": made[2]["id"]}))
+    report = run(
+        item("ipam.prefix", 1, prefix="198.51.100.0/26", status="active", vrf=None),
+        item("ipam.ipaddress", 1, address="198.51.100.5/26", status="active", vrf=None),
+        named("ipam.rir", 1, "RIR of an aggregate"),
+        item("ipam.aggregate", 1, prefix="198.51.100.0/24", rir=1),
+    )
+    assert set(report.outcomes.values()) == {UNCHANGED}, report.reasons
+    assert all(api.get(shown["url"]) for shown in made)
+
+
+def test_two_inventories_with_the_same_keys_stay_apart(run: Any, api: Api, unique: Any) -> None:
+    first, second = unique(), unique()
+    run(named("tenancy.tenant", 1, first), origin=unique())
+    run(named("tenancy.tenant", 1, second), origin=unique())
+    assert found(api, "/api/tenancy/tenants/", first)["id"] != found(api, "/api/tenancy/tenants/", second)["id"]
+
+
+def test_what_has_no_resource_is_skipped_and_what_has_no_field_is_counted(run: Any, unique: Any) -> None:
+    report = run(named("dcim.sitegroup", 1, unique()), named("dcim.site", 1, unique(), status="active", group=1, custom_field_data={}))
+    assert report.outcomes == {("dcim.sitegroup", 1): SKIPPED, ("dcim.site", 1): CREATED}
+    assert report.left_out == {("dcim.site", "group", "no such field here"): 1}
+
+
+def test_permissions_of_the_importing_user_apply(run: Any, make_user: Any, unique: Any) -> None:
+    user = make_user(("add change view", "tenancy.tenant"))
+    report = run(named("tenancy.tenantgroup", 1, unique()), named("tenancy.tenant", 1, unique()), username=user.username)
+    assert report.outcomes == {("tenancy.tenantgroup", 1): REFUSED, ("tenancy.tenant", 1): CREATED}
+    assert report.reasons["tenancy.tenantgroup", 1] == "You do not have permission to perform this action."
+
+
+def test_tags_and_tagged_items(run: Any, api: Api, unique: Any) -> None:
+    tag, name = unique(), unique()
+    items = [
+        named("extras.tag", 1, tag, color="00ff00"),
+        named("tenancy.tenant", 1, name),
+        item("extras.taggeditem", 1, content_type=["tenancy", "tenant"], object_id=1, tag=1),
+        item("extras.taggeditem", 2, content_type=["circuits", "circuit"], object_id=1, tag=1),
+    ]
+    report = run(*items)
+    assert report.outcomes["extras.taggeditem", 1] == CREATED
+    assert report.outcomes["extras.taggeditem", 2] == SKIPPED
+    assert [shown["name"] for shown in found(api, "/api/tenancy/tenants/", name)["tags"]] == [tag]
+    assert collections.Counter(run(*items).outcomes.values()) == {UNCHANGED: 3, SKIPPED: 1}
+
+
+def _device(unique: Any, key: int, **fields: Any) -> list[dict[str, Any]]:
+    """A device and what it stands on."""
+    return [
+        named("dcim.site", 1, unique(), status="active"),
+        named("dcim.manufacturer", 1, unique()),
+        item("dcim.devicetype", 1, manufacturer=1, model=unique(), slug=unique(), u_height=1),
+        named("dcim.devicerole", 1, unique(), color="ffffff"),
+        item("dcim.device", key, name=unique(), device_type=1, device_role=1, site=1, status="active", **fields),
+    ]
+
+
+def test_references_that_go_both_ways_are_set_last(run: Any, api: Api, unique: Any) -> None:
+    items = [
+        *_device(unique, 1, primary_ip4=1, virtual_chassis=1, vc_position=1),
+        item("dcim.virtualchassis", 1, name=unique(), domain="", master=1),
+        item("dcim.interface", 1, device=1, name="lag1", type="lag", lag=None),
+        item("dcim.interface", 0, device=1, name="eth0", type="1000base-t", lag=1),
+        item("ipam.ipaddress", 1, address="192.0.2.1/24", status="active", assigned_object_type=["dcim", "interface"], assigned_object_id=0),
+    ]
+    assert set(run(*items).outcomes.values()) == {CREATED}
+    device = found(api, "/api/dcim/devices/", items[4]["fields"]["name"])
+    assert device["primary_ip4"]["address"] == "192.0.2.1/24"
+    chassis = api.get(device["virtual_chassis"]["url"])
+    assert chassis["master"]["id"] == device["id"]
+    interface = api.get("/api/dcim/interfaces/", {"device_id": device["id"], "name": "eth0"})["results"][0]
+    assert interface["lag"]["name"] == "lag1"
+    assert set(run(*items).outcomes.values()) == {UNCHANGED}
+
+
+def test_a_reference_refused_at_the_end_is_listed(run: Any, api: Api, unique: Any) -> None:
+    address = item("ipam.ipaddress", 1, address="192.0.2.9/24", status="active", assigned_object_type=None, assigned_object_id=None)
+    report = run(*_device(unique, 1, primary_ip4=1), address)
+    assert report.outcomes["dcim.device", 1] == CREATED
+    ((key, reason),) = report.incomplete
+    assert key == ("dcim.device", 1) and reason.startswith("primary_ip4: ")
+
+
+def test_locations_with_one_slug_at_two_sites(run: Any, api: Api, unique: Any) -> None:
+    slug = unique()
+    sites = [named("dcim.site", n, unique(), status="active") for n in (1, 2)]
+    rows = [item("dcim.location", n, name="Row", slug=slug, site=n, parent=None) for n in (1, 2)]
+    below = item("dcim.location", 3, name="Cage", slug=unique(), site=1, parent=1)
+    report = run(below, *sites, *rows)
+    assert set(report.outcomes.values()) == {CREATED}, report.reasons
+    assert list(report.added) == [("dcim.locationtype", "netbox-location")]
+    shown = api.get("/api/dcim/locations/", {"slug": below["fields"]["slug"]})["results"][0]
+    assert shown["parent"]["slug"] == f"{sites[0]['fields']['slug']}-{slug}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "is not a dump"),
+        (b'[{"model": "dcim.site"}]', "is not a dump"),
+        (b'[{"model": "dcim.site", "pk": 1, "fields": {}}, {"model": "dcim.site", "pk": 1, "fields": {}}]', "has dcim.site 1 twice"),
+    ],
+)
+def test_a_file_that_is_no_dump(service: Service, tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        load(service, path)
+
+
+# -- the command
+
+
+@pytest.fixture
+def command(service: Service, tmp_path: Path) -> Any:
+    """``command(items, *options)``: what ``netinv import netbox`` answers for a dump of these objects."""
+    ini = tmp_path / "netinv.ini"
+    url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only\n")
+
+    def invoke(items: list[dict[str, Any]], *options: str) -> Any:
+        path = tmp_path / "dump.json"
+        path.write_text(json.dumps(items))
+        words = ["netbox", str(path), "--user", service.admin.username, *options]
+        return CliRunner().invoke(import_, words, obj=Environment(str(ini)))
+
+    return invoke
+
+
+def test_the_command_prints_a_row_for_each_model(command: Any, api: Api, unique: Any) -> None:
+    name = unique()
+    items = [named("tenancy.tenant", 1, name), named("dcim.sitegroup", 1, unique())]
+    dry = command(items, "--dry-run", "--origin", unique())
+    assert dry.exit_code == 0 and "nothing was changed" in dry.output
+    assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0
+    done = command(items, "--origin", unique())
+    assert done.exit_code == 0, done.output
+    assert "tenancy.tenant" in done.output and "skipped   1 objects of 1 models: no such resource yet" in done.output
+    assert found(api, "/api/tenancy/tenants/", name)
+
+
+def test_the_command_lists_what_was_refused_and_says_so_in_its_status(command: Any, unique: Any) -> None:
+    done = command([named("tenancy.tenant", n, "z" * 101) for n in range(3)], "--limit", "2", "--origin", unique())
+    assert done.exit_code == 1
+    assert "refused   tenancy.tenant 1: name: Ensure this field has no more than 100 characters." in done.output
+    assert "refused   tenancy.tenant: 1 more; --limit 0 lists all" in done.output
+
+
+# -- the demonstration inventory
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Report]]:
+    """A service that holds the demonstration inventory and nothing else, and what the import reported."""
+    if not DUMP.is_file():
+        pytest.skip(f"there is no NetBox dump at {DUMP}; NETINV_DUMP may name another place")
+    with empty_database(tmp_path_factory.mktemp("import")) as engine:
+        migrate(engine)
+        service = Service(engine)
+        yield service, load(service, DUMP)
+
+
+def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, Report]) -> None:
+    _, report = demo
+    inside = collections.Counter(item["model"] for item in json.loads(DUMP.read_bytes()))
+    assert {label: counts.total() for label, counts in report.counts().items()} == dict(inside)
+    assert report.total(REFUSED) == 0, [(key, reason) for key, reason in report.reasons.items() if report.outcomes[key] == REFUSED][:5]
+    assert {label: counts[CREATED] for label, counts in report.counts().items() if counts[CREATED]} == TAKEN
+    assert report.incomplete == []
+    assert report.left_out == {("tenancy.tenant", "custom_field_data", "no such field here"): 11}
+
+
+def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> None:
+    service, _ = demo
+    api = service.api
+    for label, number in TAKEN.items():
+        assert api.get(service.registry[label].path, {"limit": 1})["count"] == number, label
+    device = found(api, "/api/dcim/devices/", "dmi01-akron-rtr01")
+    assert (device["site"]["name"], device["rack"]["name"], device["position"]) == ("DM-Akron", "Comms closet", 4)
+    assert device["tenant"]["name"] == "Dunder-Mifflin, Inc." and device["status"]["value"] == "active"
+    assert api.get("/api/dcim/sites/", {"region": "north-america", "limit": 1})["count"] == 24
+    lags = [shown["id"] for shown in api.get("/api/dcim/interfaces/", {"type": "lag", "limit": 0})["results"]]
+    members = api.get("/api/dcim/interfaces/", {"lag_id": lags, "limit": 0})["results"]
+    assert len(members) == 52 and all(shown["lag"]["device"]["id"] == shown["device"]["id"] for shown in members)
+
+
+def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Report]) -> None:
+    service, report = demo
+    mine = sa.select(ObjectChange.action, sa.func.count()).where(ObjectChange.user_name == service.admin.username)
+    assert [tuple(row) for row in service.rows(mine.group_by(ObjectChange.action))] == [("create", report.total(CREATED) + len(report.added))]
+
+
+def test_importing_it_again_changes_nothing(demo: tuple[Service, Report]) -> None:
+    service, first = demo
+    tables = [service.registry[label].table for label in TAKEN]
+    before = [service.rows(sa.select(table).order_by(table.c.id)) for table in tables]
+    changes = service.rows(sa.select(sa.func.count()).select_from(ObjectChange))
+    again = load(service, DUMP)
+    assert (again.total(UNCHANGED), again.total(SKIPPED)) == (first.total(CREATED), first.total(SKIPPED))
+    assert [service.rows(sa.select(table).order_by(table.c.id)) for table in tables] == before
+    assert service.rows(sa.select(sa.func.count()).select_from(ObjectChange)) == changes
