@@ -45,7 +45,10 @@ def bench(
             progress = stack.enter_context(_progress())
             service = Service(folder, url, threads)
             stack.callback(service.stop)
-            run = _run(service, progress, scale, clients, seconds, only)
+            try:
+                run = _run(service, progress, scale, clients, seconds, only)
+            except RuntimeError as error:
+                raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     report.show(run, other)

@@ -80,12 +80,18 @@ class Service:
             self.process = subprocess.Popen([BIN / "pserve", self.ini], stdout=log, stderr=log)
         while time.perf_counter() - began < START_LIMIT:
             with contextlib.suppress(requests.ConnectionError):
-                requests.get(f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT).raise_for_status()
+                answer = requests.get(f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT)
+                if not answer.ok:
+                    raise RuntimeError(f"the service started, but does not work: {answer.status_code} {answer.text[:500]}")
                 return time.perf_counter() - began
             if self.process.poll() is not None:
                 break
             time.sleep(0.01)
-        raise RuntimeError(f"the service did not start:\n{self.log.read_text()[-2000:]}")
+        raise RuntimeError("the service did not start")
+
+    def last_words(self) -> str:
+        """The end of what the process logged."""
+        return self.log.read_text()[-2000:] if self.log.exists() else ""
 
     def stop(self) -> None:
         """Stops the process, when there is one."""

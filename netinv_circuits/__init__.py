@@ -23,7 +23,7 @@ SITE = "dcim.site"
 app = App(
     "circuits",
     "Circuits",
-    [providers, provider_networks, circuit_types, circuits, circuit_terminations],
+    [providers, circuit_types, circuits, provider_networks, circuit_terminations],
     migrations="netinv_circuits:migrations",
     distribution="netinv-circuits",
 )

@@ -27,7 +27,8 @@ from netinv_core.model import (
     unique_set,
     whole,
 )
-from netinv_core.read.filters import key, tree, tree_pair
+from netinv_core.read import lookups
+from netinv_core.read.filters import key, tree, tree_pair, value
 from netinv_core.read.plan import Page, Place, Plan, Reader, Row
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
@@ -136,6 +137,7 @@ circuits = Resource(
     fields=[_side("termination_a"), _side("termination_z")],
     filters=[
         *tenant_filters(),
+        value("install_date", lookup_names=lookups.NUMBER),
         key("provider_network_id", "terminations.provider_network", by=()),
         key("site_id", "terminations.site", by=()),
         key("site", "terminations.site"),

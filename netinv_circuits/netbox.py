@@ -8,6 +8,6 @@ models = {
     "circuits.provider": Source("circuits.provider"),
     "circuits.providernetwork": Source("circuits.providernetwork", by=("provider_id", "name")),
     "circuits.circuittype": Source("circuits.circuittype"),
-    "circuits.circuit": Source("circuits.circuit", by=("provider_id", "cid")),
-    "circuits.circuittermination": Source("circuits.circuittermination", by=("circuit_id", "term_side")),
+    "circuits.circuit": Source("circuits.circuit", drop=("termination_a", "termination_z"), by=("provider_id", "cid")),
+    "circuits.circuittermination": Source("circuits.circuittermination", drop=("cable",), by=("circuit_id", "term_side")),
 }

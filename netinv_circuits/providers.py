@@ -6,7 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.model import PROTECT, Comments, Description, Name, Primary, Ref, Slug, text, to, unique_set, url, whole
 from netinv_core.read.filters import key, tree, tree_pair
-from netinv_core.resource import Resource, computed
+from netinv_core.resource import Resource
 
 
 class Provider(Primary):
@@ -54,6 +54,7 @@ provider_networks = Resource(
     ProviderNetwork,
     "provider-networks",
     display=(lambda provider, name: f"{provider} {name}", "provider.name", "name"),
+    called="name",
     brief=["name", "slug"],
     order=["provider.name", "name"],
     search=["provider.name", "name", "description", "comments"],

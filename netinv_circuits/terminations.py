@@ -12,7 +12,7 @@ from netinv_circuits.circuits import MAX_RATE, Circuit
 from netinv_circuits.providers import ProviderNetwork
 from netinv_core.context import Context
 from netinv_core.model import CASCADE, PROTECT, Choices, Description, Organizational, Ref, choice, text, to, unique_set, whole
-from netinv_core.read.filters import tree, tree_pair
+from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.amend import amend
 from netinv_core.write.draft import ALL, Draft
@@ -56,7 +56,7 @@ circuit_terminations = Resource(
     order=["circuit.provider.name", "circuit.cid", "circuit_id", "term_side"],
     search=["circuit.cid", "xconnect_id", "pp_info", "description"],
     fields=[*cable_ends],
-    filters=[*cable_filters, *tree_pair("region", "site.region"), tree("location")],
+    filters=[one_of("term_side", SIDES, multiple=False), *cable_filters, *tree_pair("region", "site.region"), tree("location")],
     example={"term_side": "A"},
 )
 

@@ -101,7 +101,7 @@ def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
         "action": change.action,
         "changed_object_type": change.endpoint.label,
         "changed_object_id": change.key,
-        "object_repr": str(shown.get("display", ""))[:200],
+        "object_repr": str(shown.get(change.endpoint.resource.called or "display", ""))[:200],
         "object_data": change.flat,
         "before": change.before,
         "after": change.after,
@@ -115,7 +115,7 @@ def flat(endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict
     for name, sql_column in endpoint.table.c.items():
         what = known(sql_column)
         held = not what.hidden if what.flat is None else what.flat
-        if not held or what.write_only or name == "id":
+        if not held or what.write_only or name == "id" or name in endpoint.resource.omit:
             continue
         value = row.get(name)
         if callable(held):

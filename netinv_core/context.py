@@ -25,7 +25,7 @@ class Context:
     """One unit of work: a request, an import or a command.
 
     ``base`` is the absolute URL of the service without a trailing slash; ``managed`` says that a transaction manager
-    commits the session.
+    commits the session; ``seen`` keeps what rules looked up (:func:`netinv_core.read.pages.rows_of`) until the next write.
     """
 
     registry: Registry
@@ -38,6 +38,7 @@ class Context:
     managed: bool = False
     now: datetime.datetime = dataclasses.field(default_factory=now)
     journal: Journal = dataclasses.field(default_factory=Journal)
+    seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
     _connection: sa.Connection | None = None
 
     @property
@@ -54,6 +55,7 @@ class Context:
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows; a session that follows a transaction manager will then commit."""
+        self.seen.clear()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)
         return self.connection.execute(statement, parameters)

@@ -23,7 +23,7 @@ def engine_from(url: str, **options: Any) -> Engine:
     """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL."""
     address = _with_driver(make_url(url))
     options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode())
-    options.setdefault("json_deserializer", orjson.loads)
+    options.setdefault("json_deserializer", _from_json)
     dialect = address.get_backend_name()
     if dialect == "postgresql":
         # Plans join many small tables: planning them anew takes longer than running them.
@@ -38,6 +38,11 @@ def engine_from(url: str, **options: Any) -> Engine:
     if dialect == "sqlite":
         _prepare_sqlite(engine)
     return engine
+
+
+def _from_json(stored: Any) -> Any:
+    """A JSON document; SQLite keeps one that is a number alone as a number."""
+    return orjson.loads(stored) if isinstance(stored, str | bytes) else stored
 
 
 def _with_driver(address: URL) -> URL:

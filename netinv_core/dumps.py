@@ -26,10 +26,11 @@ class Source:
     Fields of the same name are taken over, references and content types translated. Only what differs is said:
     ``adapt(dump, fields)`` rewrites the fields before anything else; ``given`` are values (in the dump's terms) where
     the dump has none; ``rename`` maps a name there to a name here; ``drop`` names what only repeats what the dump says
-    elsewhere; ``later`` names references that are set when all objects exist, because what they lead to refers back.
-    ``by`` names the columns by which an object that is already here is recognised (the last may not be null; when not
-    given: the resource's natural key, where it is unique). ``needs`` are objects that this system asks for and the
-    dump does not have: labels to keys to fields.
+    elsewhere; ``omit`` maps a field that cannot be taken over to the reason, which is reported; ``later`` names (as they
+    are here) references that are set when all objects exist, because what they lead to refers back. ``by`` names the
+    columns by which an object that is already here is recognised (the last may not be null; when not given: the
+    resource's natural key, where it is unique). ``needs`` are objects that this system asks for and the dump does not
+    have: labels to keys to fields.
     """
 
     to: str
@@ -37,6 +38,7 @@ class Source:
     given: Fields = dataclasses.field(default_factory=dict)
     rename: Mapping[str, str] = dataclasses.field(default_factory=dict)
     drop: Sequence[str] = ()
+    omit: Mapping[str, str] = dataclasses.field(default_factory=dict)
     later: Sequence[str] = ()
     by: Sequence[str] = ()
     needs: Mapping[str, Mapping[Any, Fields]] = dataclasses.field(default_factory=dict)

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from netinv_core.database import among
 from netinv_core.errors import FieldErrors
 from netinv_core.model import Choices, Column, Link
-from netinv_core.read.plan import Page, Place, Plan, Reader, Row
+from netinv_core.read.plan import Page, Place, Plan, Reader, Row, fetch_together
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Field:
 
     def options(self) -> dict[str, Any]:
         """The entry under ``actions.POST`` of OPTIONS."""
-        label = self.label or self.name.replace("_", " ").strip().capitalize()
+        label = self.label or self.name.replace("_", " ").capitalize()
         found = {"type": self.kind, "required": self.required, "read_only": self.read_only, "label": label}
         if self.help:
             found["help_text"] = self.help
@@ -209,12 +209,13 @@ class Choice(Value):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Reference(Field):
-    """A foreign key: the nested brief representation, written by id or by attributes."""
+    """A foreign key: the nested brief representation, written by id or by attributes; when ``plain`` the id, read and written."""
 
     attribute: str
     link: Link
     registry: Registry
     kind: str = "nested object"
+    plain: bool = False
 
     @property
     def target(self) -> Endpoint | None:
@@ -222,7 +223,10 @@ class Reference(Field):
         return self.registry.target(self.link)
 
     def reader(self, plan: Plan, place: Place) -> Reader:
-        return plan.nest(place, self.attribute)
+        if not self.plain:
+            return plan.nest(place, self.attribute)
+        index = plan.column(place, self.attribute)
+        return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
         if self._check_null(value):
@@ -234,11 +238,14 @@ class Reference(Field):
         """Takes the id that :mod:`netinv_core.write.references` found for what was sent."""
         draft.values[self.attribute] = found
 
+    def options(self) -> dict[str, Any]:
+        return super().options() | ({"type": "field"} if self.plain else {})
+
     def schema(self) -> dict[str, Any]:
-        return self._described(nested_schema(self.target))
+        return self.written_schema() if self.plain else self._described(nested_schema(self.target))
 
     def written_schema(self) -> dict[str, Any]:
-        return self._described(named_schema(self.target))
+        return self._described(_JSON_TYPES[uuid.UUID] if self.plain else named_schema(self.target))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -405,7 +412,7 @@ class Back(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ObjectOf(Field):
-    """The object that a pair of ``type`` and ``id`` columns names, nested; one statement a type on the page."""
+    """The object that a pair of ``type`` and ``id`` columns names, nested; one statement for all types on the page."""
 
     type_attribute: str
     id_attribute: str
@@ -421,12 +428,9 @@ class ObjectOf(Field):
             for row in rows:
                 if row[label] and row[key] is not None:
                     wanted.setdefault(row[label], set()).add(row[key])
-            found: dict[Any, Any] = {}
-            for name, ids in wanted.items():
-                target = self.registry.get(name)
-                if target is not None and target.key_type is uuid.UUID:
-                    found.update(((name, i), shown) for i, shown in target.plan(self.shape).fetch(context, list(ids)))
-            return found
+            targets = {name: found for name in sorted(wanted) if (found := self.registry.get(name)) is not None and found.key_type is uuid.UUID}
+            shown = fetch_together(context, [(target.plan(self.shape), list(wanted[name])) for name, target in targets.items()])
+            return {(name, key): item for name, items in zip(targets, shown, strict=True) for key, item in items}
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
@@ -576,7 +580,7 @@ _OPTION_KINDS: dict[type, str] = {
     datetime.datetime: "datetime",
 }
 _FORMATS = {"email": "email", "url": "uri"}
-_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "url", "json": "field", "opaque": "field", "image": "file upload"}
+_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "url", "json": "field", "opaque": "field", "image": "image upload"}
 
 
 def from_column(registry: Registry, attribute: str, column: Any, known: Column) -> Field | None:
@@ -596,7 +600,7 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
     }
     if known.link is not None:
         kind = Status if known.kind == "status" else Reference
-        return kind(name=attribute.removesuffix("_id"), link=known.link, registry=registry, **common)
+        return kind(name=attribute.removesuffix("_id"), link=known.link, registry=registry, plain=known.plain, **common)
     try:
         python_type = column.type.python_type
     except NotImplementedError:

@@ -60,7 +60,7 @@ def _configuration(app: App, connection: Connection | None = None) -> alembic.co
     """Alembic's configuration for one application."""
     config = alembic.config.Config()
     config.set_main_option("script_location", str(_folder(CORE).parent))
-    config.set_main_option("version_path_separator", "newline")
+    config.set_main_option("path_separator", "newline")
     config.set_main_option("version_locations", str(_folder(app.migrations or CORE)))
     config.attributes |= {"connection": connection, "prefix": f"{_label(app)}_", "version_table": _version_table(app)}
     return config

@@ -121,7 +121,8 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
 class Resource:
     """A model and how it is served at ``/api/<app>/<name>/``.
 
-    ``display`` is a path, or ``(function, *paths)``; ``brief`` the fields of the nested form after ``display, id,
+    ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the change
+    log, when that is not its display; ``brief`` the fields of the nested form after ``display, id,
     url``; ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
     ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
     ``configuration`` marks what processes cache; ``recorded`` says whether
@@ -138,6 +139,7 @@ class Resource:
         title: str | None = None,
         plural: str | None = None,
         display: Any = "name",
+        called: str | None = None,
         brief: Sequence[str] = ("name",),
         order: Sequence[str] = ("name",),
         search: Sequence[str] = (),
@@ -159,6 +161,7 @@ class Resource:
         self.title = title
         self.plural = plural
         self.display = (lambda value: value, display) if isinstance(display, str) else display
+        self.called = called
         self.brief = tuple(brief)
         self.brief_fields = tuple(brief_fields)
         self.order = tuple(order)

@@ -91,13 +91,14 @@ class Translation:
             raise ValueError(f"{' → '.join(error.args[1])} refer to each other: one of the references must be declared `later`") from None
 
     def _referred_to(self, label: str) -> set[str]:
-        later = self.sources[label].later
+        source = self.sources[label]
         found = {of for (owner, _), lists in self.entries.items() if owner == label for keys in lists.values() for of, _ in keys}
         for name, field in self.endpoint(label).writable.items():
-            if isinstance(field, Reference | Many) and field.target is not None and name not in later:
+            if isinstance(field, Reference | Many) and field.target is not None and name not in source.later:
                 found.add(self.labels.get(field.target.label, ""))
         for fields in self.dump.objects[label].values():
-            found |= {kind for name, value in fields.items() if name.endswith("_type") and (kind := content_type(value))}
+            typed = ((name, content_type(value)) for name, value in fields.items() if name.endswith("_type") and _is_told(source, name))
+            found |= {kind for name, kind in typed if kind and source.rename.get(name, name) not in source.later}
         return found
 
     def waves(self, label: str) -> Iterator[list[Any]]:
@@ -123,13 +124,15 @@ class Translation:
         fields: Fields = {**source.given, **self.dump.get(label, key)}
         if source.adapt is not None:
             fields = source.adapt(self.dump, fields)
-        ignored = {*source.drop, *_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}
+        ignored = {*_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}
         body: Body = {}
         for there, value in fields.items():
             name = source.rename.get(there, there)
-            if there.startswith("_") or there in ignored or (name in source.later) is not later:
+            if not _is_told(source, there) or there in ignored or (name in source.later) is not later:
                 continue
             try:
+                if there in source.omit:
+                    raise Unavailable(source.omit[there])
                 found = self._value(endpoint.writable.get(name), there, value, fields)
             except Unavailable as reason:
                 if value not in _NOTHING:
@@ -182,3 +185,8 @@ class Translation:
         if key not in self.here:
             raise Missing(key)
         return str(self.ids[key])
+
+
+def _is_told(source: Source, name: str) -> bool:
+    """Whether a field says something of its own: not what NetBox computes, nor what is told elsewhere."""
+    return not name.startswith("_") and name not in source.drop

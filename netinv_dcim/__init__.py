@@ -16,6 +16,7 @@ from netinv_dcim.devices import devices
 from netinv_dcim.interfaces import interfaces
 from netinv_dcim.locations import location_types, locations
 from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
+from netinv_dcim.redundancy import device_redundancy_groups
 from netinv_dcim.regions import regions
 from netinv_dcim.sites import sites
 from netinv_dcim.virtual_chassis import virtual_chassis
@@ -39,6 +40,7 @@ app = App(
         devices,
         interfaces,
         virtual_chassis,
+        device_redundancy_groups,
     ],
     migrations="netinv_dcim:migrations",
     includes=["netinv_dcim.elevations"],

@@ -22,11 +22,11 @@ class Cabled:
     """Adds the columns of a model that takes a cable and is an end of paths."""
 
     cable_id: Mapped[Ref | None] = to("dcim.cable", on_delete=SET_NULL, read_only=True)
-    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, read_only=True)
+    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True)
     cable_peer_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, read_only=True)
+    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True)
     connected_endpoint_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, read_only=True)
+    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, kind="opaque", read_only=True)
 
 
 cable_ends: list[Spec] = [

@@ -43,6 +43,14 @@ class Manufacturer(Organizational):
     description: Mapped[Description]
 
 
+def image(value: object) -> None:
+    """A JSON body holds no files.
+
+    :raises ValueError: always; only ``null`` can be written
+    """
+    raise ValueError("The submitted data was not a file. Check the encoding type on the form.")
+
+
 class DeviceType(Primary):
     """A make and model of device, with its height in rack units."""
 
@@ -57,11 +65,10 @@ class DeviceType(Primary):
     is_full_depth: Mapped[bool] = switch(True, "Device consumes both front and rear rack faces")
     subdevice_role: Mapped[str] = choice(
         SUBDEVICE_ROLES,
-        label="Parent/child status",
         help="Parent devices house child devices in device bays. Leave blank if this device type is neither a parent nor a child.",
     )
-    front_image: Mapped[str | None] = optional_text(100, kind="image", read_only=True)
-    rear_image: Mapped[str | None] = optional_text(100, kind="image", read_only=True)
+    front_image: Mapped[str | None] = optional_text(100, kind="image", parse=image)
+    rear_image: Mapped[str | None] = optional_text(100, kind="image", parse=image)
     comments: Mapped[Comments]
 
 
@@ -132,6 +139,7 @@ device_types = Resource(
     "device-types",
     title="device type",
     display=("{} {}".format, "manufacturer.name", "model"),
+    called="model",
     brief=["manufacturer", "model", "slug", "device_count"],
     order=["manufacturer.name", "model"],
     search=["manufacturer.name", "model", "part_number", "comments", "slug"],

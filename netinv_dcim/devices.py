@@ -31,12 +31,16 @@ from netinv_core.read.filters import flag, has, key, one_of, tree, tree_pair, va
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, computed, first_of
 from netinv_core.write.draft import Draft
+from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
 from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.racks import Rack, rack_words
+from netinv_dcim.redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.sites import Site
 from netinv_dcim.virtual_chassis import VirtualChassis
+from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema
+from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -65,22 +69,22 @@ class Device(Primary):
     location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="devices")
     rack_id: Mapped[Ref | None] = to(Rack, on_delete=PROTECT, back="devices", count="device_count")
     position: Mapped[int | None] = whole(1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)")
-    face: Mapped[str] = choice(FACES, label="Rack face")
+    face: Mapped[str] = choice(FACES)
     status_id: Mapped[Ref] = status()
-    primary_ip4_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip4_for", label="Primary IPv4")
-    primary_ip6_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip6_for", label="Primary IPv6")
-    secrets_group_id: Mapped[Ref | None] = to("extras.secretsgroup", on_delete=SET_NULL)
+    primary_ip4_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip4_for")
+    primary_ip6_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip6_for")
+    secrets_group_id: Mapped[Ref | None] = to(SecretsGroup, on_delete=SET_NULL)
     cluster_id: Mapped[Ref | None] = to("virtualization.cluster", on_delete=SET_NULL, back="devices", count="device_count")
     virtual_chassis_id: Mapped[Ref | None] = to(VirtualChassis, on_delete=SET_NULL, back="members", count="member_count")
     vc_position: Mapped[int | None] = whole(0, 255)
     vc_priority: Mapped[int | None] = whole(0, 255)
-    device_redundancy_group_id: Mapped[Ref | None] = to("dcim.deviceredundancygroup", on_delete=SET_NULL, back="devices")
+    device_redundancy_group_id: Mapped[Ref | None] = to(DeviceRedundancyGroup, on_delete=SET_NULL, back="members")
     device_redundancy_group_priority: Mapped[int | None] = whole(
         1, 32767, "The priority the device has in the device redundancy group.", label="Device Redundancy Group Priority"
     )
     comments: Mapped[Comments]
     local_context_schema_id: Mapped[Ref | None] = to(
-        "extras.configcontextschema", on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
     )
     local_context_data: Mapped[Any | None] = document()
 
@@ -155,12 +159,12 @@ def has_local_context(context: Context, table: Any, values: list[str]) -> Any:
 def racks_are_at_the_site_of_their_devices(context: Context, drafts: Sequence[Draft]) -> None:
     """A device's rack is at the device's site."""
     frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts])
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts if draft["rack_id"]])
-    for draft in drafts:
-        frame = frames.get(draft["rack_id"])
-        if frame is not None and frame.site_id != draft["site_id"]:
-            name = rack_words(frame.name, frame.facility_id)
-            draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
+    elsewhere = [draft for draft in drafts if draft["rack_id"] and frames[draft["rack_id"]].site_id != draft["site_id"]]
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    for draft in elsewhere:
+        frame = frames[draft["rack_id"]]
+        name = rack_words(frame.name, frame.facility_id)
+        draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
 
 
 devices.rule(location_fits)
@@ -171,30 +175,15 @@ def racks_are_at_the_location_of_their_devices(context: Context, drafts: Sequenc
     """Where both a device and its rack have a location, it is the same one."""
     placed = [draft for draft in drafts if draft["rack_id"] and draft["location_id"] and draft.changed("rack_id", "location_id")]
     frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in placed])
-    places = pages.rows_of(context, Location, [draft["location_id"] for draft in placed])
-    for draft in placed:
+    elsewhere = [draft for draft in placed if frames[draft["rack_id"]].location_id not in (None, draft["location_id"])]
+    places = pages.rows_of(context, Location, [draft["location_id"] for draft in elsewhere])
+    for draft in elsewhere:
         frame = frames[draft["rack_id"]]
-        if frame.location_id not in (None, draft["location_id"]):
-            name = rack_words(frame.name, frame.facility_id)
-            draft.reject("rack", f'Rack "{name}" does not belong to location "{places[draft["location_id"]].name}".')
+        name = rack_words(frame.name, frame.facility_id)
+        draft.reject("rack", f'Rack "{name}" does not belong to location "{places[draft["location_id"]].name}".')
 
 
-@devices.rule
-def names_are_unique_without_a_tenant(context: Context, drafts: Sequence[Draft]) -> None:
-    """Two devices of a site do not share a name, also where neither has a tenant."""
-    nameless = [d for d in drafts if d["name"] and d["tenant_id"] is None and d.changed("name", "site_id", "tenant_id")]
-    if not nameless:
-        return
-    table, own = Device.__table__, {draft.id for draft in drafts}
-    clause = table.c.name.in_({draft["name"] for draft in nameless}), table.c.site_id.in_({draft["site_id"] for draft in nameless})
-    rows = context.execute(sa.select(table.c.id, table.c.site_id, table.c.name).where(*clause, table.c.tenant_id.is_(None)))
-    taken = {(site, name) for key, site, name in rows if key not in own}
-    taken |= {(d["site_id"], d["name"]) for d in drafts if d not in nameless and d["tenant_id"] is None}
-    for draft in nameless:
-        name = (draft["site_id"], draft["name"])
-        if name in taken:
-            draft.reject("name", "A device with this name already exists.")
-        taken.add(name)
+devices.rule(unique_without(Device, ("site_id", "name"), "tenant_id", "name", "A device with this name already exists."))
 
 
 @devices.rule
@@ -203,35 +192,23 @@ def platforms_run_on_what_their_maker_makes(context: Context, drafts: Sequence[D
     running = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
     run = pages.rows_of(context, Platform, [draft["platform_id"] for draft in running])
     types = pages.rows_of(context, DeviceType, [draft["device_type_id"] for draft in running])
-    makers = pages.rows_of(context, Manufacturer, [row.manufacturer_id for row in (*run.values(), *types.values())])
-    for draft in running:
-        limit, maker = run[draft["platform_id"]].manufacturer_id, types[draft["device_type_id"]].manufacturer_id
-        if limit is not None and limit != maker:
-            limited = f"The assigned platform is limited to {makers[limit].name} device types"
-            draft.reject("platform", f"{limited}, but this device's type belongs to {makers[maker].name}.")
+    makers = {draft: (run[draft["platform_id"]].manufacturer_id, types[draft["device_type_id"]].manufacturer_id) for draft in running}
+    wrong = {draft: pair for draft, pair in makers.items() if pair[0] not in (None, pair[1])}
+    named = pages.rows_of(context, Manufacturer, [key for pair in wrong.values() for key in pair])
+    for draft, (limit, maker) in wrong.items():
+        limited = f"The assigned platform is limited to {named[limit].name} device types"
+        draft.reject("platform", f"{limited}, but this device's type belongs to {named[maker].name}.")
 
 
 @devices.rule
 def members_of_a_chassis_have_a_position(context: Context, drafts: Sequence[Draft]) -> None:
-    """A member of a virtual chassis has a position in it, and its master stays."""
-    left = [draft.before["virtual_chassis_id"] for draft in drafts if not draft.new and draft.changed("virtual_chassis_id")]
-    former = pages.rows_of(context, VirtualChassis, left)
+    """A member of a virtual chassis has a position in it."""
     for draft in drafts:
-        chassis = former.get(draft.before.get("virtual_chassis_id"))
-        if draft.changed("virtual_chassis_id") and chassis is not None and chassis.master_id == draft.id:
-            draft.reject("virtual_chassis", f"The master device for the virtual chassis ({chassis.name}) may not be removed")
-        elif draft["virtual_chassis_id"] is not None and draft["vc_position"] is None:
+        if draft["virtual_chassis_id"] is not None and draft["vc_position"] is None:
             draft.reject("vc_position", "A device assigned to a virtual chassis must have its position defined.")
 
 
-@devices.rule
-def priorities_are_within_a_redundancy_group(context: Context, drafts: Sequence[Draft]) -> None:
-    """A priority says nothing outside of a group."""
-    for draft in drafts:
-        if draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None:
-            draft.reject(
-                "device_redundancy_group_priority", "Must assign a device to a device redundancy group when setting its priority."
-            )
+devices.rule(priorities_are_within_a_group)
 
 
 @devices.rule
@@ -243,3 +220,6 @@ def context_data_is_an_object(context: Context, drafts: Sequence[Draft]) -> None
             draft.reject("local_context_data", 'JSON data must be in object form. Example: {"foo": 123}')
         elif draft["local_context_schema_id"] is not None and not data:
             draft.reject("local_context_schema", "Local context data must exist for a schema to be applied.")
+
+
+devices.rule(data_fits_its_schema("local_context_data", "local_context_schema"))

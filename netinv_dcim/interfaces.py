@@ -57,9 +57,9 @@ class Interface(Cabled, Primary):
     enabled: Mapped[bool] = switch(True)
     parent_interface_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="child_interfaces", help="Assigned parent interface")
     bridge_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="bridged_interfaces", help="Assigned bridge interface")
-    lag_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="member_interfaces", help="Assigned LAG interface", label="Parent LAG")
+    lag_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="member_interfaces", help="Assigned LAG interface")
     mtu: Mapped[int | None] = whole(1, 65536, label="MTU")
-    mac_address: Mapped[str | None] = column(Chars(18), default=None, kind="opaque", parse=mac_address)
+    mac_address: Mapped[str | None] = column(Chars(18), default=None, parse=mac_address, label="MAC Address")
     mgmt_only: Mapped[bool] = switch(False, "This interface is used only for out-of-band management", label="Management only")
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
@@ -97,13 +97,12 @@ interfaces = Resource(
 KINDS = {
     "physical": lambda column: column.not_in([*VIRTUAL_TYPES, *WIRELESS_TYPES]),
     "virtual": lambda column: column.in_(VIRTUAL_TYPES),
-    "wireless": lambda column: column.in_(WIRELESS_TYPES),
 }
 
 
 @interfaces.filter("kind", multiple=False)
 def of_kind(context: Context, table: Any, values: list[str]) -> Any:
-    """Physical, virtual or wireless interfaces; none for any other word."""
+    """Physical or virtual interfaces (those without a wire are neither); none for any other word."""
     kind = KINDS.get(values[-1].strip().lower())
     return kind(table.c.type) if kind else sa.false()
 
@@ -134,7 +133,10 @@ def of_device(context: Context, table: Any, values: list[str]) -> Any:
 def of_chassis_of_device(context: Context, table: Any, values: list[str]) -> Any:
     """The interfaces of a device and of all that share its virtual chassis."""
     device = Device.__table__
-    key = convert(device.c.id, values[-1])
+    try:
+        key = convert(device.c.id, values[-1])
+    except ValueError:
+        raise ValueError("Enter a valid UUID.") from None
     chassis = sa.select(device.c.virtual_chassis_id).where(device.c.id == key, device.c.virtual_chassis_id.is_not(None))
     return table.c.device_id.in_(sa.select(device.c.id).where((device.c.id == key) | device.c.virtual_chassis_id.in_(chassis)))
 

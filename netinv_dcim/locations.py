@@ -80,7 +80,7 @@ class LocatedTypes(kinds.Labels):
     """The content types that may be at locations of a type: models with a location of their own."""
 
     def accept(self, draft: Draft, value: Any) -> None:
-        super().accept(draft, value)
+        super().accept(draft, list(value) if isinstance(value, dict) else value)
         for label in draft.many.get(self.name, ()):
             endpoint = self.registry.get(label)
             if endpoint is not None and not _located(self.registry, endpoint):
@@ -105,6 +105,7 @@ location_types = Resource(
     "location-types",
     title="location type",
     display=(SEPARATOR.join, "tree_names"),
+    called="name",
     brief=["name", "slug", "tree_depth"],
     order=["tree_key"],
     search=["name", "description"],
@@ -115,6 +116,7 @@ locations = Resource(
     Location,
     "locations",
     display=(SEPARATOR.join, "tree_names"),
+    called="name",
     brief=["name", "slug", "tree_depth"],
     order=["tree_key"],
     search=["name", "description"],
@@ -135,15 +137,26 @@ def _named(context: Context, name: str, target: Endpoint, values: list[str]) -> 
     return [item for items in found.values() for item in items]
 
 
+@location_types.filter("content_types", suffixes=("n",))
+def for_objects(context: Context, table: Any, values: list[str], suffix: str) -> Any:
+    """The location types that take objects of one of the content types."""
+    found = table.c.id.in_(_types_with(_located_labels(context, values)))
+    return negated(found) if suffix == "n" else found
+
+
 @locations.filter("content_type", suffixes=("n",))
 def taking(context: Context, table: Any, values: list[str], suffix: str) -> Any:
     """The locations whose type takes objects of one of the content types."""
+    found = table.c.location_type_id.in_(_types_with(_located_labels(context, values)))
+    return negated(found) if suffix == "n" else found
+
+
+def _located_labels(context: Context, values: list[str]) -> list[str]:
     for label in values:
         endpoint = context.registry.get(label)
         if context.registry.content_type(label) is None or (endpoint is not None and not _located(context.registry, endpoint)):
             raise ValueError(f"Select a valid choice. {label} is not one of the available choices.")
-    found = table.c.location_type_id.in_(_types_with(values))
-    return negated(found) if suffix == "n" else found
+    return values
 
 
 @locations.filter("subtree")
@@ -275,16 +288,26 @@ def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
     placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
     if not placed:
         return
-    endpoint = placed[0].endpoint
-    named = pages.rows_of(context, Location, [draft["location_id"] for draft in placed])
-    at = base_sites(context, named)
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in placed])
-    kinds_ = pages.rows_of(context, LocationType, [row.location_type_id for row in named.values()])
-    takers = takers_of(context, endpoint.label, named)
-    for draft in placed:
-        location, site = named[draft["location_id"]], sites.get(draft["site_id"])
-        if site is not None and at.get(location.id) != site.id:
-            draft.reject("location", f'Location "{location.name}" does not belong to site "{site.name}".')
-        elif location.id not in takers:
-            plural = endpoint.plural[:1].upper() + endpoint.plural[1:]
-            draft.reject("location", f'{plural} may not associate to locations of type "{kinds_[location.location_type_id].name}".')
+    at = base_sites(context, [draft["location_id"] for draft in placed])
+    takers = takers_of(context, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
+    elsewhere = [draft for draft in placed if draft["site_id"] is not None and at.get(draft["location_id"]) != draft["site_id"]]
+    _reject_elsewhere(context, elsewhere)
+    _reject_unfit(context, [draft for draft in placed if draft["location_id"] not in takers and draft not in elsewhere])
+
+
+def _reject_elsewhere(context: Context, drafts: Sequence[Draft]) -> None:
+    """Says which site each draft's location is not at."""
+    places = pages.rows_of(context, Location, [draft["location_id"] for draft in drafts])
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts])
+    for draft in drafts:
+        place, site = places[draft["location_id"]].name, sites[draft["site_id"]].name
+        draft.reject("location", f'Location "{place}" does not belong to site "{site}".')
+
+
+def _reject_unfit(context: Context, drafts: Sequence[Draft]) -> None:
+    """Says which type of location does not take each draft."""
+    places = pages.rows_of(context, Location, [draft["location_id"] for draft in drafts])
+    types = pages.rows_of(context, LocationType, [place.location_type_id for place in places.values()])
+    for draft in drafts:
+        kind, plural = types[places[draft["location_id"]].location_type_id].name, draft.endpoint.plural
+        draft.reject("location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}".')

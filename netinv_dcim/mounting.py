@@ -16,7 +16,7 @@ from netinv_core.write.amend import amend
 from netinv_core.write.draft import Draft
 from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.devices import Device, devices
-from netinv_dcim.locations import base_sites, takers_of
+from netinv_dcim.locations import base_sites, takers_of, within
 from netinv_dcim.racks import Rack, RackGroup, rack_groups, rack_words, racks
 
 CHILD = "child"
@@ -177,23 +177,31 @@ def _take_devices_along(context: Context, moved: Sequence[uuid.UUID]) -> None:
 
 @rack_groups.effect
 def racks_move_with_their_group(context: Context, drafts: Sequence[Draft]) -> None:
-    """What is in a group, or in one below it, is at the group's site; a location at the former site is left behind."""
-    sites = {draft.id: draft["site_id"] for draft in drafts if not draft.new and draft.changed("site_id")}
-    if not sites:
+    """What is in a group, or in one below it, is at the group's site, and its location within that of the group."""
+    moved = {draft.id: (draft["site_id"], draft["location_id"]) for draft in drafts if not draft.new and draft.changed("site_id", "location_id")}
+    if not moved:
         return
     groups, frames = RackGroup.__table__, Rack.__table__
-    level = dict(sites)
+    places, level = dict(moved), list(moved)
     while level:
-        rows = context.execute(sa.select(groups.c.id, groups.c.parent_id).where(groups.c.parent_id.in_(list(level)))).all()
-        level = {key: level[parent] for key, parent in rows if key not in sites}
-        sites |= level
-    below = context.execute(sa.select(groups).where(groups.c.id.in_(list(sites)))).all()
-    inside = context.execute(sa.select(frames).where(frames.c.group_id.in_(list(sites)))).all()
-    at = base_sites(context, [row.location_id for row in (*below, *inside)])
+        rows = context.execute(sa.select(groups.c.id, groups.c.parent_id).where(groups.c.parent_id.in_(level))).all()
+        level = [key for key, _ in rows if key not in places]
+        places |= {key: places[parent] for key, parent in rows if key not in places}
+    below = context.execute(sa.select(groups).where(groups.c.id.in_(places.keys() - moved.keys()))).all()
+    inside = context.execute(sa.select(frames).where(frames.c.group_id.in_(list(places)))).all()
+    amend(context, context.registry.of_model(RackGroup), _following(context, [(row, *places[row.id]) for row in below]))
+    _take_devices_along(context, amend(context, context.registry.of_model(Rack), _following(context, [(row, *places[row.group_id]) for row in inside])))
 
-    def moved(rows: Sequence[Any], group: str) -> dict[Any, dict[str, Any]]:
-        places = {row.id: (sites[getattr(row, group)], row.location_id) for row in rows}
-        return {key: {"site_id": site, "location_id": place if at.get(place) == site else None} for key, (site, place) in places.items()}
 
-    amend(context, context.registry.of_model(RackGroup), moved(below, "id"))
-    _take_devices_along(context, amend(context, context.registry.of_model(Rack), moved(inside, "group_id")))
+def _following(context: Context, led: Sequence[tuple[Any, Any, Any]]) -> dict[Any, dict[str, Any]]:
+    """Where rows come to be when what they belong to is at a new site and location; each row with those two.
+
+    A location that is not within the new one is left for it; one at another site, for none.
+    """
+    above = within(context, [row.location_id for row, _, _ in led])
+    at = base_sites(context, [row.location_id for row, _, _ in led])
+    wanted = {}
+    for row, site, place in led:
+        outside = row.location_id is not None and (place not in above[row.location_id] if place is not None else at.get(row.location_id) != site)
+        wanted[row.id] = {"site_id": site, "location_id": place if outside else row.location_id}
+    return wanted

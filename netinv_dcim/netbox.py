@@ -7,6 +7,7 @@ import json
 from netinv_core.dumps import Dump, Fields, Source
 
 LOCATION_TYPE = "netbox-location"
+NO_FILE = "the dump names the file and does not have it"
 LOCATED = ["dcim.device", "dcim.powerpanel", "dcim.rack", "ipam.vlangroup"]
 
 
@@ -46,7 +47,9 @@ models = {
     "dcim.rack": Source("dcim.rack", by=("site_id", "location_id", "name")),
     "dcim.rackreservation": Source("dcim.rackreservation", adapt=rack_reservation),
     "dcim.manufacturer": Source("dcim.manufacturer"),
-    "dcim.devicetype": Source("dcim.devicetype", by=("manufacturer_id", "model")),
+    "dcim.devicetype": Source(
+        "dcim.devicetype", omit={"front_image": NO_FILE, "rear_image": NO_FILE}, by=("manufacturer_id", "model")
+    ),
     "dcim.devicerole": Source("dcim.devicerole"),
     "dcim.platform": Source("dcim.platform"),
     "dcim.device": Source("dcim.device", later=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),

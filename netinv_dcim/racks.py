@@ -202,11 +202,11 @@ def reservations_are_made_by_their_user(context: Context, drafts: Sequence[Draft
 def groups_nest_within_a_site(context: Context, drafts: Sequence[Draft]) -> None:
     """A group is at the site of the group above it."""
     parents = pages.rows_of(context, RackGroup, [draft["parent_id"] for draft in drafts])
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts if draft["parent_id"]])
-    for draft in drafts:
-        parent = parents.get(draft["parent_id"])
-        if parent is not None and parent.site_id != draft["site_id"]:
-            draft.reject("parent", f"Parent rack group ({parent.name}) must belong to the same site ({sites[draft['site_id']].name}).")
+    elsewhere = [draft for draft in drafts if draft["parent_id"] and parents[draft["parent_id"]].site_id != draft["site_id"]]
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    for draft in elsewhere:
+        parent, site = parents[draft["parent_id"]].name, sites[draft["site_id"]].name
+        draft.reject("parent", f"Parent rack group ({parent}) must belong to the same site ({site}).")
 
 
 rack_groups.rule(location_fits)
@@ -231,11 +231,10 @@ def units_measure_something(context: Context, drafts: Sequence[Draft]) -> None:
 def groups_are_at_the_site_of_their_racks(context: Context, drafts: Sequence[Draft]) -> None:
     """A rack's group is at the rack's site."""
     groups = pages.rows_of(context, RackGroup, [draft["group_id"] for draft in drafts])
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in drafts if draft["group_id"]])
-    for draft in drafts:
-        group = groups.get(draft["group_id"])
-        if group is not None and group.site_id != draft["site_id"]:
-            draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
+    elsewhere = [draft for draft in drafts if draft["group_id"] and groups[draft["group_id"]].site_id != draft["site_id"]]
+    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    for draft in elsewhere:
+        draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
 
 
 racks.rule(location_fits)

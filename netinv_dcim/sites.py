@@ -39,9 +39,9 @@ def zone_name(value: object) -> str | None:
     """
     if value == "":
         return None
-    if value not in TIME_ZONES.labels:
+    if not isinstance(value, str) or value not in TIME_ZONES.labels:
         raise ValueError("A valid timezone is required.")
-    return str(value)
+    return value
 
 
 class Site(Primary):

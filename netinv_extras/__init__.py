@@ -1,4 +1,4 @@
-"""Extras: what any resource of any package has without asking: statuses, tags, notes, custom fields, the change log."""
+"""Extras: what any resource of any package has without asking: statuses, tags, notes, custom fields, secrets, the change log."""
 
 from __future__ import annotations
 
@@ -13,16 +13,27 @@ from netinv_core.model import Organizational, Primary
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Spec
 from netinv_core.write.delete import Dependents
-from netinv_extras import custom_fields, netbox, notes, opt_in, statuses, tags
+from netinv_extras import custom_fields, netbox, notes, opt_in, secrets, statuses, tags
 from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.object_changes import object_changes
+from netinv_extras.schemas import config_context_schemas
 
 app = App(
     "extras",
     "Extras",
-    [content_types, notes.notes, object_changes, statuses.statuses, tags.tags],
+    [
+        content_types,
+        notes.notes,
+        object_changes,
+        statuses.statuses,
+        tags.tags,
+        secrets.secrets,
+        secrets.secrets_groups,
+        secrets.secrets_groups_associations,
+        config_context_schemas,
+    ],
     migrations="netinv_extras:migrations",
-    includes=["netinv_extras.notes"],
+    includes=["netinv_extras.notes", "netinv_extras.secrets"],
     distribution="netinv-extras",
 )
 

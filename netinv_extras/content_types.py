@@ -1,15 +1,22 @@
-"""Content types as a resource, and the names that the API itself knows."""
+"""Content types as a resource and as fields of others, and the names that the API itself knows."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
+
+import colander
 
 from netinv_core import fields as kinds
 from netinv_core.content_types import ContentTypeRow, register
 from netinv_core.context import Context
+from netinv_core.model import known
 from netinv_core.read import filters
+from netinv_core.read.lookups import negated
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
+from netinv_core.write.draft import Draft
 
 # Every model of the API, by label, with its name: tags, statuses and permissions may speak of models whose package is
 # not installed here, so that what was written for one service can be read by another. The order is the API's: lists of
@@ -132,10 +139,47 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
             raise ValueError(f"Select a valid choice. {values[-1]} is not one of the available choices.")
         return table.c[attribute] == numbers[values[-1]]
 
+    def by_label(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+        found = table.c[attribute] == values[-1].lower()
+        return negated(found) if lookup else found
+
     return [
-        filters.content_type(attribute, lambda endpoint, table, labels: table.c[attribute].in_(labels)),
+        filters.special(attribute, by_label, multiple=False, suffixes=("n",)),
         filters.special(f"{attribute}_id", by_number, multiple=False),
     ]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class TypeLabel(kinds.Value):
+    """A column with the label of a content type, one of those that ``allowed`` says."""
+
+    registry: Registry
+    allowed: Callable[[Endpoint], bool]
+    kind: str = "field"
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if not self._check_null(value):
+            if not isinstance(value, str) or value.count(".") != 1:
+                raise colander.Invalid(None, "Invalid value. Specify a content type as '<app_label>.<model_name>'.")
+            endpoint = self.registry.get(value)
+            if endpoint is None or not self.allowed(endpoint):
+                raise colander.Invalid(None, f"Invalid content type: {value}")
+        draft.values[self.attribute] = value
+
+    def flat(self, shown: Any) -> Any:
+        found = self.registry.content_type(shown)
+        return found.id if found is not None else shown
+
+
+def type_label(name: str, allowed: Callable[[Endpoint], bool]) -> Spec:
+    """The field of a column that holds the label of a content type."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        column = endpoint.table.c[name]
+        options: dict[str, Any] = {"known": known(column), "nullable": bool(column.nullable), "required": not column.nullable}
+        return TypeLabel(name=name, attribute=name, registry=registry, allowed=allowed, openapi={"type": "string"}, **options)
+
+    return Spec(name, make)
 
 
 def _display(registry: Registry, endpoint: Endpoint) -> kinds.Field:

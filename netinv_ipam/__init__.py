@@ -67,8 +67,8 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Primary addresses, from both ends."""
     found: dict[str, list[Any]] = {
-        "dcim.device": [primary.primary_addresses_are_its_own],
-        "ipam.ipaddress": [primary.primary_addresses_stay],
+        "dcim.device": [primary.device_addresses.own()],
+        "ipam.ipaddress": [primary.device_addresses.stay()],
     }
     return found.get(endpoint.label, [])
 

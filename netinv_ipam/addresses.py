@@ -46,7 +46,8 @@ class IPAddress(networks.Host, Primary):
     __tablename__ = "ipam_ip_address"
     __table_args__ = (
         sa.Index("ix_ipam_ip_address_place", "host", "prefix_length"),
-        sa.Index("ix_ipam_ip_address_in_vrf", "vrf_id", "host"),
+        sa.Index("ix_ipam_ip_address_edge", "broadcast"),
+        sa.Index("ix_ipam_ip_address_in_vrf", "vrf_id", "ip_version", "host"),
         sa.Index("ix_ipam_ip_address_assigned", "assigned_object_id", "assigned_object_type"),
     )
 
@@ -206,6 +207,24 @@ def addresses_of(registry: Registry, label: str) -> paths.Relation:
         lambda table, ids: table.c.id.in_(assigned_ids(ids)),
         lambda table: table.c.id.in_(assigned_ids()),
     )
+
+
+def addressed(name: str) -> Filter:
+    """The parameter for addresses that a relation leads to, each by id or as it is written, with its prefix length or without."""
+
+    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
+        there = IPAddress.__table__.alias()
+        found = sa.select(there.c.id).where(lookups.any_of([_meant(there, value) for value in values]))
+        return paths.reach(endpoint, table, [name], found)
+
+    return Filter(name, apply)
+
+
+def _meant(table: Any, value: str) -> Any:
+    try:
+        return table.c.id == uuid.UUID(value)
+    except ValueError:
+        return networks.exact(table, value)
 
 
 def count_of_addresses(table: Any) -> Any:

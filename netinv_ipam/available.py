@@ -59,12 +59,16 @@ def _neighbours(context: Opened, row: Row, table: Any) -> Any:
     return sa.true() if slug == CONTAINER else table.c.vrf_id.is_(None)
 
 
-def _walk(context: Opened, statement: Any, low: Any, start: int, version: int) -> Iterator[Range]:
-    """The taken ranges in order of their lowest address, a piece at a time; what lies within one already met is passed over."""
-    size, position = PIECE, start
+def _walk(context: Opened, row: Row, low: Any, high: Any, within: Any) -> Iterator[Range]:
+    """The ranges from ``low`` to ``high`` that are taken in a prefix, in order, a piece at a time; what lies within one
+    already met is passed over."""
+    version = row["ip_version"]
+    here = sa.and_(low.table.c.ip_version == version, low <= row["broadcast"], _neighbours(context, row, low.table), within)
+    statement = sa.select(low, high.label("end")).distinct().where(here).order_by(low, high.desc())
+    size, position = PIECE, _bounds(row)[0]
     while position < 1 << BITS[version]:
-        piece = statement.where(low >= packed(position, version)).order_by(low).limit(size)
-        rows = context.execute(piece).all()
+        begun = position
+        rows = context.execute(statement.where(low >= packed(position, version)).limit(size)).all()
         for lowest, highest in rows:
             ends = int.from_bytes(lowest, "big"), int.from_bytes(highest, "big")
             if ends[1] >= position:
@@ -72,28 +76,37 @@ def _walk(context: Opened, statement: Any, low: Any, start: int, version: int) -
                 position = ends[1] + 1
         if len(rows) < size:
             return
+        if low is high and position == begun + size:
+            begun, position = position, _after_run(context, statement, position, size, version)
+            yield begun, position - 1
         size = min(size * 4, LARGEST_PIECE)
+
+
+def _after_run(context: Opened, addresses: Any, position: int, step: int, version: int) -> int:
+    """The first address from ``position`` on that is free, after a run of taken ones: passed over in growing, then shrinking
+    steps, each of which the database counts off (a run of n ends at the address that is n further)."""
+    growing = True
+    while step and position < 1 << BITS[version]:
+        low = addresses.selected_columns[0]
+        found = context.execute(addresses.where(low >= packed(position, version)).offset(step - 1).limit(1)).first()
+        if found is not None and int.from_bytes(found[0], "big") == position + step - 1:
+            position += step
+        else:
+            growing = False
+        step = step * 2 if growing else step // 2
+    return position
 
 
 def taken_addresses(context: Opened, row: Row) -> Iterator[Range]:
     """The addresses of a prefix that are taken, in order."""
-    table = IPAddress.__table__
-    within = sa.and_(table.c.ip_version == row["ip_version"], table.c.host <= row["broadcast"])
-    statement = sa.select(table.c.host, table.c.host.label("end")).distinct().where(within, _neighbours(context, row, table))
-    return _walk(context, statement, table.c.host, _bounds(row)[0], row["ip_version"])
+    host = IPAddress.__table__.c.host
+    return _walk(context, row, host, host, sa.true())
 
 
 def taken_prefixes(context: Opened, row: Row) -> Iterator[Range]:
     """The parts of a prefix that others within it take, in order."""
     table = Prefix.__table__
-    within = sa.and_(
-        table.c.ip_version == row["ip_version"],
-        table.c.network <= row["broadcast"],
-        table.c.prefix_length > row["prefix_length"],
-    )
-    highest = sa.func.max(table.c.broadcast)
-    statement = sa.select(table.c.network, highest).where(within, _neighbours(context, row, table)).group_by(table.c.network)
-    return _walk(context, statement, table.c.network, _bounds(row)[0], row["ip_version"])
+    return _walk(context, row, table.c.network, table.c.broadcast, table.c.prefix_length > row["prefix_length"])
 
 
 def gaps(bounds: Range, taken: Iterator[Range]) -> Iterator[Range]:

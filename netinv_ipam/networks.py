@@ -84,14 +84,17 @@ def cidr(parse: Callable[[Any], str]) -> MappedColumn[Any]:
 
 def edge() -> MappedColumn[Any]:
     """The column of a packed address."""
-    return column(Packed(16), index=True, hidden=True, flat=address_text)
+    return column(Packed(16), hidden=True, flat=address_text)
 
 
 class Span:
-    """Adds what a network and a host have in common: ``broadcast`` is the highest address of its network."""
+    """Adds what a network and a host have in common: ``broadcast`` is the highest address of its network.
+
+    Models index what they are found by: (``network``, ``prefix_length``), or (``host``, ``prefix_length``) and ``broadcast``.
+    """
 
     broadcast: Mapped[bytes] = edge()
-    prefix_length: Mapped[int] = column(index=True, hidden=True, flat=True)
+    prefix_length: Mapped[int] = column(hidden=True, flat=True)
     ip_version: Mapped[int] = column(sa.SmallInteger(), hidden=True)
 
 
@@ -188,7 +191,8 @@ def containing(table: Any, network: netaddr.IPNetwork, *, equal: bool = True) ->
 
 def equal(table: Any, network: netaddr.IPNetwork) -> Condition:
     """The network (of the host) is the other."""
-    return sa.and_(table.c.broadcast == last(network), table.c.prefix_length == network.prefixlen)
+    found = table.c.network == first(network) if "network" in table.c else table.c.broadcast == last(network)
+    return sa.and_(found, table.c.prefix_length == network.prefixlen)
 
 
 def exact(table: Any, value: str) -> Condition:

@@ -31,7 +31,7 @@ class Prefix(networks.Network, Primary):
     __tablename__ = "ipam_prefix"
     __table_args__ = (
         sa.Index("ix_ipam_prefix_place", "network", "prefix_length"),
-        sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "network"),
+        sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "ip_version", "network"),
     )
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)

@@ -42,8 +42,8 @@ class Identity:
 
     @property
     def anonymous(self) -> bool:
-        """Whether nobody was authenticated."""
-        return self.user_id is None
+        """Whether nobody was authenticated; the service itself (a superuser without an account) is somebody."""
+        return self.user_id is None and not self.superuser
 
 
 ANONYMOUS = Identity(writes=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from netinv_core.commands import accounts, upkeep
+from netinv_core.commands import accounts, importing, upkeep
 from netinv_core.commands.environment import VARIABLE, Environment
 
 
@@ -27,5 +27,5 @@ def cli(context: click.Context, config: str) -> None:
     context.obj = Environment(config)
 
 
-for command in (upkeep.migrate, upkeep.worker, upkeep.openapi, upkeep.revision, accounts.user, accounts.token):
+for command in (upkeep.migrate, upkeep.worker, upkeep.openapi, upkeep.revision, accounts.user, accounts.token, importing.import_):
     cli.add_command(command)

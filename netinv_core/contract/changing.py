@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from netinv_core.changes import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.contract.cases import Case, check, writable
 from netinv_core.contract.samples import agree, same
-from netinv_core.fields import Field
+from netinv_core.fields import Field, Reference
 from netinv_core.registry import Endpoint
 from netinv_core.write.trees import is_tree
 
@@ -78,8 +78,9 @@ def put_asks_for_what_is_required(case: Case) -> None:
 def bulk_changes_are_all_or_none(case: Case) -> None:
     """One bad item refuses the list: no id, an unknown, malformed or repeated one, a bad value."""
     first, second = case.make_many(2)
-    field, value = next(((f, v) for f, v in case.changes() if not f.write_only and not _unique(case.endpoint, f)), (None, None))
+    field, value = _free_change(case, second)
     change = {field.name: value} if field is not None else {}
+    first, second = case.read(first), case.read(second)
     name = next((name for name, f in case.endpoint.writable.items() if f.required), None)
     faults: list[Any] = [{}, {"id": case.nobody()}, {"id": "zz"}, {"id": first["id"]}, {"id": None}, "zz", None]
     faults += [{"id": second["id"], name: None}] if name is not None else []
@@ -96,8 +97,13 @@ def bulk_changes_are_all_or_none(case: Case) -> None:
     assert field is None or agree(field, value, both[0][field.name])
 
 
-def _unique(endpoint: Endpoint, field: Field) -> bool:
-    return field.attribute is not None and bool(endpoint.table.c[field.attribute].unique)
+def _free_change(case: Case, shown: dict[str, Any]) -> tuple[Field | None, Any]:
+    """A field that may have one value in several objects and that no rule keeps from changing alone, with a value."""
+    for field, value in case.changes():
+        unique = field.attribute is not None and case.endpoint.table.c[field.attribute].unique
+        if not field.write_only and not unique and case.api.send("PATCH", case.at(shown), {field.name: value}, status=(200, 400)).status_int == 200:
+            return field, value
+    return None, None
 
 
 def _rows(case: Case, shown: dict[str, Any]) -> list[Any]:
@@ -153,9 +159,11 @@ def moving_in_a_tree_keeps_order_and_depth(case: Case) -> None:
     """A parent comes before its children, siblings by name, wherever a node is moved; it never becomes its own ancestor."""
     word = case.unique()
     made = {letter: case.make(name=f"{word} {letter}") for letter in "abcd"}
+    loose = [n for n, f in case.endpoint.writable.items() if isinstance(f, Reference) and f.nullable and made["a"][n]]
 
     def move(child: str, parent: str | None, status: int = 200) -> None:
-        case.api.patch(case.at(made[child]), {"parent": made[parent]["id"] if parent else None}, status=status)
+        roots_only = {name: None if parent else made[child][name]["id"] for name in loose}
+        case.api.patch(case.at(made[child]), {"parent": made[parent]["id"] if parent else None, **roots_only}, status=status)
 
     def names() -> list[str]:
         return [item["name"][-1] for item in case.list_of(list(made.values()))["results"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from netinv_core import fields as kinds
 from netinv_core.contract.cases import Case, check, writable
-from netinv_core.contract.samples import NoSample
+from netinv_core.contract.samples import NoSample, as_written
 from netinv_core.model import CASCADE, PROTECT, SET_NULL, known
 from netinv_core.registry import Endpoint, Registry
 
@@ -58,8 +58,8 @@ def _with_child(case: Case, policy: str) -> Iterator[tuple[dict[str, Any], Endpo
         except NoSample:
             continue
         made = case.api.post(child.path, body, status=(201, 400))
-        if "id" in made and made.get(field.name):
-            yield parent, child, field, made
+        if "id" in made and made[field.name] and as_written(made[field.name]) == wanted:
+            yield parent, child, field, case.api.get(f"{child.path}{made['id']}/")
 
 
 @check(lambda endpoint: writable(endpoint) and any(links_to(endpoint.registry, endpoint, PROTECT)))

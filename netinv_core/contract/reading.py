@@ -55,7 +55,7 @@ def a_reference_shows_the_brief_form(case: Case) -> None:
     """An object nested in another is its brief form, without the counters that only its own list computes."""
     shown = case.filled()
     for name, field in case.endpoint.fields.items():
-        if not isinstance(field, kinds.Reference) or isinstance(field, kinds.Status) or not shown[name]:
+        if not isinstance(field, kinds.Reference) or isinstance(field, kinds.Status) or field.plain or not shown[name]:
             continue
         target = field.target
         assert target is not None

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import colander
+import sqlalchemy as sa
 
 from netinv_core import fields as kinds
 from netinv_core.contract.service import Api, Unique
-from netinv_core.model import Organizational
+from netinv_core.model import Organizational, known
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.write import schema
+from netinv_core.write.draft import Draft
 
 
 class NoSample(LookupError):
@@ -69,7 +71,7 @@ class Samples:
     @staticmethod
     def allowing(target: Endpoint, owner: Endpoint) -> dict[str, Any]:
         """The members that make an object of ``target`` usable for ``owner``."""
-        return {name: [owner.label] for name in _types_of(target)}
+        return {name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])}
 
     def value(self, endpoint: Endpoint, field: kinds.Field, *, another: bool = False) -> Any:
         """A value for a field; ``another`` than the one that samples usually have.
@@ -84,7 +86,7 @@ class Samples:
             values = [value for value, _ in field.choices.items if value != ""]
             return values[-1 if another else 0]
         if isinstance(field, kinds.Labels):
-            return [endpoint.label]
+            return [next(label for label in (endpoint.label, *self.registry.endpoints) if accepts(endpoint, field, [label]))]
         if isinstance(field, kinds.Reference | kinds.Many):
             return self._reference(endpoint, field, another=another)
         if getattr(field, "node", None) is None:
@@ -96,8 +98,7 @@ class Samples:
         if target is None or not (target.resource.writable or not another):
             raise NoSample(f"{endpoint.label}.{field.name} leads to a model that is not installed")
         single = isinstance(field, kinds.Reference)
-        column = endpoint.table.c[field.attribute] if single else None
-        if another or (column is not None and column.unique):
+        if another or (single and _alone(endpoint, field.attribute)):
             found = self.make(target, **self.allowing(target, endpoint))
         else:
             found = self.shared(target, endpoint)
@@ -107,11 +108,8 @@ class Samples:
 
     def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
         for candidate in _candidates(field, number, self.unique, another=another):
-            try:
-                schema.parse(field.node, candidate)
-            except colander.Invalid:
-                continue
-            return candidate
+            if accepts(endpoint, field, candidate):
+                return candidate
         raise NoSample(f"{endpoint.label}.{field.name} needs an example")
 
 
@@ -138,6 +136,23 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
     yield f"02:00:00:{number >> 16 & 255:02X}:{number >> 8 & 255:02X}:{number & 255:02X}"
     yield f"http://example.org/{number}"
     yield from (number % 4000 + 1, "UTC", "64512:1", [number % 4000 + 1], [], {})
+
+
+def accepts(endpoint: Endpoint, field: kinds.Field, value: Any) -> bool:
+    """Whether a field takes a value, as far as it can tell by itself."""
+    try:
+        field.accept(Draft(endpoint, {}), value)
+    except colander.Invalid:
+        return False
+    return True
+
+
+def _alone(endpoint: Endpoint, attribute: str) -> bool:
+    """Whether two samples cannot share what a reference leads to: nothing else tells them apart in a unique set."""
+    if endpoint.table.c[attribute].unique:
+        return True
+    sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
+    return any(attribute in found and all(known(c).link or known(c).choices for c in found) for found in sets)
 
 
 def _types_of(target: Endpoint) -> list[str]:

@@ -214,7 +214,7 @@ def key(
             reached = within(context, target, found) if within else found
             conditions.append(paths.reach(endpoint, table, steps, reached))
         if NULL in values:
-            conditions.append(lookups.negated(paths.exists(endpoint, table, steps)))
+            conditions.append(paths.ends(endpoint, table, steps))
         condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
         return lookups.negated(condition) if suffix == "n" else condition
 
@@ -318,6 +318,8 @@ def parse_parameters(
         raise Invalid(unknown)
     conditions = []
     for name, found, suffix, given in known:
+        if any("\x00" in item for item in given):
+            raise Invalid.field(name, "Null characters are not allowed.")
         try:
             conditions.append(found.apply(context, endpoint, table, suffix, given))
         except ValueError as error:

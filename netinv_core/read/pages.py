@@ -121,9 +121,11 @@ def rows(context: Context, endpoint: Endpoint, keys: Sequence[Any], action: str,
 
 
 def rows_of(context: Context, model: type[Base], keys: Iterable[Any]) -> dict[Any, Any]:
-    """The rows of a model by id, for rules over what a batch refers to: one statement, none when every key is ``None``."""
-    table, wanted = model.__table__, list({key for key in keys if key is not None})
-    if not wanted:
-        return {}
-    statement = sa.select(table).where(among(context.registry.dialect, table.c.id))
-    return {row.id: row for row in context.execute(statement, {"keys": wanted})}
+    """The rows of a model by id, for rules over what a batch refers to: one statement, none for what was looked up since the last write."""
+    table, wanted = model.__table__, {key for key in keys if key is not None}
+    seen = context.seen.setdefault(table, {})
+    missing = list(wanted - seen.keys())
+    if missing:
+        statement = sa.select(table).where(among(context.registry.dialect, table.c.id))
+        seen.update({row.id: row for row in context.execute(statement, {"keys": missing})})
+    return {key: seen[key] for key in wanted if key in seen}

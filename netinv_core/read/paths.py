@@ -124,6 +124,19 @@ def exists(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
     return step.reach(table, sa.select(there.c.id).where(exists(target, there, steps[1:])))
 
 
+def ends(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
+    """A condition on ``table``: some way along ``steps`` stops before the end (of a circuit's two sides, one has no site)."""
+    step = relation(endpoint, steps[0])
+    target = step.target()
+    if target is None:
+        return sa.true()
+    stops = sa.not_(sa.func.coalesce(step.exists(table), sa.false()))
+    if len(steps) == 1:
+        return stops
+    there = target.table.alias()
+    return sa.or_(stops, step.reach(table, sa.select(there.c.id).where(ends(target, there, steps[1:]))))
+
+
 def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any]) -> Any:
     """A condition on ``table``: ``test`` holds for the column at the end of ``steps``."""
     head, rest = steps[0], steps[1:]

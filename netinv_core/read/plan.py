@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.columns import Chars, LongText
 from netinv_core.database import among
 from netinv_core.model import known
 
@@ -168,7 +169,10 @@ class Plan:
             self._statement = (
                 sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
             )
-        rows = context.execute(self._statement, {"keys": list(keys)}).all()
+        return self._represented(context, context.execute(self._statement, {"keys": list(keys)}).all())
+
+    def _represented(self, context: Context, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
+        assert self._reader is not None
         page = Page(context, context.base, [], [{} for _ in range(self._references)])
         for load in self._batches:
             page.batches.append(load(context, rows) if rows else {})
@@ -179,6 +183,43 @@ class Plan:
         """The representations in the order of ``keys``; keys without a row are left out."""
         found = dict(self.fetch(context, keys))
         return [found[key] for key in keys if key in found]
+
+
+def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]]) -> list[list[tuple[Any, dict[str, Any]]]]:
+    """What several plans find, each by its own keys, in one statement: a union whose columns plans of any models share by type."""
+    if len(wanted) < 2:
+        return [plan.fetch(context, keys) for plan, keys in wanted]
+    slots: list[tuple[Any, Any]] = []
+    places = [_slots_of(plan, slots) for plan, _ in wanted]
+    dialect = context.registry.dialect
+    parts = []
+    for number, (plan, _) in enumerate(wanted):
+        filled = dict(zip(places[number], plan._columns, strict=True))
+        columns = [filled[slot].element if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)]
+        labelled = [column.label(f"s{slot}") for slot, column in enumerate(columns)]
+        within = among(dialect, plan._key, f"keys{number}")
+        parts.append(sa.select(sa.literal_column(str(number)).label("part"), *labelled).select_from(plan._from).where(within))
+    found: list[list[Row]] = [[] for _ in wanted]
+    for part, *row in context.execute(sa.union_all(*parts), {f"keys{number}": list(keys) for number, (_, keys) in enumerate(wanted)}):
+        found[part].append([row[slot] for slot in places[part]])
+    return [plan._represented(context, rows) for (plan, _), rows in zip(wanted, found, strict=True)]
+
+
+def _slots_of(plan: Plan, slots: list[tuple[Any, Any]]) -> list[int]:
+    """The positions in a shared row of a plan's columns, each among those of its type; adds those that are missing."""
+    taken: list[int] = []
+    for column in plan._columns:
+        kind = str if isinstance(column.type, sa.String | Chars | LongText) else type(column.type)
+        free = next((slot for slot, (other, _) in enumerate(slots) if other is kind and slot not in taken), len(slots))
+        if free == len(slots):
+            slots.append((kind, sa.Text() if kind is str else column.type))
+        taken.append(free)
+    return taken
+
+
+def _null(dialect: str, type_: Any) -> Any:
+    """A null that says its type where a union asks for it."""
+    return sa.cast(sa.null(), type_) if dialect == "postgresql" else sa.literal_column("NULL", type_)
 
 
 def _record(plan: Plan, place: Place, fields: Iterable[Field], *, brief: bool) -> Reader:

@@ -20,6 +20,7 @@ from netinv_core.fields import Many
 from netinv_core.model import CASCADE, PROTECT, SET_NULL, known
 from netinv_core.read import pages
 from netinv_core.write import save
+from netinv_core.write.amend import amend
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -66,6 +67,9 @@ def delete(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, singl
     walk = _Walk({endpoint.label: rows}, [], {})
     _follow(context, endpoint, rows, walk)
     _raise_protected(context, walk)
+    for label, leaving in walk.going.items():
+        for departure in context.registry[label].resource.departures:
+            departure(context, list(leaving.values()))
     _clear(context, walk)
     _remove(context, walk)
 
@@ -137,35 +141,30 @@ def _raise_protected(context: Context, walk: _Walk) -> None:
         return
     named = []
     for child, keys in kept.items():
-        shown = dict(child.plan("nested").fetch(context, keys))
-        named += [f"{shown[key]['display'] if key in shown else child.title} ({key})" for key in keys]
+        shown = _names(context, child, keys)
+        named += [f"{shown.get(key, child.title)} ({key})" for key in keys]
     raise Conflict(f"Unable to delete object. {len(named)} dependent objects were found: {', '.join(named)}")
+
+
+def _names(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
+    """What objects are called, by id."""
+    if endpoint.resource.called is None:
+        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(context, keys)}
+    table = endpoint.table
+    statement = sa.select(table.c.id, table.c[endpoint.resource.called]).where(among(context.registry.dialect, table.c.id))
+    return dict(context.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
 def _clear(context: Context, walk: _Walk) -> None:
     """Sets to null what refers to the rows that go, and records it."""
     for child, attribute, rows in walk.clearing:
-        keys = [key for key in rows if key not in walk.going.get(child.label, {})]
-        if not keys:
-            continue
-        before = dict(child.plan().fetch(context, keys))
-        values: dict[str, Any] = {attribute: None}
-        if "last_updated" in child.table.c:
-            values["last_updated"] = context.now
-        context.write(sa.update(child.table).where(among(context.registry.dialect, child.table.c.id)).values(values), {"keys": keys})
-        after = dict(child.plan().fetch(context, keys))
-        for key in keys:
-            row = {**rows[key], **values}
-            context.journal.add(changes.Change(child, key, changes.UPDATE, before[key], after[key], changes.flat(child, row, after[key])))
+        amend(context, child, {key: {attribute: None} for key in rows if key not in walk.going.get(child.label, {})})
 
 
 def _remove(context: Context, walk: _Walk) -> None:
     """Deletes what goes, children before parents, and records it."""
     registry = context.registry
     order = _children_first(registry, list(walk.going))
-    for label in order:
-        for departure in registry[label].resource.departures:
-            departure(context, list(walk.going[label].values()))
     shown = {label: dict(registry[label].plan().fetch(context, list(rows))) for label, rows in walk.going.items()}
     for label in order:
         endpoint, rows = registry[label], walk.going[label]

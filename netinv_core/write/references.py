@@ -43,7 +43,7 @@ class Wanted:
 
     def refuse(self, message: str, value: Any) -> None:
         """Says what is wrong, as the field words it."""
-        self.error = (PLAIN.get(message, message) if isinstance(self.field, Many) and self.field.plain else message).format(value)
+        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(value)
 
 
 def resolve(context: Context, drafts: Sequence[Draft]) -> None:
@@ -85,7 +85,7 @@ def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], 
     if isinstance(wanted.field, Status):
         statuses.append(wanted)
         return
-    if isinstance(raw, dict):
+    if isinstance(raw, dict) and not (wanted.field.plain and isinstance(wanted.field, Reference)):
         attributes = _flatten(_as_sent(raw, target), ())
         if target is None:
             wanted.refuse(NO_SUCH, attributes)
@@ -94,7 +94,7 @@ def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], 
         return
     key = _key(raw, target)
     if key is None:
-        wanted.refuse(UNRECOGNIZED, raw)
+        wanted.refuse(NO_SUCH_ID if wanted.field.plain and isinstance(raw, int) else UNRECOGNIZED, raw)
     elif target is None:
         wanted.refuse(NO_SUCH_ID, raw)
     else:

@@ -25,6 +25,18 @@ _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\
 _URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
 
 
+NO_NULL = "Null characters are not allowed."
+
+
+def has_null(value: Any) -> bool:
+    """Whether a JSON value holds the character U+0000, which not every database can keep."""
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(has_null(name) or has_null(item) for name, item in value.items())
+    return isinstance(value, list) and any(map(has_null, value))
+
+
 class _Type(colander.SchemaType):  # type: ignore[misc]
     """A type whose ``parse`` gives the value or raises ``ValueError(message)``."""
 
@@ -48,8 +60,6 @@ class Chars(_Type):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError("Not a valid string.")
         found = str(value).strip()
-        if "\x00" in found:
-            raise ValueError("Null characters are not allowed.")
         if not found and not self.blank:
             raise ValueError(NOT_BLANK)
         return found
@@ -175,11 +185,12 @@ class Identifier(_Type):
 
 
 class OneOf(_Type):
-    """A value of a closed set; ``{value, label}`` as it is read is taken too."""
+    """A value of a closed set; ``{value, label}`` as it is read is taken too. A ``plain`` set words its errors in its own way."""
 
-    def __init__(self, choices: Choices, blank: bool) -> None:
+    def __init__(self, choices: Choices, blank: bool, plain: bool = False) -> None:
         self.by_text = {str(value): value for value, _ in choices.items}
         self.blank = blank
+        self.plain = plain
 
     def parse(self, value: Any) -> Any:
         if isinstance(value, dict) and set(value) == {"value", "label"}:
@@ -187,13 +198,13 @@ class OneOf(_Type):
         if value == "":
             if self.blank:
                 return ""
-            raise ValueError(NOT_BLANK)
-        if isinstance(value, dict | list):
+            raise ValueError(NOT_BLANK if not self.plain else '"" is not a valid choice.')
+        if isinstance(value, dict | list) and not self.plain:
             raise ValueError('Value must be passed directly (e.g. "foo": 123); do not use a dictionary or list.')
         try:
             return self.by_text[str(value)]
         except KeyError:
-            raise ValueError(f"{value} is not a valid choice.") from None
+            raise ValueError(f'"{value}" is not a valid choice.' if self.plain else f"{value} is not a valid choice.") from None
 
 
 class Document(_Type):
@@ -210,21 +221,19 @@ class Parsed(_Type):
         self._parse = parse
 
     def parse(self, value: Any) -> Any:
-        return self._parse(value)
+        try:
+            return self._parse(value)
+        except (TypeError, AttributeError):  # a JSON type that the function does not expect
+            raise ValueError("Not a valid value.") from None
 
 
-def _bounds(known: Column) -> list[Any]:
-    found: list[Any] = []
-    if known.minimum is not None or known.maximum is not None:
-        found.append(
-            colander.Range(
-                min=known.minimum,
-                max=known.maximum,
-                min_err="Ensure this value is greater than or equal to ${min}.",
-                max_err="Ensure this value is less than or equal to ${max}.",
-            )
-        )
-    return found
+def _bounds(known: Column, least: int | None = None, most: int | None = None) -> list[Any]:
+    low = least if known.minimum is None else known.minimum
+    high = most if known.maximum is None else known.maximum
+    if low is None and high is None:
+        return []
+    low_error, high_error = "Ensure this value is greater than or equal to ${min}.", "Ensure this value is less than or equal to ${max}."
+    return [colander.Range(min=low, max=high, min_err=low_error, max_err=high_error)]
 
 
 def _text_rules(known: Column, length: int | None) -> list[Any]:
@@ -254,13 +263,13 @@ def node(name: str, python_type: type, known: Column, *, length: int | None, dig
     if known.parse is not None:
         kind = Parsed(known.parse)
     elif known.choices is not None:
-        kind = OneOf(known.choices, known.blank)
+        kind = OneOf(known.choices, known.blank, known.plain)
     elif known.kind == "json":
         kind = Document()
     elif python_type is bool:
         kind = Flag()
     elif python_type is int:
-        kind, rules = Whole(), _bounds(known)
+        kind, rules = Whole(), _bounds(known, -(2**31), 2**31 - 1)
     elif python_type is float:
         kind, rules = Real(), _bounds(known)
     elif python_type is decimal.Decimal:

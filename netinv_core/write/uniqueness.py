@@ -103,6 +103,32 @@ def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
     return f"{title} with this {listed} already exists."
 
 
+def unique_without(model: Any, names: tuple[str, ...], absent: str, field: str, message: str) -> Any:
+    """The rule that the columns ``names`` are unique together among the objects without the reference ``absent``.
+
+    A set of unique columns of which one is null says nothing of the others in a database. Objects that lack one of ``names`` are free.
+    """
+
+    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+        lacking = [draft for draft in drafts if draft[absent] is None and all(draft[name] for name in names)]
+        moving = [draft for draft in lacking if draft.changed(absent, *names)]
+        if not moving:
+            return
+        table, own = model.__table__, {draft.id for draft in drafts}
+        columns = [table.c[name] for name in names]
+        near = [column.in_({draft[column.name] for draft in moving}) for column in columns]
+        rows = context.execute(sa.select(table.c.id, *columns).where(*near, table.c[absent].is_(None)))
+        taken = {tuple(values) for key, *values in rows if key not in own}
+        taken |= {tuple(draft[name] for name in names) for draft in lacking if draft not in moving}
+        for draft in moving:
+            values = tuple(draft[name] for name in names)
+            if values in taken:
+                draft.reject(field, message)
+            taken.add(values)
+
+    return rule
+
+
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
     """The answer to a constraint that the database found violated after all (a change made at the same time)."""
     text = str(getattr(error, "orig", error))

@@ -102,6 +102,28 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_dcim_virtual_chassis')),
     sa.UniqueConstraint('master_id', name=op.f('uq_dcim_virtual_chassis_master_id'))
     )
+    op.create_table('dcim_device_redundancy_group',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('name', columns.Chars(100), nullable=False),
+    sa.Column('slug', columns.Chars(100), nullable=False),
+    sa.Column('description', columns.Chars(200), nullable=False),
+    sa.Column('failover_strategy', columns.Chars(50), nullable=False),
+    sa.Column('secrets_group_id', sa.Uuid(), nullable=True),
+    sa.Column('comments', columns.LongText(), nullable=False),
+    sa.Column('status_id', sa.Uuid(), nullable=False),
+    sa.Column('created', sa.Date(), nullable=False),
+    sa.Column('last_updated', columns.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.ForeignKeyConstraint(['secrets_group_id'], ['extras_secrets_group.id'], name=op.f('fk_dcim_device_redundancy_group_secrets_group_id')),
+    sa.ForeignKeyConstraint(['status_id'], ['extras_status.id'], name=op.f('fk_dcim_device_redundancy_group_status_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_dcim_device_redundancy_group')),
+    sa.UniqueConstraint('name', name=op.f('uq_dcim_device_redundancy_group_name')),
+    sa.UniqueConstraint('slug', name=op.f('uq_dcim_device_redundancy_group_slug'))
+    )
+    with op.batch_alter_table('dcim_device_redundancy_group', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_dcim_device_redundancy_group_secrets_group_id'), ['secrets_group_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_dcim_device_redundancy_group_status_id'), ['status_id'], unique=False)
+
     op.create_table('dcim_device_type',
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('manufacturer_id', sa.Uuid(), nullable=False),
@@ -323,11 +345,14 @@ def upgrade() -> None:
     sa.Column('created', sa.Date(), nullable=False),
     sa.Column('last_updated', columns.Timestamp(), nullable=False),
     sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.ForeignKeyConstraint(['device_redundancy_group_id'], ['dcim_device_redundancy_group.id'], name=op.f('fk_dcim_device_device_redundancy_group_id')),
     sa.ForeignKeyConstraint(['device_role_id'], ['dcim_device_role.id'], name=op.f('fk_dcim_device_device_role_id')),
     sa.ForeignKeyConstraint(['device_type_id'], ['dcim_device_type.id'], name=op.f('fk_dcim_device_device_type_id')),
+    sa.ForeignKeyConstraint(['local_context_schema_id'], ['extras_config_context_schema.id'], name=op.f('fk_dcim_device_local_context_schema_id')),
     sa.ForeignKeyConstraint(['location_id'], ['dcim_location.id'], name=op.f('fk_dcim_device_location_id')),
     sa.ForeignKeyConstraint(['platform_id'], ['dcim_platform.id'], name=op.f('fk_dcim_device_platform_id')),
     sa.ForeignKeyConstraint(['rack_id'], ['dcim_rack.id'], name=op.f('fk_dcim_device_rack_id')),
+    sa.ForeignKeyConstraint(['secrets_group_id'], ['extras_secrets_group.id'], name=op.f('fk_dcim_device_secrets_group_id')),
     sa.ForeignKeyConstraint(['site_id'], ['dcim_site.id'], name=op.f('fk_dcim_device_site_id')),
     sa.ForeignKeyConstraint(['status_id'], ['extras_status.id'], name=op.f('fk_dcim_device_status_id')),
     sa.ForeignKeyConstraint(['tenant_id'], ['tenancy_tenant.id'], name=op.f('fk_dcim_device_tenant_id')),
@@ -444,6 +469,7 @@ def downgrade() -> None:
     op.drop_table('dcim_platform')
     op.drop_table('dcim_location_type_label')
     op.drop_table('dcim_device_type')
+    op.drop_table('dcim_device_redundancy_group')
     op.drop_table('dcim_virtual_chassis')
     op.drop_table('dcim_region')
     op.drop_table('dcim_rack_role')

@@ -11,6 +11,49 @@ down_revision = None
 
 
 def upgrade() -> None:
+    op.create_table('extras_config_context_schema',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('name', columns.Chars(200), nullable=False),
+    sa.Column('slug', columns.Chars(200), nullable=False),
+    sa.Column('owner_content_type', columns.Chars(100), nullable=True),
+    sa.Column('owner_object_id', sa.Uuid(), nullable=True),
+    sa.Column('description', columns.Chars(200), nullable=False),
+    sa.Column('data_schema', columns.Json(), nullable=False),
+    sa.Column('created', sa.Date(), nullable=False),
+    sa.Column('last_updated', columns.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_config_context_schema')),
+    sa.UniqueConstraint('name', 'owner_content_type', 'owner_object_id', name=op.f('uq_extras_config_context_schema_name_owner_content_type_owner_object_id'))
+    )
+    with op.batch_alter_table('extras_config_context_schema', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_extras_config_context_schema_owner_object_id'), ['owner_object_id'], unique=False)
+
+    op.create_table('extras_secret',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('name', columns.Chars(100), nullable=False),
+    sa.Column('slug', columns.Chars(100), nullable=False),
+    sa.Column('description', columns.Chars(200), nullable=False),
+    sa.Column('provider', columns.Chars(100), nullable=False),
+    sa.Column('parameters', columns.Json(), nullable=False),
+    sa.Column('created', sa.Date(), nullable=False),
+    sa.Column('last_updated', columns.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_secret')),
+    sa.UniqueConstraint('name', name=op.f('uq_extras_secret_name')),
+    sa.UniqueConstraint('slug', name=op.f('uq_extras_secret_slug'))
+    )
+    op.create_table('extras_secrets_group',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('name', columns.Chars(100), nullable=False),
+    sa.Column('slug', columns.Chars(100), nullable=False),
+    sa.Column('description', columns.Chars(200), nullable=False),
+    sa.Column('created', sa.Date(), nullable=False),
+    sa.Column('last_updated', columns.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_secrets_group')),
+    sa.UniqueConstraint('name', name=op.f('uq_extras_secrets_group_name')),
+    sa.UniqueConstraint('slug', name=op.f('uq_extras_secrets_group_slug'))
+    )
     op.create_table('extras_status',
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('name', columns.Chars(50), nullable=False),
@@ -56,6 +99,21 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f('ix_extras_note_assigned_object_type'), ['assigned_object_type'], unique=False)
         batch_op.create_index(batch_op.f('ix_extras_note_user_id'), ['user_id'], unique=False)
 
+    op.create_table('extras_secrets_group_association',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('group_id', sa.Uuid(), nullable=False),
+    sa.Column('access_type', columns.Chars(32), nullable=False),
+    sa.Column('secret_type', columns.Chars(32), nullable=False),
+    sa.Column('secret_id', sa.Uuid(), nullable=False),
+    sa.ForeignKeyConstraint(['group_id'], ['extras_secrets_group.id'], name=op.f('fk_extras_secrets_group_association_group_id')),
+    sa.ForeignKeyConstraint(['secret_id'], ['extras_secret.id'], name=op.f('fk_extras_secrets_group_association_secret_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_secrets_group_association')),
+    sa.UniqueConstraint('group_id', 'access_type', 'secret_type', name=op.f('uq_extras_secrets_group_association_group_id_access_type_secret_type'))
+    )
+    with op.batch_alter_table('extras_secrets_group_association', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_extras_secrets_group_association_group_id'), ['group_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_extras_secrets_group_association_secret_id'), ['secret_id'], unique=False)
+
     op.create_table('extras_status_type',
     sa.Column('owner_id', sa.Uuid(), nullable=False),
     sa.Column('label', columns.Chars(100), nullable=False),
@@ -90,6 +148,10 @@ def downgrade() -> None:
     op.drop_table('extras_tagged_item')
     op.drop_table('extras_tag_type')
     op.drop_table('extras_status_type')
+    op.drop_table('extras_secrets_group_association')
     op.drop_table('extras_note')
     op.drop_table('extras_tag')
     op.drop_table('extras_status')
+    op.drop_table('extras_secrets_group')
+    op.drop_table('extras_secret')
+    op.drop_table('extras_config_context_schema')

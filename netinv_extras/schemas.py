@@ -1,0 +1,110 @@
+"""Config context schemas: what users say their context data looks like (JSON Schema, draft 7)."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from jsonschema import Draft7Validator
+from jsonschema.exceptions import SchemaError
+from referencing import Registry as References
+from referencing.exceptions import Unresolvable
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.model import Description, Organizational, column, document, required_text, slug, unique_together
+from netinv_core.read import pages
+from netinv_core.registry import Endpoint
+from netinv_core.resource import Resource, Rule, object_of
+from netinv_core.write.draft import Draft
+from netinv_core.write.uniqueness import unique_without
+from netinv_extras.content_types import content_type_pair, type_label
+
+
+class ConfigContextSchema(Organizational):
+    """A JSON Schema for context data, possibly on behalf of an object that owns it."""
+
+    __tablename__ = "extras_config_context_schema"
+    __table_args__ = (unique_together("name", "owner_content_type", "owner_object_id"),)
+
+    name: Mapped[str] = required_text(200)
+    slug: Mapped[str] = slug(length=200, unique=False)
+    owner_content_type: Mapped[str | None] = column(length=100, default=None)
+    owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
+    description: Mapped[Description]
+    data_schema: Mapped[Any] = document(required=True, help="A JSON Schema document which is used to validate context data.")
+
+
+def may_own(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint may own a schema: others show their owner's name within their own, without end."""
+    return issubclass(endpoint.model, Organizational) and not issubclass(endpoint.model, ConfigContextSchema)
+
+
+def schema_words(name: str, owner: dict[str, Any] | None) -> str:
+    """How a schema is called: by its name, after its owner's when it has one."""
+    return f"[{owner['display']}] {name}" if owner else name
+
+
+config_context_schemas = Resource(
+    ConfigContextSchema,
+    "config-context-schemas",
+    title="config context schema",
+    display=(schema_words, "name", "owner"),
+    brief=["name", "slug"],
+    search=["name", "description"],
+    fields=[
+        type_label("owner_content_type", may_own),
+        object_of("owner", "owner_content_type", "owner_object_id"),
+    ],
+    filters=content_type_pair("owner_content_type"),
+    example={"data_schema": {"type": "object", "properties": {"sample": {"type": "integer"}}}},
+)
+
+TAKEN = "A ConfigContextSchema with this name already exists."
+config_context_schemas.rule(unique_without(ConfigContextSchema, ("name",), "owner_object_id", "name", TAKEN))
+
+
+@config_context_schemas.rule
+def schemas_are_schemas(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is to validate data is a JSON Schema itself."""
+    for draft in drafts:
+        if draft.changed("data_schema"):
+            try:
+                Draft7Validator.check_schema(draft["data_schema"])
+            except SchemaError as error:
+                draft.reject("data_schema", error.message)
+
+
+@functools.lru_cache(maxsize=256)
+def _validator(schema: bytes) -> Draft7Validator:
+    """A validator for a schema. References to other documents lead nowhere: what users write makes netinv fetch nothing."""
+    return Draft7Validator(orjson.loads(schema), registry=References())
+
+
+def fault(data: Any, schema: Any) -> str | None:
+    """What is wrong with data in the eyes of a JSON Schema, first things first; ``None`` for nothing."""
+    try:
+        return next((error.message for error in _validator(orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)).iter_errors(data)), None)
+    except Unresolvable as error:
+        return f"The schema refers to something outside of it: {error.ref}"
+    except RecursionError:
+        return "The schema refers to itself without end."
+
+
+def data_fits_its_schema(data: str, schema: str) -> Rule:
+    """The rule that the document in the field ``data`` is valid by the schema that the reference ``schema`` names."""
+    attribute = f"{schema}_id"
+
+    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+        bound = [draft for draft in drafts if draft[attribute] is not None and draft.changed(data, attribute)]
+        schemas = pages.rows_of(context, ConfigContextSchema, [draft[attribute] for draft in bound])
+        for draft in bound:
+            named = schemas[draft[attribute]]
+            wrong = fault(draft[data], named.data_schema)
+            if wrong is not None:
+                draft.reject(data, f"Validation using the JSON Schema {named.name} failed.", wrong)
+
+    return rule

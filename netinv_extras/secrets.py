@@ -1,0 +1,215 @@
+"""Secrets: where a password or token is to be found, in groups by what it opens. The values themselves are never stored or sent."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.errors import NotFound
+from netinv_core.http import services
+from netinv_core.model import (
+    CASCADE,
+    Choices,
+    Description,
+    Name,
+    Organizational,
+    Primary,
+    Record,
+    Ref,
+    Slug,
+    choice,
+    document,
+    required_text,
+    to,
+    unique_set,
+)
+from netinv_core.read import pages
+from netinv_core.resource import Resource, pointing_back
+from netinv_core.write.draft import Draft
+
+ACCESS_TYPES = Choices.of(*((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH")))
+SECRET_TYPES = Choices.of(*((name, name.capitalize()) for name in ("key", "password", "secret", "token", "username")))
+LONGEST = 65536
+
+
+class SecretError(Exception):
+    """A value that cannot be had; its kind is told by the class, the reason by the message."""
+
+
+class SecretParametersError(SecretError):
+    """The secret does not say enough of where its value is."""
+
+
+class SecretProviderError(SecretError):
+    """What keeps the value cannot be asked."""
+
+
+class SecretValueNotFoundError(SecretError):
+    """There is no such value where the secret says."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Provider:
+    """Something that keeps values: its name in messages, the one parameter it needs, and how it is read."""
+
+    title: str
+    parameter: str
+    read: Callable[[str], str]
+
+
+def _from_environment(variable: str) -> str:
+    try:
+        return os.environ[variable]
+    except KeyError:
+        raise SecretValueNotFoundError(f'Undefined environment variable "{variable}"!') from None
+
+
+def _from_file(path: str) -> str:
+    """The first :data:`LONGEST` characters of an ordinary file; others may never end."""
+    place = Path(path)
+    try:
+        if not place.is_file():
+            raise SecretValueNotFoundError(f'File "{path}" not found!')
+        with place.open(encoding="utf-8") as file:
+            return file.read(LONGEST).strip()
+    except (OSError, ValueError) as error:
+        raise SecretProviderError(f'File "{path}" cannot be read: {error}') from None
+
+
+PROVIDERS = {
+    "environment-variable": Provider("EnvironmentVariableSecretsProvider", "variable", _from_environment),
+    "text-file": Provider("TextFileSecretsProvider", "path", _from_file),
+}
+
+
+class Secret(Primary):
+    """Where one value is to be found: a provider, and what the provider is to be told."""
+
+    __tablename__ = "extras_secret"
+
+    name: Mapped[Name] = required_text(100, unique=True)
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+    provider: Mapped[str] = required_text(100)
+    parameters: Mapped[dict[str, Any]] = document(default=dict)
+
+
+class SecretsGroup(Organizational):
+    """The secrets that together open something, each for a way of access and a use."""
+
+    __tablename__ = "extras_secrets_group"
+
+    name: Mapped[Name] = required_text(100, unique=True)
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+
+
+class SecretsGroupAssociation(Record):
+    """A secret in a group: for which way of access, and as what."""
+
+    __tablename__ = "extras_secrets_group_association"
+    __table_args__ = (unique_set("group_id", "access_type", "secret_type"),)
+
+    group_id: Mapped[Ref] = to(SecretsGroup, on_delete=CASCADE)
+    access_type: Mapped[str] = choice(ACCESS_TYPES, 32, default=None, required=True, plain=True)
+    secret_type: Mapped[str] = choice(SECRET_TYPES, 32, default=None, required=True, plain=True)
+    secret_id: Mapped[Ref] = to(Secret, on_delete=CASCADE)
+
+
+secrets = Resource(
+    Secret,
+    "secrets",
+    brief=["name", "slug"],
+    search=["name", "slug", "description"],
+    example={"provider": "environment-variable", "parameters": {"variable": "HOME"}},
+)
+
+secrets_groups = Resource(
+    SecretsGroup,
+    "secrets-groups",
+    brief=["name", "slug"],
+    search=["name", "slug", "description"],
+    fields=[pointing_back("secrets", "extras.secretsgroupassociation", "group_id")],
+)
+
+
+def association_words(group: str, access_type: str, secret_type: str, secret: str) -> str:
+    """How a secret in a group is called."""
+    return f"{group}: {access_type} {secret_type}: {secret}"
+
+
+secrets_groups_associations = Resource(
+    SecretsGroupAssociation,
+    "secrets-groups-associations",
+    display=(association_words, "group.name", "access_type", "secret_type", "secret.name"),
+    brief=["access_type", "secret_type", "secret"],
+    order=["group.name", "access_type", "secret_type"],
+    recorded=False,
+)
+
+
+@secrets.rule
+def secrets_can_be_looked_up(context: Context, drafts: Sequence[Draft]) -> None:
+    """A secret has a provider that is there, and says where it keeps the value."""
+    for draft in drafts:
+        if not draft["parameters"]:
+            draft.reject("parameters", "This field cannot be blank.")
+        elif not isinstance(draft["parameters"], dict):
+            draft.reject("parameters", 'Parameters must be in object form. Example: {"variable": "TOKEN"}')
+        if draft["provider"] not in PROVIDERS:
+            draft.reject("provider", f'No registered provider "{draft["provider"]}" is available')
+
+
+def value_of(secret: Mapping[str, Any]) -> str:
+    """The value of a secret, given its representation; for the use of netinv itself.
+
+    :raises SecretError: when it cannot be had
+    """
+    provider = PROVIDERS.get(secret["provider"])
+    if provider is None:
+        raise SecretProviderError(f'Secret "{secret["name"]}": no registered provider "{secret["provider"]}" is available')
+    where = f'Secret "{secret["name"]}" (provider "{provider.title}")'
+    parameter = secret["parameters"].get(provider.parameter)
+    if not isinstance(parameter, str) or not parameter:
+        raise SecretParametersError(f'{where}: The parameter "{provider.parameter}" is missing!')
+    try:
+        return provider.read(parameter)
+    except SecretError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+_CHECKED = {
+    "type": "object",
+    "properties": {"result": {"type": "boolean"}, "message": {"type": "string"}},
+    "required": ["result", "message"],
+}
+
+
+@services.shaped(_CHECKED)
+def check(request: Request) -> Response:
+    """Whether the value of a secret can be had, and if not, why; never the value."""
+    context, endpoint = services.open_item(request, ("GET",))
+    if request.context.key is None:
+        raise NotFound()
+    secret = pages.detail(context, endpoint, request.context.key)
+    try:
+        value_of(secret)
+    except SecretError as error:
+        return services.answer(context, request, {"result": False, "message": f"{type(error).__name__}: {error}"})
+    return services.answer(context, request, {"result": True, "message": "Passed"})
+
+
+def includeme(config: Any) -> None:
+    """Adds ``secrets/{id}/check/``."""
+    actions = services.Actions(config.registry.netinv.of_model(Secret).app)
+    actions.item("secrets", "check", get=check)
+    for service in actions.services:
+        config.add_cornice_service(service)

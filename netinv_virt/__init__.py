@@ -1,0 +1,72 @@
+"""Virtualization: clusters, the virtual machines on them, and their interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.app import App
+from netinv_core.dumps import Source
+from netinv_core.hookspecs import hookimpl
+from netinv_core.read.filters import Filter, key
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Spec, count_of
+from netinv_virt import netbox
+from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
+from netinv_virt.interfaces import interfaces
+from netinv_virt.primary import machine_addresses
+from netinv_virt.virtual_machines import VirtualMachine, virtual_machines
+
+SITE = "dcim.site"
+
+app = App(
+    "virtualization",
+    "Virtualization",
+    [cluster_types, cluster_groups, clusters, virtual_machines, interfaces],
+    migrations="netinv_virt:migrations",
+    distribution="netinv-virt",
+)
+
+
+@hookimpl
+def netinv_app() -> App:
+    """The application."""
+    return app
+
+
+def _machines_at(registry: Registry, table: Any) -> Any:
+    machine, cluster = VirtualMachine.__table__.alias(), Cluster.__table__.alias()
+    joined = machine.join(cluster, cluster.c.id == machine.c.cluster_id)
+    return sa.select(sa.func.count()).select_from(joined).where(cluster.c.site_id == table.c.id).scalar_subquery()
+
+
+@hookimpl
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+    """How many virtual machines run at a site."""
+    return [count_of("virtualmachine_count", _machines_at)] if endpoint.label == SITE else []
+
+
+@hookimpl
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
+    """Sites by their clusters, device roles and platforms by their virtual machines, each by its id alone."""
+    found = {SITE: "clusters", "dcim.devicerole": "virtual_machines", "dcim.platform": "virtual_machines"}
+    return [key(found[endpoint.label], by=())] if endpoint.label in found else []
+
+
+@hookimpl
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Hosts and primary addresses, from both ends."""
+    found = {
+        "dcim.device": [hosts_are_where_their_cluster_is],
+        "virtualization.virtualmachine": [machine_addresses.own()],
+        "ipam.ipaddress": [machine_addresses.stay()],
+    }
+    return found.get(endpoint.label, [])
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source]:
+    """The models of a NetBox dump that this application takes."""
+    return netbox.models

@@ -1,0 +1,24 @@
+"""Primary addresses of virtual machines: they are assigned to one of the machine's own interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.context import Context
+from netinv_ipam.addresses import VM_INTERFACE
+from netinv_ipam.primary import Holder
+from netinv_virt.interfaces import VMInterface
+from netinv_virt.virtual_machines import VirtualMachine
+
+
+def _owners(context: Context, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
+    """The machine each interface belongs to."""
+    table = VMInterface.__table__
+    statement = sa.select(table.c.id, table.c.virtual_machine_id).where(table.c.id.in_(interfaces))
+    return {key: (machine,) for key, machine in context.execute(statement)}
+
+
+machine_addresses = Holder(VirtualMachine, VM_INTERFACE, _owners, "virtual machine", "VM")

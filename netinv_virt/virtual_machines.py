@@ -1,0 +1,107 @@
+"""Virtual machines: what runs on clusters, with the resources it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.model import PROTECT, SET_NULL, Comments, Primary, Ref, document, required_text, to, unique_together, whole
+from netinv_core.read import pages
+from netinv_core.read.filters import key, tree, tree_pair, value
+from netinv_core.read.lookups import convert, negated
+from netinv_core.resource import Resource, Spec, computed
+from netinv_core.write.draft import Draft
+from netinv_core.write.uniqueness import unique_without
+from netinv_dcim.device_types import DeviceRole, Platform
+from netinv_dcim.devices import config_context, context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
+from netinv_dcim.switching import mac_address
+from netinv_extras.statuses import status
+from netinv_ipam.addresses import addressed
+from netinv_tenancy.tenants import Tenant, tenant_filters
+from netinv_virt.clusters import Cluster
+
+MAX_SMALL, MAX_LARGE = 2**15 - 1, 2**31 - 1
+
+
+class VirtualMachine(Primary):
+    """A machine without hardware of its own, on a cluster."""
+
+    __tablename__ = "virtualization_virtual_machine"
+    __table_args__ = (unique_together("cluster_id", "tenant_id", "name"),)
+
+    name: Mapped[str] = required_text(64)
+    status_id: Mapped[Ref] = status()
+    cluster_id: Mapped[Ref] = to(Cluster, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
+    role_id: Mapped[Ref | None] = to(DeviceRole, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
+    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
+    platform_id: Mapped[Ref | None] = to(Platform, on_delete=SET_NULL, back="virtual_machines", count="virtualmachine_count")
+    primary_ip4_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True)
+    primary_ip6_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True)
+    vcpus: Mapped[int | None] = whole(0, MAX_SMALL, label="VCPUs")
+    memory: Mapped[int | None] = whole(0, MAX_LARGE, label="Memory (MB)")
+    disk: Mapped[int | None] = whole(0, MAX_LARGE, label="Disk (GB)")
+    comments: Mapped[Comments]
+    local_context_data: Mapped[Any | None] = document()
+    local_context_schema_id: Mapped[Ref | None] = to(
+        "extras.configcontextschema", on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+    )
+
+
+def _of_cluster(name: str) -> Spec:
+    """Where a machine is: where its cluster is."""
+    return computed(name, lambda shown: shown, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"})
+
+
+virtual_machines = Resource(
+    VirtualMachine,
+    "virtual-machines",
+    title="virtual machine",
+    search=["name", "comments"],
+    fields=[_of_cluster("site"), _of_cluster("location"), primary_ip, config_context],
+    filters=[
+        *tenant_filters(),
+        *tree_pair("region", "cluster.site.region"),
+        key("site_id", "cluster.site", by=()),
+        key("site", "cluster.site"),
+        tree("location", "cluster.location"),
+        key("cluster_group_id", "cluster.group", by=()),
+        key("cluster_group", "cluster.group"),
+        key("cluster_type_id", "cluster.type", by=()),
+        key("cluster_type", "cluster.type"),
+        value("mac_address", "interfaces.mac_address", parse=mac_address),
+        addressed("primary_ip4"),
+        addressed("primary_ip6"),
+    ],
+)
+
+
+@virtual_machines.filter("cluster", multiple=False, suffixes=["n"])
+def on_cluster(context: Context, table: Any, values: list[str], suffix: str) -> Any:
+    """The machines of one cluster, by its id."""
+    cluster = convert(Cluster.__table__.c.id, values[-1])
+    if not pages.rows_of(context, Cluster, [cluster]):
+        raise ValueError("Select a valid choice. That choice is not one of the available choices.")
+    found = table.c.cluster_id == cluster
+    return negated(found) if suffix else found
+
+
+virtual_machines.filter("has_primary_ip", multiple=False, kind="boolean")(has_primary_ip)
+virtual_machines.filter("local_context_data", multiple=False, kind="boolean")(has_local_context)
+virtual_machines.rule(context_data_is_an_object)
+
+
+@virtual_machines.rule
+def roles_are_for_machines(context: Context, drafts: Sequence[Draft]) -> None:
+    """Only some roles may be given to virtual machines."""
+    given = [draft for draft in drafts if draft.changed("role_id")]
+    roles = pages.rows_of(context, DeviceRole, [draft["role_id"] for draft in given])
+    for draft in given:
+        if draft["role_id"] is not None and not roles[draft["role_id"]].vm_role:
+            draft.reject("role", f"device role instance with id {draft['role_id']!r} does not exist.")
+
+
+TAKEN = "A virtual machine with this name already exists in the assigned cluster."
+virtual_machines.rule(unique_without(VirtualMachine, ("cluster_id", "name"), "tenant_id", "name", TAKEN))
