@@ -2,12 +2,16 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt plugins/example .
+PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt .
 INSTALLED := .venv/.installed
 POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
 MARIADB ?= mysql://root@127.0.0.1:3306/test
 REDIS ?= redis://127.0.0.1:6379/9
-PYTEST := $(BIN)/python -m pytest -q -n 2
+PLUGINS := .venv/plugins
+PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2
+
+# Pyramid still uses pkg_resources, and setuptools says so at every start.
+export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 
 .PHONY: help install run test test-all bench lint lock clean
 
@@ -16,7 +20,7 @@ help:      ## list the targets
 
 install: $(INSTALLED)  ## make .venv with everything from the lock file
 
-$(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg plugins/*/setup.cfg)
+$(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
@@ -29,10 +33,15 @@ run: install  ## migrate a SQLite file, make the first user, serve API and worke
 	@echo "serving http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
 	@$(BIN)/pserve development.ini
 
-test: install  ## run the tests on SQLite
+# The example plugin is installed beside the service, for the tests alone.
+$(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cfg')
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
+	@touch $@
+
+test: $(PLUGINS)  ## run the tests on SQLite
 	$(PYTEST)
 
-test-all: install  ## run the tests on PostgreSQL and MariaDB, with Redis, over real connections
+test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB, with Redis, over real connections
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
 

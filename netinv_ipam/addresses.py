@@ -102,6 +102,15 @@ def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
     return {**shown, "nat_outside": next(iter(shown["nat_outside"]), None)}
 
 
+def single_nat_outside_schema(shape: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI schema that goes with :func:`single_nat_outside`."""
+    shown = shape.get("properties", {}).get("nat_outside")
+    if shown is None:
+        return shape
+    single = {"allOf": [shown["items"]], "nullable": True, "readOnly": True}
+    return {**shape, "properties": {**shape["properties"], "nat_outside": single}}
+
+
 def _of_devices(name: str, devices: Any) -> Filter:
     """Addresses of the interfaces of devices; the master of a virtual chassis speaks for all its members."""
 
@@ -173,7 +182,7 @@ ip_addresses = Resource(
         key("vminterface"),
         key("vminterface_id", "vminterface", by=()),
     ],
-    versions=[VersionChange("1.3", downgrade=single_nat_outside)],
+    versions=[VersionChange("1.3", downgrade=single_nat_outside, schema=single_nat_outside_schema)],
     example={"address": "198.18.0.1/24"},
 )
 

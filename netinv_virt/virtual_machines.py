@@ -18,6 +18,7 @@ from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import config_context, context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_dcim.switching import mac_address
+from netinv_extras.schemas import data_fits_its_schema
 from netinv_extras.statuses import status
 from netinv_ipam.addresses import addressed
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -91,6 +92,7 @@ def on_cluster(context: Context, table: Any, values: list[str], suffix: str) -> 
 virtual_machines.filter("has_primary_ip", multiple=False, kind="boolean")(has_primary_ip)
 virtual_machines.filter("local_context_data", multiple=False, kind="boolean")(has_local_context)
 virtual_machines.rule(context_data_is_an_object)
+virtual_machines.rule(data_fits_its_schema("local_context_data", "local_context_schema"))
 
 
 @virtual_machines.rule

@@ -12,19 +12,20 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import argon2
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine, make_url
 
 pytest.register_assert_rewrite("netinv_core.contract")
 
-from netinv_core.auth.identity import Identity
-from netinv_core.context import Context
+from netinv_core import migrating
+from netinv_core.auth import keys
 from netinv_core.contract import Api, Service, Unique
-from netinv_core.database import engine_from, session_factory
-from netinv_core.model import Base
+from netinv_core.database import engine_from
 from netinv_core.service import registry_for
 
+keys._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
 
 
@@ -64,11 +65,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 def migrate(engine: Engine) -> None:
     """The tables and rows a service starts with."""
-    registry = registry_for(engine.dialect.name, {})
-    Base.metadata.create_all(engine)
-    with session_factory(engine)() as session:
-        registry.hooks.netinv_seed(context=Context(registry, session, Identity(superuser=True), writing=True))
-        session.commit()
+    migrating.upgrade(engine, registry_for(engine.dialect.name, {}))
 
 
 @pytest.fixture(scope="session")

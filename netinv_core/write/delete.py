@@ -213,7 +213,9 @@ def _leave_lists(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
     """Takes rows out of the lists of models that know them by label only (a late association has no constraint to do it)."""
     for other in context.registry.endpoints.values():
         for field in other.fields.values():
-            target = field.table.c.get("target_id") if isinstance(field, Many) and field.to == endpoint.label else None
+            if not isinstance(field, Many) or field.to != endpoint.label:
+                continue
+            target = field.table.c.get("target_id")
             if target is not None and not target.foreign_keys:
                 clause = among(context.registry.dialect, target)
                 context.write(sa.delete(field.table).where(clause), {"keys": keys})
