@@ -18,7 +18,7 @@ from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import config_context, context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_dcim.switching import mac_address
-from netinv_extras.schemas import data_fits_its_schema
+from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema
 from netinv_extras.statuses import status
 from netinv_ipam.addresses import addressed
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -47,7 +47,7 @@ class VirtualMachine(Primary):
     comments: Mapped[Comments]
     local_context_data: Mapped[Any | None] = document()
     local_context_schema_id: Mapped[Ref | None] = to(
-        "extras.configcontextschema", on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
     )
 
 

@@ -19,11 +19,11 @@ from sqlalchemy.engine import Engine, make_url
 
 pytest.register_assert_rewrite("netinv_core.contract")
 
-from netinv_core import migrating
-from netinv_core.auth import keys
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.database import engine_from
-from netinv_core.service import registry_for
+from netinv_core import migrating  # noqa: E402
+from netinv_core.auth import keys  # noqa: E402
+from netinv_core.contract import Api, Service, Unique  # noqa: E402
+from netinv_core.database import engine_from  # noqa: E402
+from netinv_core.service import registry_for  # noqa: E402
 
 keys._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 SERVER = os.environ.get("NETINV_TEST_DATABASE", "")

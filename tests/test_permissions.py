@@ -48,7 +48,10 @@ def test_constraints_follow_references_and_lookups(make_user: Any, three: dict[s
         assert sorted(found) == sorted(expected), constraints
 
 
-@pytest.mark.parametrize("constraints", [{"nosuch": 1}, {"name__nosuch": 1}, {"id": "zz"}, {"name__regex": "("}, {"group__name__in": 5}, {"id__in": ["zz"]}, {"group__nosuch__name": 1}])
+SENSELESS = [{"nosuch": 1}, {"name__nosuch": 1}, {"id": "zz"}, {"name__regex": "("}, {"group__name__in": 5}, {"id__in": ["zz"]}, {"group__nosuch__name": 1}]
+
+
+@pytest.mark.parametrize("constraints", SENSELESS)
 def test_a_constraint_without_sense_grants_nothing(make_user: Any, three: dict[str, Any], constraints: Any) -> None:
     client = make_user(("view change", "tenancy.tenant", constraints)).api
     assert seen(client, three) == ""

@@ -165,7 +165,10 @@ def test_names_in_a_page_are_escaped(api: Api, unique: Any) -> None:
     assert "<script>alert" not in page.text and "&lt;script&gt;" in page.text
 
 
-@pytest.mark.parametrize(("query", "accept", "status"), [({}, "application/xml", 406), ({}, "text/csv", 406), ({"format": "api"}, "*/*", 406), ({"format": "csv"}, "*/*", 404)])
+@pytest.mark.parametrize(
+    ("query", "accept", "status"),
+    [({}, "application/xml", 406), ({}, "text/csv", 406), ({"format": "api"}, "*/*", 406), ({"format": "csv"}, "*/*", 404)],
+)
 def test_other_media_types_are_refused(api: Api, query: Any, accept: str, status: int) -> None:
     detail = "Could not satisfy the request Accept header." if status == 406 else "Not found."
     assert api.get(TENANTS, query, version=None, headers={"Accept": accept}, status=status) == {"detail": detail}
@@ -220,7 +223,10 @@ def test_a_missing_slash_is_a_redirect_that_keeps_the_query(anonymous: Api, meth
     assert response.headers["Location"].removeprefix("http://localhost") == f"{path}/?limit=1&a=%C3%A9"
 
 
-@pytest.mark.parametrize("path", ["/api/nosuch/", "/api/nosuch", "/api/tenancy/nosuch/", "/api/tenancy/nosuch", "/api/tenancy/tenants/1/nosuch/", "/nosuch", "/api/%FF/", "/api/tenancy/%00/"])
+UNKNOWN = ["/api/nosuch/", "/api/nosuch", "/api/tenancy/nosuch/", "/api/tenancy/nosuch", "/api/tenancy/tenants/1/nosuch/", "/nosuch"]
+
+
+@pytest.mark.parametrize("path", [*UNKNOWN, "/api/%FF/", "/api/tenancy/%00/"])
 def test_unknown_paths_are_404_for_everyone(api: Api, anonymous: Api, path: str) -> None:
     assert api.get(path, status=404) == anonymous.get(path, status=404) == {"detail": "Not found."}
 
@@ -286,7 +292,12 @@ def test_preferences_are_merged_key_by_key(make_user: Any) -> None:
 
 # -- hosts and proxies
 
-FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "inventory.example", "X-Forwarded-For": "192.0.2.7", "Forwarded": "proto=https;host=inventory.example"}
+FORWARDED = {
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": "inventory.example",
+    "X-Forwarded-For": "192.0.2.7",
+    "Forwarded": "proto=https;host=inventory.example",
+}
 
 
 def test_urls_carry_the_host_that_was_asked(api: Api, word: str) -> None:

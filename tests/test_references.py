@@ -89,7 +89,14 @@ def test_an_attribute_that_is_none_names_the_choices(api: Api, unique: Any) -> N
     assert message.startswith("Cannot resolve keyword 'nosuch' into field. Choices are: ")
 
 
-@pytest.mark.parametrize("reference", [[], [1], {"id": None}, {"id": {}}, {"name": None}, {"name": []}, {"name": {"x": 1}}, {"name__regex": "("}, {"id": "zz"}, True, 1.5, {"parent__parent__parent__name": "x"}, {"": 1}, {"__": 1}, {"name__in": 5}])
+SENSELESS: list[Any] = [
+    *([], [1], True, 1.5, {"": 1}, {"__": 1}),
+    *({"id": None}, {"id": {}}, {"id": "zz"}, {"name": None}, {"name": []}, {"name": {"x": 1}}),
+    *({"name__regex": "("}, {"name__in": 5}, {"parent__parent__parent__name": "x"}),
+]
+
+
+@pytest.mark.parametrize("reference", SENSELESS)
 def test_senseless_references_are_refused(api: Api, unique: Any, reference: Any) -> None:
     assert list(api.post(TENANTS, {"name": unique(), "group": reference}, status=400)) == ["group"]
 

@@ -56,7 +56,8 @@ def a_list_with_one_fault_creates_none(case: Case) -> None:
     good = case.body()
     before = case.api.get(case.path, {"limit": 1})["count"]
     incomplete = {name: None for name, field in case.endpoint.writable.items() if field.required}
-    for bad in (*([incomplete] if incomplete else []), "zz", None, []):
+    faults: list[Any] = [*([incomplete] if incomplete else []), "zz", None, []]
+    for bad in faults:
         refused = case.api.post(case.path, [good, bad], status=400)
         assert len(refused) == 2 and refused[0] == {} and refused[1], refused
     assert case.api.get(case.path, {"limit": 1})["count"] == before

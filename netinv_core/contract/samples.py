@@ -119,7 +119,7 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
     if known is not None and known.parse is None:
         low = known.minimum if known.minimum is not None else 1
         high = known.maximum if known.maximum is not None else low + 10**6
-        yield from {
+        likely: dict[type, list[Any]] = {
             bool: [another],
             int: [low + number % (high - low + 1)],
             float: [1.5, float(low)],
@@ -127,7 +127,8 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
             uuid.UUID: [str(uuid.uuid4())],
             datetime.date: [f"20{number % 90 + 10}-01-02"],
             datetime.datetime: [f"20{number % 60 + 40}-01-02T03:04:05Z"],
-        }.get(kind, [{"sample": number}] if known.kind == "json" else [])
+        }
+        yield from likely.get(kind, [{"sample": number}] if known.kind == "json" else [])
     yield unique()[-(getattr(field, "length", None) or 50) :]
     yield f"{unique()}@example.org"
     yield f"{number:06x}"
@@ -147,7 +148,7 @@ def accepts(endpoint: Endpoint, field: kinds.Field, value: Any) -> bool:
     return True
 
 
-def _alone(endpoint: Endpoint, attribute: str) -> bool:
+def _alone(endpoint: Endpoint, attribute: Any) -> bool:
     """Whether two samples cannot share what a reference leads to: nothing else tells them apart in a unique set."""
     if endpoint.table.c[attribute].unique:
         return True
