@@ -327,6 +327,10 @@ class Many(Field):
             raise refused_items(value) if self.plain else refused_list(value)
         draft.refer_many(self, value)
 
+    def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:
+        """Which of these ids the list may hold; ``None`` for all of them."""
+        return None
+
     def settle(self, draft: Draft, found: list[Any]) -> None:
         """Takes the ids that were found for what was sent."""
         draft.many[self.name] = list(dict.fromkeys(found))

@@ -118,6 +118,10 @@ class Tags(kinds.Many):
             value = [item["id"] for item in value]
         super().accept(draft, value)
 
+    def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:
+        typed = tag_types.c.label == self.endpoint.label
+        return set(context.execute(sa.select(tag_types.c.owner_id).where(tag_types.c.owner_id.in_(ids), typed)).scalars())
+
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
         wanted = {draft.id: draft.many[self.name] for draft in drafts if self.name in draft.many}
         if not wanted:

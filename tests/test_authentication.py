@@ -135,7 +135,9 @@ def test_a_wrong_password_gets_nothing(make_user: Any, anonymous: Api) -> None:
 
 
 def test_a_password_does_not_stand_for_a_permission_or_an_active_account(make_user: Any, anonymous: Api) -> None:
-    assert anonymous.post(TOKENS, headers=basic(make_user(password="pw").username, "pw"), status=403) == detail("You do not have permission to perform this action.")
+    stranger = make_user(password="pw")
+    denied = detail("You do not have permission to perform this action.")
+    assert anonymous.post(TOKENS, headers=basic(stranger.username, "pw"), status=403) == denied
     inactive = make_user(superuser=True, active=False, password="pw")
     assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail("User inactive")
 

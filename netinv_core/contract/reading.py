@@ -5,6 +5,8 @@ from __future__ import annotations
 from netinv_core import fields as kinds
 from netinv_core.contract.cases import Case, check
 from netinv_core.http.versions import SUPPORTED
+from netinv_core.model import known
+from netinv_core.registry import Endpoint
 
 
 @check()
@@ -26,6 +28,20 @@ def a_list_is_paged_in_a_total_order(case: Case) -> None:
         page = following
     assert [item["id"] for item in found] == [item["id"] for item in whole["results"]]
     assert {item["id"] for item in found} == {item["id"] for item in made}
+
+
+def _sorted_naturally(endpoint: Endpoint) -> bool:
+    columns = [endpoint.table.c.get(name.strip("-?")) for name in endpoint.resource.order]
+    return endpoint.resource.writable and any(column is not None and known(column).natural_of == "name" for column in columns)
+
+
+@check(_sorted_naturally)
+def names_sort_by_the_numbers_in_them(case: Case) -> None:
+    """``eth2`` comes before ``eth10``."""
+    word = case.unique()
+    made = [case.make(name=f"{word}eth{number}") for number in ("10", "9", "1/10", "100", "1/9")]
+    shown = [item["name"].removeprefix(word) for item in case.list_of(made)["results"]]
+    assert shown == ["eth1/9", "eth1/10", "eth9", "eth10", "eth100"]
 
 
 @check()

@@ -27,6 +27,7 @@ from netinv_core.context import Context
 from netinv_core.http.versions import NEWEST
 from netinv_core.service import make_app
 
+PASSWORD = "correct horse"  # noqa: S105 - the administrator of a test
 NOTHING: Any = object()
 SAME: Any = object()
 EXPECTED = {"GET": 200, "HEAD": 200, "OPTIONS": 200, "POST": 201, "PUT": 200, "PATCH": 200, "DELETE": 204}
@@ -143,7 +144,7 @@ class Service:
         self.app = make_app(engine, self.settings)
         self.registry = self.app.registry.netinv
         self.unique = Unique()
-        self.admin = self.user(superuser=True, password="correct horse")
+        self.admin = self.user(superuser=True, password=PASSWORD)
         self.api = self.admin.api
         self.anonymous = Api(self.app, None)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.exceptions import URLDecodeError
-from pyramid.httpexceptions import HTTPException, HTTPFound
+from pyramid.httpexceptions import HTTPException
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.response import Response
@@ -30,11 +30,17 @@ def not_found(error: Exception, request: Request) -> Response:
     path = request.path
     if not path.endswith("/") and _exists(request, f"{path}/"):
         query = f"?{request.query_string}" if request.query_string else ""
-        found = HTTPFound(location=f"{path}/{query}")
-        response = Response(status=302, content_type="text/html")
-        response.headers["Location"] = found.location
+        response = Relative(status=302, content_type="text/html")
+        response.headers["Location"] = f"{path}/{query}"
         return response
     return refused(NotFound(), request)
+
+
+class Relative(Response):  # type: ignore[misc]
+    """A redirect whose Location is a path: WebOb would make it absolute, with a host that a proxy may have changed."""
+
+    def _abs_headerlist(self, environ: Any) -> Any:
+        return list(self.headerlist)
 
 
 def _exists(request: Request, path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,45 +20,48 @@ from netinv_core.http.opening import Opened, open_request
 from netinv_core.model import table_of
 
 READ_ONLY = "GET, HEAD, OPTIONS"
-DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. '/api/dcim/locations/'."
+DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
 
 
-def _described(request: Request, name: str, description: str = "") -> dict[str, Any]:
-    return {"name": name, "description": description, "renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
+def root(name: str, description: str = "", allow: str = READ_ONLY) -> Callable[[Callable[[Opened, Request], Any]], Callable[[Request], Response]]:
+    """Makes a view of a function that gives the body; OPTIONS says what it is."""
+
+    def wrap(function: Callable[[Opened, Request], Any]) -> Callable[[Request], Response]:
+        def view(request: Request) -> Response:
+            context = open_request(request, allow)
+            if request.method == "OPTIONS":
+                formats = {"renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
+                return services.answer(context, request, {"name": name, "description": description, **formats})
+            if request.method not in allow.split(", "):
+                raise NotAllowed(request.method, allow)
+            return services.answer(context, request, function(context, request))
+
+        return view
+
+    return wrap
 
 
-def _open(request: Request, allow: str = READ_ONLY) -> Opened:
-    context = open_request(request, allow)
-    if request.method not in allow.split(", "):
-        raise NotAllowed(request.method, allow)
-    return context
-
-
-def api_root(request: Request) -> Response:
+@root("API Root", DESCRIPTION)
+def api_root(context: Opened, request: Request) -> Any:
     """The applications, by name."""
-    context = _open(request)
-    if request.method == "OPTIONS":
-        return services.answer(context, request, _described(request, "API Root", DESCRIPTION))
     names = {name for name, app in context.registry.apps.items() if not app.plugin} | {"plugins", "status"}
-    return services.answer(context, request, {name: f"{context.base}/api/{name}/" for name in sorted(names)})
+    return {name: f"{context.base}/api/{name}/" for name in sorted(names)}
 
 
-def app_root(app: App) -> Any:
+def app_root(app: App) -> Callable[[Request], Response]:
     """The view of an application's root: its resources, by name."""
 
-    def view(request: Request) -> Response:
-        context = _open(request)
-        if request.method == "OPTIONS":
-            return services.answer(context, request, _described(request, app.title))
+    @root(app.title, f"{app.title} API root view")
+    def view(context: Opened, request: Request) -> Any:
         names = [resource.name for resource in app.resources] + (["config"] if app.name == "users" else [])
-        return services.answer(context, request, {name: f"{context.base}{app.path}{name}/" for name in sorted(names)})
+        return {name: f"{context.base}{app.path}{name}/" for name in sorted(names)}
 
     return view
 
 
-def status(request: Request) -> Response:
+@root("Status", "The service's version, its packages and what they run on.")
+def status(context: Opened, request: Request) -> Any:
     """Versions of the service, its packages and what they run on; packages that could not be started."""
-    context = _open(request)
     registry = context.registry
     found: dict[str, Any] = {
         "netinv-version": importlib.metadata.version("netinv-core"),
@@ -69,26 +73,23 @@ def status(request: Request) -> Response:
     }
     for entries in registry.hooks.netinv_status(context=context):
         found.update(entries)
-    return services.answer(context, request, found)
+    return found
 
 
 def _version(app: App) -> str:
-    if not app.distribution:
-        return app.version
-    return importlib.metadata.version(app.distribution)
+    return importlib.metadata.version(app.distribution) if app.distribution else app.version
 
 
-def plugins_root(request: Request) -> Response:
+@root("Plugins", "Plugins API root view")
+def plugins_root(context: Opened, request: Request) -> Any:
     """The plugins, by name, and the list of what is installed."""
-    context = _open(request)
     found = {"installed-plugins": f"{context.base}/api/plugins/installed-plugins/"}
-    found |= {name: f"{context.base}{app.path}" for name, app in sorted(context.registry.apps.items()) if app.plugin}
-    return services.answer(context, request, found)
+    return found | {name: f"{context.base}{app.path}" for name, app in sorted(context.registry.apps.items()) if app.plugin}
 
 
-def installed_plugins(request: Request) -> Response:
+@root("Installed Plugins", "API view for listing all installed plugins")
+def installed_plugins(context: Opened, request: Request) -> Any:
     """Every plugin with its version and author; those that could not be started with the reason."""
-    context = _open(request)
     found: list[dict[str, Any]] = [
         {
             "name": app.title,
@@ -101,18 +102,15 @@ def installed_plugins(request: Request) -> Response:
         for app in context.registry.apps.values()
         if app.plugin
     ]
-    found += [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in context.registry.broken]
-    return services.answer(context, request, found)
+    broken = [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in context.registry.broken]
+    return found + broken
 
 
-def user_config(request: Request) -> Response:
+@root("User Config", "The preferences of the user who asks.", allow="GET, PATCH, HEAD, OPTIONS")
+def user_config(context: Opened, request: Request) -> Any:
     """The preferences of the user who asks: read, or merged key by key (PATCH)."""
-    allow = "GET, PATCH, HEAD, OPTIONS"
-    context = _open(request, allow)
-    if request.method == "OPTIONS":
-        return services.answer(context, request, _described(request, "User Config"))
     if context.identity.anonymous:
-        return services.answer(context, request, {})
+        return {}
     table = table_of(User)
     mine = table.c.id == context.identity.user_id
     stored = context.execute(sa.select(table.c.config_data).where(mine)).scalar() or {}
@@ -122,7 +120,7 @@ def user_config(request: Request) -> Response:
             raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
         stored = _merged(stored, body)
         context.write(sa.update(table).where(mine).values(config_data=stored))
-    return services.answer(context, request, stored)
+    return stored
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +131,7 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def unavailable(reason: str) -> Any:
+def unavailable(reason: str) -> Callable[[Request], Response]:
     """The view of a package that could not be started."""
 
     def view(request: Request) -> Response:

@@ -7,8 +7,8 @@ with OR, parameters with AND.
 from __future__ import annotations
 
 import dataclasses
-import operator
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 

@@ -63,6 +63,7 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     _find_ids(context, by_id)
     for (target, names), group in by_attributes.items():
         _find_attributes(context, target, names, group)
+    _refuse_outside(context, [wanted for _, _, found in lists for wanted in found])
     for wanted in singles:
         assert isinstance(wanted.field, Reference)
         if wanted.error:
@@ -160,6 +161,17 @@ def _find_ids(context: Context, by_id: dict[Endpoint, list[Wanted]]) -> None:
             for wanted in by_id[target]:
                 if (number, wanted.id) not in found:
                     wanted.refuse(NO_SUCH_ID, wanted.raw)
+
+
+def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:
+    """Refuses objects that exist but may not stand in the list they were named for; one statement a field."""
+    for field in {wanted.field for wanted in every if isinstance(wanted.field, Many)}:
+        group = [wanted for wanted in every if wanted.field is field and wanted.error is None]
+        allowed = field.allowed(context, {wanted.id for wanted in group}) if group else None
+        for wanted in group:
+            if allowed is not None and wanted.id not in allowed:
+                by_attributes = isinstance(wanted.raw, dict)
+                wanted.refuse(NO_SUCH if by_attributes else NO_SUCH_ID, _flatten(wanted.raw, ()) if by_attributes else wanted.raw)
 
 
 def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
