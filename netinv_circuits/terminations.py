@@ -57,7 +57,7 @@ circuit_terminations = Resource(
     search=["circuit.cid", "xconnect_id", "pp_info", "description"],
     fields=[*cable_ends],
     filters=[one_of("term_side", SIDES, multiple=False), *cable_filters, *tree_pair("region", "site.region"), tree("location")],
-    example={"term_side": "A"},
+    example={"term_side": "A", "site": ...},
 )
 
 

@@ -137,7 +137,8 @@ def matching(dialect: str, expression: Any, pattern: str, *, ignore_case: bool) 
     if dialect == "postgresql":
         shared = re.sub(r"\\[bBZz]|\\.", lambda m: _POSTGRES_WORDS.get(m.group(), m.group()), pattern, flags=re.S)
         operator = "~*" if ignore_case else "~"
-        return expression.op(operator, is_comparison=True)(shared)
+        folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")  # the collation C folds and classifies ASCII only
+        return folding.op(operator, is_comparison=True)(shared)
     if dialect == "sqlite":
         return expression.op("REGEXP", is_comparison=True)(("(?i)" if ignore_case else "") + pattern)
     flags = "(?i)" if ignore_case else "(?-i)"

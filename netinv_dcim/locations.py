@@ -110,6 +110,7 @@ location_types = Resource(
     order=["tree_key"],
     search=["name", "description"],
     fields=[Spec("content_types", _content_types), _depth()],
+    example={"nestable": True},
 )
 
 locations = Resource(
@@ -124,6 +125,7 @@ locations = Resource(
     filters=[
         *tenant_filters(),
     ],
+    example={"site": ...},
 )
 
 

@@ -168,6 +168,7 @@ racks = Resource(
         one_of("outer_unit", OUTER_UNITS, multiple=False),
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
     ],
+    example={"u_height": 100, "outer_width": 600, "outer_unit": "mm"},
 )
 
 rack_reservations = Resource(
@@ -186,7 +187,7 @@ rack_reservations = Resource(
         key("site", "rack.site", by="slug", ids=False),
         key("user", by="username", ids=False),
     ],
-    example={"units": [1]},
+    example={"units": lambda number: [number % 97 + 1]},
 )
 
 

@@ -67,7 +67,7 @@ aggregates = Resource(
         networks.lookups("network", "prefix"),
         value("date_added", lookup_names=lookups.NUMBER),
     ],
-    example={"prefix": "198.18.0.0/15"},
+    example={"prefix": "2001:db8:{:x}::/48".format},
 )
 aggregates.prepare(networks.unpacking("prefix"))
 aggregates.rule(networks.refusing_everything("prefix", "aggregate"))

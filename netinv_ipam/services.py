@@ -123,7 +123,7 @@ services = Resource(
         many("ipaddresses", service_addresses, "ipam.ipaddress", plain=True, back="services"),
     ],
     filters=[one_of("protocol", PROTOCOLS, multiple=False)],
-    example={"ports": [8080], "protocol": "tcp"},
+    example={"ports": [8080], "protocol": "tcp", "device": ...},
 )
 
 

@@ -51,18 +51,6 @@ def empty_database(folder: Any) -> Iterator[Engine]:
         server.dispose()
 
 
-# What samples need beyond their fields' types; see netinv_core.contract.samples.
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "circuits.circuittermination": {"site": ...},
-    "dcim.location": {"site": ...},
-    "dcim.locationtype": {"nestable": True},
-    "dcim.rack": {"u_height": 100, "outer_width": 600, "outer_unit": "mm"},
-    "dcim.rackreservation": {"units": lambda number: [number % 97 + 1]},
-    "ipam.aggregate": {"prefix": "2001:db8:{:x}::/48".format},
-    "ipam.service": {"device": ..., "ports": [8080]},
-}
-
-
 def migrate(engine: Engine) -> None:
     """The tables and rows a service starts with."""
     migrating.upgrade(engine, registry_for(engine.dialect.name, {}))
@@ -80,9 +68,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def service(engine: Engine) -> Service:
     """The service, with an administrator."""
     found = Service(engine)
-    for label, example in EXAMPLES.items():
-        if label in found.registry.endpoints:
-            found.registry[label].resource.example.update(example)
     if "dcim.rackreservation" in found.registry.endpoints:  # always its maker's
         found.registry["dcim.rackreservation"].resource.example["user"] = found.admin.id
     return found

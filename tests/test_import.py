@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
-from conftest import empty_database, migrate
+from tests.conftest import empty_database, migrate
 
 from netinv_core.auth import identity
 from netinv_core.changes import ObjectChange

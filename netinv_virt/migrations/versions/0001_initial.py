@@ -82,6 +82,7 @@ def upgrade() -> None:
     sa.Column('last_updated', columns.Timestamp(), nullable=False),
     sa.Column('custom_field_data', columns.Json(), nullable=False),
     sa.ForeignKeyConstraint(['cluster_id'], ['virtualization_cluster.id'], name=op.f('fk_virtualization_virtual_machine_cluster_id')),
+    sa.ForeignKeyConstraint(['local_context_schema_id'], ['extras_config_context_schema.id'], name=op.f('fk_virtualization_virtual_machine_local_context_schema_id')),
     sa.ForeignKeyConstraint(['platform_id'], ['dcim_platform.id'], name=op.f('fk_virtualization_virtual_machine_platform_id')),
     sa.ForeignKeyConstraint(['role_id'], ['dcim_device_role.id'], name=op.f('fk_virtualization_virtual_machine_role_id')),
     sa.ForeignKeyConstraint(['status_id'], ['extras_status.id'], name=op.f('fk_virtualization_virtual_machine_status_id')),
