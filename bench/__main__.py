@@ -34,8 +34,7 @@ def bench(
     """Measure a netinv service of this benchmark's own.
 
     Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST, and
-    measures requests from this machine through one HTTP connection a client (requests; its own share of a small answer is
-    about 1 ms). Aims are for scale 1, PostgreSQL and one client.
+    measures requests from this machine through one open HTTP connection a client, decoding included. Aims are for scale 1, PostgreSQL and one client.
     """
     try:
         other = report.read(compare) if compare else None

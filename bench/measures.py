@@ -84,11 +84,11 @@ def _reads(world: World) -> list[Measure]:
 
 
 def _refused(client: Client) -> int:
-    token = client.session.headers.pop("Authorization")
+    token = client.headers.pop("Authorization")
     try:
         client.call("GET", "dcim/devices/", expect=403)
     finally:
-        client.session.headers["Authorization"] = token
+        client.headers["Authorization"] = token
     return 1
 
 

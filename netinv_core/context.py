@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import datetime
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 import zope.sqlalchemy
@@ -25,7 +26,8 @@ class Context:
     """One unit of work: a request, an import or a command.
 
     ``base`` is the absolute URL of the service without a trailing slash; ``managed`` says that a transaction manager
-    commits the session; ``seen`` keeps what rules looked up (:func:`netinv_core.read.pages.rows_of`) until the next write.
+    commits the session; ``seen`` keeps what rules looked up (:func:`netinv_core.read.pages.rows_of`) until the next write;
+    ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it.
     """
 
     registry: Registry
@@ -36,6 +38,7 @@ class Context:
     request_id: uuid.UUID = dataclasses.field(default_factory=uuid.uuid4)
     writing: bool = False
     managed: bool = False
+    copying: bool = False
     now: datetime.datetime = dataclasses.field(default_factory=now)
     journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
@@ -48,6 +51,12 @@ class Context:
             options = options_for(self.registry.dialect, writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
         return self._connection
+
+    def on_behalf(self) -> Self:
+        """The same unit of work for what the service itself does because of the user: all is permitted, and recorded as the user's."""
+        found = copy.copy(self)
+        found.identity = dataclasses.replace(self.identity, superuser=True)
+        return found
 
     def execute(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a SELECT."""

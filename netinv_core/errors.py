@@ -95,3 +95,11 @@ class Unavailable(_Detailed):
     """503: the part of the service that answers this path could not be started."""
 
     status = 503
+
+
+def words(body: Any) -> str:
+    """The messages of an error's body in one line."""
+    if isinstance(body, dict):
+        parts = ((name, words(value)) for name, value in body.items())
+        return "; ".join(text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts)
+    return " ".join(filter(None, map(words, body))) if isinstance(body, list) else str(body)

@@ -336,7 +336,7 @@ class Many(Field):
         draft.many[self.name] = list(dict.fromkeys(found))
 
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
-        replace_rows(context, self.table, "target_id", {d.id: d.many[self.name] for d in drafts if self.name in d.many})
+        replace_rows(context, self.table, "target_id", self.name, drafts)
 
     def flat(self, shown: Any) -> Any:
         return [item["id"] for item in shown]
@@ -384,7 +384,7 @@ class Labels(Field):
         draft.many[self.name] = list(dict.fromkeys(value))
 
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
-        replace_rows(context, self.table, "label", {d.id: d.many[self.name] for d in drafts if self.name in d.many})
+        replace_rows(context, self.table, "label", self.name, drafts)
 
     def flat(self, shown: Any) -> Any:
         return [found.id for label in shown if (found := self.registry.content_type(label)) is not None]
@@ -523,13 +523,12 @@ def grouped(plan: Plan, place: Place, inner: Plan) -> Reader:
     return lambda row, page: page.batches[batch].get(row[key], [])
 
 
-def replace_rows(context: Context, table: Any, column: str, wanted: dict[Any, list[Any]]) -> None:
-    """Makes the association rows of each owner be exactly those wanted."""
-    if not wanted:
-        return
-    clause = among(context.registry.dialect, table.c.owner_id)
-    context.write(sa.delete(table).where(clause), {"keys": list(wanted)})
-    rows = [{"owner_id": owner, column: value} for owner, values in wanted.items() for value in values]
+def replace_rows(context: Context, table: Any, column: str, name: str, drafts: Sequence[Draft]) -> None:
+    """Makes the association rows of each draft be exactly those of its list ``name``, where it has one."""
+    wanted = [draft for draft in drafts if name in draft.many]
+    if former := [draft.id for draft in wanted if not draft.new]:
+        context.write(sa.delete(table).where(among(context.registry.dialect, table.c.owner_id)), {"keys": former})
+    rows = [{"owner_id": draft.id, column: value} for draft in wanted for value in draft.many[name]]
     if rows:
         context.write(sa.insert(table), rows)
 

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from netinv_core.changes import Journal
 from netinv_core.context import Context
 from netinv_core.dumps import Dump, Key, Part, Source
-from netinv_core.errors import Refused
+from netinv_core.errors import Refused, words
 from netinv_core.fields import Status
 from netinv_core.registry import Endpoint
 from netinv_core.translation import NO_RESOURCE, Body, Missing, Translation
@@ -71,6 +71,7 @@ def import_netbox(context: Context, path: Path, report: Report, *, origin: str =
     for found in context.registry.hooks.netinv_importers(registry=context.registry):
         sources.update(found)
     report.expected = len(dump)
+    context.copying = True
     translation = Translation(context.registry, dump, sources, user_id=context.identity.user_id, origin=origin)
     Import(context, translation, report).run()
 
@@ -258,11 +259,3 @@ def _plain(value: Any) -> Any:
 
 def _changed(before: Body, after: Body) -> bool:
     return any(before.get(name) != value for name, value in after.items() if name != "last_updated")
-
-
-def words(body: Any) -> str:
-    """The messages of an error's body in one line."""
-    if isinstance(body, dict):
-        parts = ((name, words(value)) for name, value in body.items())
-        return "; ".join(text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts)
-    return " ".join(words(item) for item in body) if isinstance(body, list) else str(body)

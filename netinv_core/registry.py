@@ -5,6 +5,7 @@ It hangs on ``config.registry.netinv`` and is complete after :meth:`Registry.fre
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import re
@@ -142,6 +143,11 @@ class Endpoint:
         return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
 
     @functools.cached_property
+    def row_type(self) -> Any:
+        """A named tuple of the columns, for rows that a statement of several models finds."""
+        return collections.namedtuple(self.model.__name__, self.table.c.keys(), rename=True)
+
+    @functools.cached_property
     def costly(self) -> frozenset[str]:
         """The fields that a request can leave out."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
@@ -211,7 +217,8 @@ class Endpoint:
         registry = self.registry
         for specs in registry.hooks.netinv_fields(registry=registry, endpoint=self):
             for spec in specs:
-                self.fields[spec.name] = spec.make(registry, self)
+                if spec.name not in self.resource.omit:
+                    self.fields[spec.name] = spec.make(registry, self)
         for found in registry.hooks.netinv_relations(registry=registry, endpoint=self):
             self.relations.update(found)
         for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
@@ -267,6 +274,7 @@ class Registry:
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
         self.content_types: dict[str, ContentType] = {}
+        self.unions: dict[Any, Any] = {}
         self.cache: dict[Any, Any] = {}
         self.cache_version: int | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ import pyramid_tm
 from pyramid.config import Configurator
 from sqlalchemy.engine import Engine
 
-from netinv_core import content_types, work
+from netinv_core import content_types
 from netinv_core import settings as known_settings
 from netinv_core.app import Broken, discover
 from netinv_core.auth.identity import ANONYMOUS
@@ -47,9 +48,14 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     engine = engine_for(known)
     app = make_app(engine, known, settings)
     if known["embedded_worker"] and known["queue_url"]:
+        from netinv_core import work  # Huey and Redis take 8 MiB that a service without a worker can spare
+
         huey = work.queue(known["queue_url"])
         work.add_tasks(huey, engine, app.registry.netinv)
         work.start_embedded(huey)
+    # What stands after the start stays: the collector need not look at it again with every page of a thousand objects.
+    gc.collect()
+    gc.freeze()
     return app
 
 

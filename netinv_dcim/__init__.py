@@ -19,6 +19,7 @@ from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
 from netinv_dcim.redundancy import device_redundancy_groups
 from netinv_dcim.regions import regions
 from netinv_dcim.sites import sites
+from netinv_dcim.templates import interface_templates
 from netinv_dcim.virtual_chassis import virtual_chassis
 
 app = App(
@@ -35,6 +36,7 @@ app = App(
         rack_reservations,
         manufacturers,
         device_types,
+        interface_templates,
         device_roles,
         platforms,
         devices,

@@ -248,30 +248,26 @@ def topmost_locations_have_a_site(context: Context, drafts: Sequence[Draft]) -> 
             draft.reject("site", f"A Location of type {name} must not have an associated Site.")
 
 
+def _upward(context: Context, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
+    """Every location with itself and all above it, each with the site it names; read once for all rules of a batch."""
+    wanted, seen = {key for key in keys if key is not None}, context.seen.setdefault(_upward, {})
+    if missing := wanted - seen.keys():
+        here, above = Location.__table__, Location.__table__.alias()
+        up = sa.select(here.c.id.label("start"), here.c.id.label("at"), here.c.parent_id, here.c.site_id).where(here.c.id.in_(missing)).cte(recursive=True)
+        up = up.union(sa.select(up.c.start, above.c.id, above.c.parent_id, above.c.site_id).where(above.c.id == up.c.parent_id))
+        for start, at, site in context.execute(sa.select(up.c.start, up.c.at, up.c.site_id)):
+            seen.setdefault(start, {})[at] = site
+    return {key: seen[key] for key in wanted if key in seen}
+
+
 def base_sites(context: Context, keys: Iterable[Any]) -> dict[Any, Any]:
     """The sites that locations are at, by location: those of their topmost ancestors."""
-    wanted = {key for key in keys if key is not None}
-    if not wanted:
-        return {}
-    here = Location.__table__
-    up = sa.select(here.c.id.label("start"), here.c.parent_id, here.c.site_id).where(here.c.id.in_(wanted)).cte(recursive=True)
-    above = here.alias()
-    up = up.union(sa.select(up.c.start, above.c.parent_id, above.c.site_id).where(above.c.id == up.c.parent_id))
-    return dict(context.execute(sa.select(up.c.start, up.c.site_id).where(up.c.site_id.is_not(None))).tuples().all())
+    return {key: site for key, above in _upward(context, keys).items() for site in above.values() if site is not None}
 
 
 def within(context: Context, inner: Iterable[Any]) -> dict[Any, set[Any]]:
     """Every location with itself and all above it, by id."""
-    wanted = {key for key in inner if key is not None}
-    if not wanted:
-        return {}
-    here, above = Location.__table__, Location.__table__.alias()
-    up = sa.select(here.c.id.label("start"), here.c.id.label("at"), here.c.parent_id).where(here.c.id.in_(wanted)).cte(recursive=True)
-    up = up.union(sa.select(up.c.start, above.c.id, above.c.parent_id).where(above.c.id == up.c.parent_id))
-    found: dict[Any, set[Any]] = {}
-    for start, at in context.execute(sa.select(up.c.start, up.c.at)):
-        found.setdefault(start, set()).add(at)
-    return found
+    return {key: set(above) for key, above in _upward(context, inner).items()}
 
 
 def takers_of(context: Context, label: str, keys: Iterable[Any]) -> set[Any]:

@@ -50,6 +50,7 @@ models = {
     "dcim.devicetype": Source(
         "dcim.devicetype", omit={"front_image": NO_FILE, "rear_image": NO_FILE}, by=("manufacturer_id", "model")
     ),
+    "dcim.interfacetemplate": Source("dcim.interfacetemplate", by=("device_type_id", "name")),
     "dcim.devicerole": Source("dcim.devicerole"),
     "dcim.platform": Source("dcim.platform"),
     "dcim.device": Source("dcim.device", later=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),

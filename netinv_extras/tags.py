@@ -15,7 +15,7 @@ from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.model import Base, Description, Name, Organizational, Primary, color, column, labels_of
 from netinv_core.read import filters, paths
-from netinv_core.read.plan import Place, Plan, Reader, Row
+from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec, VersionChange, count_of
 from netinv_core.write.delete import Dependents
@@ -93,25 +93,11 @@ class Tags(kinds.Many):
     endpoint: Endpoint
 
     def reader(self, plan: Plan, place: Place) -> Reader:
-        tag = self.registry["extras.tag"]
-        inner = Plan(plan.registry, tag, ordered=True)
+        tag, assigned = self.registry["extras.tag"], tagged.c.object_type == place.endpoint.label
+        pairs = sa.select(tagged.c.object_id.label("owner_id"), tagged.c.tag_id.label("target_id")).where(assigned).subquery()
+        inner = Plan(plan.registry, tag, key=pairs.c.owner_id, through=pairs, ordered=True)
         shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
-        label, dialect = place.endpoint.label, plan.registry.dialect
-        assigned = sa.select(tagged.c.object_id, tagged.c.tag_id).where(
-            tagged.c.object_type == label, among(dialect, tagged.c.object_id)
-        )
-        key = plan.column(place, "id")
-
-        def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
-            pairs = context.execute(assigned, {"keys": kinds.keys_of(rows, key)}).all()
-            if not pairs:
-                return {}
-            owners = kinds.collect((tag_id, owner) for owner, tag_id in pairs)
-            found = shown.fetch(context, list(owners))
-            return kinds.collect((owner, item) for tag_id, item in found for owner in owners[tag_id])
-
-        batch = plan.batch(load)
-        return lambda row, page: page.batches[batch].get(row[key], [])
+        return kinds.grouped(plan, place, shown)
 
     def accept(self, draft: Draft, value: Any) -> None:
         if isinstance(value, list) and all(isinstance(item, dict) and item.get("id") for item in value):

@@ -33,6 +33,7 @@ TAKEN = {
     "dcim.devicerole": 8,
     "dcim.devicetype": 13,
     "dcim.interface": 1113,
+    "dcim.interfacetemplate": 267,
     "dcim.location": 4,
     "dcim.manufacturer": 13,
     "dcim.platform": 3,

@@ -189,26 +189,41 @@ def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]
     """What several plans find, each by its own keys, in one statement: a union whose columns plans of any models share by type."""
     if len(wanted) < 2:
         return [plan.fetch(context, keys) for plan, keys in wanted]
-    slots: list[tuple[Any, Any]] = []
-    places = [_slots_of(plan, slots) for plan, _ in wanted]
     dialect = context.registry.dialect
-    parts = []
-    for number, (plan, _) in enumerate(wanted):
-        filled = dict(zip(places[number], plan._columns, strict=True))
-        columns = [filled[slot].element if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)]
-        labelled = [column.label(f"s{slot}") for slot, column in enumerate(columns)]
-        within = among(dialect, plan._key, f"keys{number}")
-        parts.append(sa.select(sa.literal_column(str(number)).label("part"), *labelled).select_from(plan._from).where(within))
-    found: list[list[Row]] = [[] for _ in wanted]
-    for part, *row in context.execute(sa.union_all(*parts), {f"keys{number}": list(keys) for number, (_, keys) in enumerate(wanted)}):
-        found[part].append([row[slot] for slot in places[part]])
+    union = Union(
+        dialect,
+        [([c.element for c in plan._columns], plan._from, among(dialect, plan._key, f"keys{number}")) for number, (plan, _) in enumerate(wanted)],
+    )
+    found = union.rows(context, {f"keys{number}": list(keys) for number, (_, keys) in enumerate(wanted)})
     return [plan._represented(context, rows) for (plan, _), rows in zip(wanted, found, strict=True)]
 
 
-def _slots_of(plan: Plan, slots: list[tuple[Any, Any]]) -> list[int]:
-    """The positions in a shared row of a plan's columns, each among those of its type; adds those that are missing."""
+class Union:
+    """Several selects in one statement, each ``(columns, from, where)``: columns of any models share the row's places by type."""
+
+    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
+        slots: list[tuple[Any, Any]] = []
+        self._places = [_slots_of(columns, slots) for columns, _, _ in parts]
+        selects = []
+        for number, (columns, source, condition) in enumerate(parts):
+            filled = dict(zip(self._places[number], columns, strict=True))
+            padded = [filled[slot] if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)]
+            labelled = [column.label(f"s{slot}") for slot, column in enumerate(padded)]
+            selects.append(sa.select(sa.literal_column(str(number)).label("part"), *labelled).select_from(source).where(condition))
+        self._statement = sa.union_all(*selects)
+
+    def rows(self, context: Context, parameters: dict[str, Any]) -> list[list[Row]]:
+        """The rows that each select finds."""
+        found: list[list[Row]] = [[] for _ in self._places]
+        for part, *row in context.execute(self._statement, parameters):
+            found[part].append([row[slot] for slot in self._places[part]])
+        return found
+
+
+def _slots_of(columns: Sequence[Any], slots: list[tuple[Any, Any]]) -> list[int]:
+    """The positions in a shared row of a select's columns, each among those of its type; adds those that are missing."""
     taken: list[int] = []
-    for column in plan._columns:
+    for column in columns:
         kind = str if isinstance(column.type, sa.String | Chars | LongText) else type(column.type)
         free = next((slot for slot, (other, _) in enumerate(slots) if other is kind and slot not in taken), len(slots))
         if free == len(slots):

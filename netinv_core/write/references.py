@@ -1,6 +1,6 @@
 """Finding what a batch refers to: every foreign key of all drafts, by id or by attributes, in few statements.
 
-Ids of all targets are checked in one statement for each type of id; attributes in one for each target and set of
+What is named by id, and statuses, are found in one statement; what is named by attributes, in one for each target and set of
 attribute names, however many objects are named by them.
 """
 
@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.database import among
 from netinv_core.fields import Many, Reference, Status
 from netinv_core.model import known
 from netinv_core.read import lookups, paths
+from netinv_core.read.plan import Union
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
-    from netinv_core.registry import Endpoint
+    from netinv_core.registry import Endpoint, Registry
     from netinv_core.write.draft import Draft
 
 UNRECOGNIZED = "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
@@ -58,9 +60,7 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     statuses: list[Wanted] = []
     for wanted in every:
         _sort(wanted, by_id, by_attributes, statuses)
-    if statuses:
-        _find_statuses(context, statuses)
-    _find_ids(context, by_id)
+    _find_rows(context, by_id, statuses)
     for (target, names), group in by_attributes.items():
         _find_attributes(context, target, names, group)
     _refuse_outside(context, [wanted for _, _, found in lists for wanted in found])
@@ -148,19 +148,56 @@ def _flatten(attributes: dict[str, Any], prefix: tuple[str, ...]) -> dict[str, A
     return found
 
 
-def _find_ids(context: Context, by_id: dict[Endpoint, list[Wanted]]) -> None:
-    """Checks that the ids exist: one statement for each type of id."""
-    for kind in {target.key_type for target in by_id}:
-        targets = [target for target in by_id if target.key_type is kind]
-        parts = [
-            sa.select(sa.literal_column(str(number)), target.table.c.id).where(target.table.c.id.in_({w.id for w in by_id[target]}))
-            for number, target in enumerate(targets)
-        ]
-        found = {(number, key) for number, key in context.execute(sa.union_all(*parts) if len(parts) > 1 else parts[0])}
-        for number, target in enumerate(targets):
-            for wanted in by_id[target]:
-                if (number, wanted.id) not in found:
-                    wanted.refuse(NO_SUCH_ID, wanted.raw)
+def _find_rows(context: Context, by_id: dict[Endpoint, list[Wanted]], statuses: Sequence[Wanted]) -> None:
+    """Finds what is named by id, and statuses by slug among those allowed for the content type: one statement in all.
+
+    The rows are kept for the rules, which ask for many of them (:func:`netinv_core.read.pages.rows_of`).
+    """
+    groups: dict[Group, list[Wanted]] = {(target, None): found for target, found in by_id.items()}
+    for wanted in statuses:
+        if wanted.field.target is not None:
+            groups.setdefault((wanted.field.target, wanted.draft.endpoint.label), []).append(wanted)
+    if not groups:
+        return
+    names = {group: _names if group[1] else _ids for group in groups}
+    parameters = {f"keys{number}": list({names[group](wanted) for wanted in found}) for number, (group, found) in enumerate(groups.items())}
+    for (target, label), rows in zip(groups, _union(context.registry, tuple(groups)).rows(context, parameters), strict=True):
+        made = [target.row_type._make(row) for row in rows]
+        context.seen.setdefault(target.table, {}).update((row.id, row) for row in made)
+        found = {(row.slug if label else row.id): row.id for row in made}
+        for wanted in groups[target, label]:
+            wanted.id = found.get(names[target, label](wanted))
+            if wanted.id is None and label:
+                wanted.error = f"Object with slug={wanted.raw} does not exist."
+            elif wanted.id is None:
+                wanted.refuse(NO_SUCH_ID, wanted.raw)
+
+
+# What references lead to: a target by id, or by slug where it holds the statuses of the content type beside it.
+Group = tuple["Endpoint", str | None]
+
+
+def _ids(wanted: Wanted) -> Any:
+    return wanted.id
+
+
+def _names(wanted: Wanted) -> str:
+    if isinstance(wanted.raw, dict) and set(wanted.raw) == {"value", "label"}:
+        wanted.raw = wanted.raw["value"]
+    return str(wanted.raw).lower()
+
+
+def _union(registry: Registry, groups: tuple[Group, ...]) -> Union:
+    """The statement for these groups, made once."""
+    if groups not in registry.unions:
+        parts = []
+        for number, (target, label) in enumerate(groups):
+            condition = among(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
+            if label:
+                condition &= paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
+            parts.append((list(target.table.c), target.table, condition))
+        registry.unions[groups] = Union(registry.dialect, parts)
+    return registry.unions[groups]
 
 
 def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:
@@ -182,28 +219,6 @@ def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tu
     within = paths.compare(target, target.table, ["content_types"], lambda column: column == endpoint.label)
     rows = context.execute(sa.select(target.table.c.slug, target.table.c.name).where(within).order_by(target.table.c.name))
     return [(slug, name) for slug, name in rows]
-
-
-def _find_statuses(context: Context, statuses: list[Wanted]) -> None:
-    """Finds statuses by slug among those allowed for the content type."""
-    target = statuses[0].field.target
-    for wanted in statuses:
-        raw = wanted.raw
-        if isinstance(raw, dict) and set(raw) == {"value", "label"}:
-            wanted.raw = raw["value"]
-    if target is None:
-        return
-    slug = target.table.c.slug
-    for label in {wanted.draft.endpoint.label for wanted in statuses}:
-        group = [wanted for wanted in statuses if wanted.draft.endpoint.label == label]
-        names = {str(wanted.raw).lower() for wanted in group}
-        within = paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
-        rows = context.execute(sa.select(slug, target.table.c.id).where(slug.in_(names), within))
-        ids = dict(rows.tuples().all())
-        for wanted in group:
-            wanted.id = ids.get(str(wanted.raw).lower())
-            if wanted.id is None:
-                wanted.error = f"Object with slug={wanted.raw} does not exist."
 
 
 def _find_attributes(context: Context, target: Endpoint, names: tuple[str, ...], group: list[tuple[Wanted, dict[str, Any]]]) -> None:

@@ -111,8 +111,7 @@ def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial
         draft.parse(partial=partial)
     references.resolve(context, drafts)
     naming.fill(context, drafts)
-    uniqueness.check_fields(context, endpoint, drafts)
-    uniqueness.check_early_sets(context, endpoint, _sound(drafts))
+    uniqueness.check_early(context, endpoint, drafts)
     sound = _sound(drafts)
     for draft in sound:
         if draft.new:
@@ -123,7 +122,7 @@ def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial
         preparation(context, sound)
     for rule in endpoint.rules:
         rule(context, _sound(sound))
-    uniqueness.check_late_sets(context, endpoint, sound)
+    uniqueness.check_late(context, endpoint, sound)
     raise_errors(drafts, single=single)
 
 

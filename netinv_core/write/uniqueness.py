@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -13,8 +13,13 @@ from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
+    from netinv_core.fields import Field
     from netinv_core.registry import Endpoint
     from netinv_core.write.draft import Draft
+
+
+Names = tuple[str, ...]
+Holders = dict[Names, dict[tuple[Any, ...], set[Any]]]
 
 
 def _sets(endpoint: Endpoint, *, early: bool) -> list[tuple[str, ...]]:
@@ -34,20 +39,32 @@ def _field_name(endpoint: Endpoint, attribute: str) -> str:
     return attribute.removesuffix("_id") if known(endpoint.table.c[attribute]).link is not None else attribute
 
 
-def _clashing(context: Context, endpoint: Endpoint, names: tuple[str, ...], drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts whose values of ``names`` another object, or an earlier draft, has; one statement."""
-    concerned = [d for d in drafts if d.changed(*names) and all(d[name] is not None for name in names)]
-    if not concerned:
-        return []
+def _concerned(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if draft.changed(*names) and all(draft[name] is not None for name in names)]
+
+
+def _holders(context: Context, endpoint: Endpoint, sets: Sequence[Names], drafts: Sequence[Draft]) -> Holders:
+    """Which objects have the values that drafts want, for each set of columns; one statement for all sets."""
     table = endpoint.table
-    conditions = [table.c[name].in_({draft[name] for draft in concerned}) for name in names]
-    rows = context.execute(sa.select(table.c.id, *[table.c[name] for name in names]).where(*conditions))
-    holders: dict[tuple[Any, ...], set[Any]] = {}
-    for key, *values in rows:
-        holders.setdefault(tuple(values), set()).add(key)
+    wanted = {names: found for names in sets if (found := _concerned(names, drafts))}
+    columns = [table.c[name] for name in dict.fromkeys(name for names in wanted for name in names)]
+    selects = [
+        sa.select(sa.literal_column(str(number)), table.c.id, *columns).where(*[table.c[name].in_({d[name] for d in found}) for name in names])
+        for number, (names, found) in enumerate(wanted.items())
+    ]
+    holders: Holders = {names: {} for names in sets}
+    asked, places = list(wanted), {column.name: place for place, column in enumerate(columns)}
+    for number, key, *values in context.execute(sa.union_all(*selects) if len(selects) > 1 else selects[0]) if selects else ():
+        names = asked[number]
+        holders[names].setdefault(tuple(values[places[name]] for name in names), set()).add(key)
+    return holders
+
+
+def _clashing(names: Names, drafts: Sequence[Draft], holders: Mapping[tuple[Any, ...], set[Any]]) -> list[Draft]:
+    """The drafts whose values of ``names`` another object, or an earlier draft, has."""
     moved = {draft.id: tuple(draft[name] for name in names) for draft in drafts if not draft.new}
     found, claimed = [], set()
-    for draft in concerned:
+    for draft in _concerned(names, drafts):
         values = tuple(draft[name] for name in names)
         others = {key for key in holders.get(values, ()) if key != draft.id and moved.get(key, values) == values}
         if others or values in claimed:
@@ -56,19 +73,32 @@ def _clashing(context: Context, endpoint: Endpoint, names: tuple[str, ...], draf
     return found
 
 
-def check_fields(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects values of unique columns that are taken."""
-    for name, column in endpoint.table.c.items():
-        if not column.unique or column.primary_key:
-            continue
-        field = endpoint.fields.get(_field_name(endpoint, name))
-        if field is None:
-            continue
-        if column.nullable:
+def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Rejects values of unique columns that are taken; then, of drafts without errors, sets of values that belong to the fields.
+
+    A set with an optional field is looked at only when no other is taken.
+    """
+    fields = _unique_fields(endpoint)
+    for name in fields:
+        if endpoint.table.c[name].nullable:
             _blank_is_none(drafts, name)
+    sets = _sets(endpoint, early=True)
+    holders = _holders(context, endpoint, [*((name,) for name in fields), *sets], drafts)
+    for name, field in fields.items():
         label = field.label or field.name.replace("_", " ")
-        for draft in _clashing(context, endpoint, (name,), [d for d in drafts if field.name not in d.errors]):
+        for draft in _clashing((name,), [d for d in drafts if field.name not in d.errors], holders[name,]):
             draft.reject(field.name, f"{endpoint.title} with this {label} already exists.")
+    sound = [draft for draft in drafts if not draft.errors]
+    for names in sets:
+        optional = any(endpoint.table.c[name].nullable for name in names)
+        for draft in _clashing(names, [draft for draft in sound if not (optional and NON_FIELD in draft.errors)], holders[names]):
+            draft.reject(NON_FIELD, _message(endpoint, names))
+
+
+def _unique_fields(endpoint: Endpoint) -> dict[str, Field]:
+    """The fields of unique columns, by column."""
+    unique = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
+    return {name: field for name in unique if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
 
 
 def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
@@ -78,20 +108,13 @@ def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
             draft.values[name] = None
 
 
-def check_early_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects sets of values that are taken, where the set belongs to the fields; one with an optional field only when no
-    other is taken."""
-    for names in _sets(endpoint, early=True):
-        optional = any(endpoint.table.c[name].nullable for name in names)
-        for draft in _clashing(context, endpoint, names, [draft for draft in drafts if not (optional and NON_FIELD in draft.errors)]):
-            draft.reject(NON_FIELD, _message(endpoint, names))
-
-
-def check_late_sets(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def check_late(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rejects sets of values that are taken, where the model as a whole says so; fields that are wrong by themselves are no part of it."""
-    for names in _sets(endpoint, early=False):
+    sets = _sets(endpoint, early=False)
+    holders = _holders(context, endpoint, sets, drafts)
+    for names in sets:
         fields = [_field_name(endpoint, name) for name in names]
-        for draft in _clashing(context, endpoint, names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)]):
+        for draft in _clashing(names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)], holders[names]):
             draft.reject(ALL, _late_message(endpoint, names))
 
 

@@ -176,6 +176,26 @@ def upgrade() -> None:
     with op.batch_alter_table('dcim_platform', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_dcim_platform_manufacturer_id'), ['manufacturer_id'], unique=False)
 
+    op.create_table('dcim_interface_template',
+    sa.Column('id', sa.Uuid(), nullable=False),
+    sa.Column('device_type_id', sa.Uuid(), nullable=False),
+    sa.Column('name', columns.Chars(64), nullable=False),
+    sa.Column('name_key', columns.Chars(255), nullable=False),
+    sa.Column('label', columns.Chars(64), nullable=False),
+    sa.Column('type', columns.Chars(50), nullable=False),
+    sa.Column('mgmt_only', sa.Boolean(), nullable=False),
+    sa.Column('description', columns.Chars(200), nullable=False),
+    sa.Column('created', sa.Date(), nullable=False),
+    sa.Column('last_updated', columns.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.ForeignKeyConstraint(['device_type_id'], ['dcim_device_type.id'], name=op.f('fk_dcim_interface_template_device_type_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_dcim_interface_template')),
+    sa.UniqueConstraint('device_type_id', 'name', name=op.f('uq_dcim_interface_template_device_type_id_name'))
+    )
+    with op.batch_alter_table('dcim_interface_template', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_dcim_interface_template_device_type_id'), ['device_type_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_dcim_interface_template_name_key'), ['name_key'], unique=False)
+
     op.create_table('dcim_site',
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('name', columns.Chars(100), nullable=False),
@@ -466,6 +486,7 @@ def downgrade() -> None:
     op.drop_table('dcim_rack_group')
     op.drop_table('dcim_location')
     op.drop_table('dcim_site')
+    op.drop_table('dcim_interface_template')
     op.drop_table('dcim_platform')
     op.drop_table('dcim_location_type_label')
     op.drop_table('dcim_device_type')

@@ -1,0 +1,187 @@
+"""Component templates: a new device gets what its type says, recorded like any other change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.contract import Api
+from netinv_core.contract.budgets import CREATE_MANY, CREATE_ONE
+
+DEVICES = "/api/dcim/devices/"
+INTERFACES = "/api/dcim/interfaces/"
+TEMPLATES = "/api/dcim/interface-templates/"
+TYPES = "/api/dcim/device-types/"
+
+
+@pytest.fixture
+def make(api: Api, unique: Any) -> Any:
+    """``make(path, …)``: a new object, with a name and a slug of its own."""
+
+    def post(path: str, **fields: Any) -> Any:
+        name = unique()
+        return api.post(path, {"name": name, "slug": name, **fields})
+
+    return post
+
+
+@pytest.fixture
+def make_type(api: Api, make: Any, unique: Any) -> Any:
+    """``make_type("eth0", …)``: a device type with templates of these names."""
+
+    def post(*names: str, **fields: Any) -> Any:
+        made = make(TYPES, model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])
+        if names:
+            api.post(TEMPLATES, [{"device_type": made["id"], "name": name, "type": "1000base-t", **fields} for name in names])
+        return made
+
+    return post
+
+
+@pytest.fixture
+def place(make: Any) -> dict[str, Any]:
+    """What every device names beside its type."""
+    return {"device_role": make("/api/dcim/device-roles/")["id"], "site": make("/api/dcim/sites/", status="active")["id"], "status": "active"}
+
+
+@pytest.fixture
+def body(place: dict[str, Any], unique: Any) -> Any:
+    """``body(device_type, …)``: a body for a device."""
+    return lambda kind, **fields: {"name": unique(), "device_type": kind["id"], **place, **fields}
+
+
+def interfaces(api: Api, device: Any) -> list[Any]:
+    """The interfaces of a device, in order."""
+    found: list[Any] = api.get(INTERFACES, {"device_id": device["id"], "limit": 0})["results"]
+    return found
+
+
+def test_a_new_device_has_the_interfaces_of_its_type(api: Api, make_type: Any, body: Any) -> None:
+    kind = make_type("eth10", "eth2")
+    told = {"name": "mgmt0", "label": "MGMT", "type": "100base-tx", "mgmt_only": True, "description": "out of band"}
+    api.post(TEMPLATES, {"device_type": kind["id"], **told})
+    made = interfaces(api, api.post(DEVICES, body(kind)))
+    assert [shown["name"] for shown in made] == ["eth2", "eth10", "mgmt0"]
+    assert {name: made[2][name] for name in told} == {**told, "type": {"value": "100base-tx", "label": "100BASE-TX (10/100ME)"}}
+    assert made[2]["status"]["value"] == "active" and made[2]["enabled"] is True
+
+
+def test_each_device_of_a_batch_has_the_interfaces_of_its_own_type(api: Api, make_type: Any, body: Any) -> None:
+    kinds = make_type("a", "b"), make_type("c"), make_type()
+    devices = api.post(DEVICES, [body(kind) for kind in (*kinds, kinds[0])])
+    assert [[shown["name"] for shown in interfaces(api, device)] for device in devices] == [["a", "b"], ["c"], [], ["a", "b"]]
+
+
+def test_changes_of_a_template_or_of_a_type_leave_devices_as_they_are(api: Api, make_type: Any, body: Any) -> None:
+    kind, other = make_type("eth0"), make_type("eth1")
+    device = api.post(DEVICES, body(kind))
+    (template,) = api.get(TEMPLATES, {"device_type": kind["slug"]})["results"]
+    api.patch(template["url"], {"name": "eth9"})
+    api.patch(device["url"], {"device_type": other["id"]})
+    assert [shown["name"] for shown in interfaces(api, device)] == ["eth0"]
+
+
+def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+    kind = make_type("eth0", "eth1")
+    user = make_user(("add view", "dcim.device"))
+    device = user.api.post(DEVICES, body(kind))
+    changes = [
+        change
+        for shown in (device, *interfaces(api, device))
+        for change in api.get("/api/extras/object-changes/", {"changed_object_id": shown["id"]})["results"]
+    ]
+    assert [change["changed_object_type"] for change in changes] == ["dcim.device", "dcim.interface", "dcim.interface"]
+    assert {change["action"]["value"] for change in changes} == {"create"}
+    assert {change["user_name"] for change in changes} == {user.username}
+    assert len({change["request_id"] for change in changes}) == 1
+
+
+def test_who_may_add_devices_needs_no_permission_for_their_interfaces_and_gets_none(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+    user = make_user(("add", "dcim.device"))
+    device = user.api.post(DEVICES, body(make_type("eth0")))
+    assert len(interfaces(api, device)) == 1
+    user.api.post(INTERFACES, {"device": device["id"], "name": "eth1", "type": "virtual", "status": "active"}, status=403)
+    user.api.get(INTERFACES, status=403)
+
+
+def test_a_device_outside_of_what_is_permitted_leaves_no_interfaces(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+    kind = make_type("eth0")
+    user = make_user(("add", "dcim.device", {"name": "permitted"}))
+    before = api.get(INTERFACES, {"limit": 1})["count"]
+    user.api.post(DEVICES, body(kind), status=403)
+    assert api.get(INTERFACES, {"limit": 1})["count"] == before
+
+
+def test_a_device_goes_with_its_interfaces_and_a_type_with_its_templates(api: Api, make_type: Any, body: Any) -> None:
+    kind = make_type("eth0")
+    device = api.post(DEVICES, body(kind))
+    api.delete(device["url"])
+    assert interfaces(api, device) == []
+    api.delete(f"{TYPES}{kind['id']}/")
+    assert api.get(TEMPLATES, {"name": "eth0", "devicetype_id": api.get(TYPES, {"limit": 1})["results"][0]["id"]})["count"] == 0
+    api.get(TEMPLATES, {"device_type": kind["slug"]}, status=400)
+
+
+def test_templates_are_unique_within_their_type_and_sorted_by_it_and_naturally(api: Api, make_type: Any) -> None:
+    kind = make_type("eth10", "eth2")
+    error = api.post(TEMPLATES, {"device_type": kind["id"], "name": "eth2", "type": "virtual"}, status=400)
+    assert error == {"non_field_errors": ["The fields device_type, name must make a unique set."]}
+    shown = api.get(TEMPLATES, {"devicetype_id": kind["id"]})["results"]
+    assert [template["name"] for template in shown] == ["eth2", "eth10"]
+    assert "notes_url" not in shown[0] and "tags" not in shown[0]
+
+
+def test_device_types_are_found_by_their_templates(api: Api, make_type: Any) -> None:
+    own = unique_name = make_type()["model"]
+    kind, without = make_type(own), make_type()
+
+    def found(**query: Any) -> list[str]:
+        listed = api.get(TYPES, {"id": [kind["id"], without["id"]], **query})["results"]
+        return [shown["id"] for shown in listed]
+
+    for name in ("interfaces", "has_interface_templates"):
+        assert found(**{name: "true"}) == [kind["id"]]
+        assert found(**{name: "false"}) == [without["id"]]
+    assert found(interface_templates=unique_name) == [kind["id"]]
+    assert found(interface_templates__n=unique_name) == [without["id"]]
+
+
+def test_a_fault_of_what_is_made_is_one_of_the_device(api: Api, make_type: Any, body: Any) -> None:
+    (active,) = api.get("/api/extras/statuses/", {"slug": "active"})["results"]
+    types = [label for label in active["content_types"] if label != "dcim.interface"]
+    kind = make_type("eth0")
+    api.patch(active["url"], {"content_types": types})
+    try:
+        error = api.post(DEVICES, body(kind), status=400)
+    finally:
+        api.patch(active["url"], {"content_types": [*types, "dcim.interface"]})
+    words = "The interfaces of the device type cannot be made: status: Object with slug=active does not exist."
+    assert error == {"non_field_errors": [words]}
+
+
+def test_devices_with_everything_are_made_within_the_budget(api: Api, make: Any, make_type: Any, place: dict[str, Any], body: Any, statements: Any) -> None:
+    kind = make_type(*[f"eth{number}" for number in range(48)])
+    located = ["dcim.device", "dcim.rack"]
+    location = make("/api/dcim/locations/", status="active", location_type=make("/api/dcim/location-types/", content_types=located)["id"], site=place["site"])
+    shared = {
+        "tenant": make("/api/tenancy/tenants/")["id"],
+        "platform": make("/api/dcim/platforms/", manufacturer=kind["manufacturer"]["id"])["id"],
+        "location": location["id"],
+        "rack": make("/api/dcim/racks/", status="active", site=place["site"], location=location["id"], u_height=100)["id"],
+        "face": "front",
+        "secrets_group": make("/api/extras/secrets-groups/")["id"],
+        "virtual_chassis": make("/api/dcim/virtual-chassis/")["id"],
+        "device_redundancy_group": make("/api/dcim/device-redundancy-groups/", status="active")["id"],
+        "device_redundancy_group_priority": 1,
+        "local_context_schema": make("/api/extras/config-context-schemas/", data_schema={"type": "object"})["id"],
+        "local_context_data": {"a": 1},
+        "tags": [make("/api/extras/tags/", content_types=["dcim.device"])["id"]],
+    }
+    bodies = [body(kind, asset_tag=make_type()["slug"], position=n, vc_position=n, **shared) for n in range(1, 31)]
+    with statements() as for_one:
+        api.post(DEVICES, bodies[0])
+    assert len(for_one) <= CREATE_ONE, "\n".join(for_one)
+    with statements() as for_many:
+        api.post(DEVICES, bodies[1:])
+    assert len(for_many) <= CREATE_MANY and len(for_many) == len(for_one), "\n".join(for_many)
