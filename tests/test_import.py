@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
-from tests.conftest import empty_database, migrate
 
 from netinv_core.auth import identity
 from netinv_core.changes import ObjectChange
@@ -26,6 +25,7 @@ from netinv_core.context import Context
 from netinv_core.contract import Api, Service
 from netinv_core.database import session_factory
 from netinv_core.importing import CREATED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+from tests.conftest import empty_database, migrate
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
 TAKEN = {
@@ -226,6 +226,22 @@ def test_references_that_go_both_ways_are_set_last(run: Any, api: Api, unique: A
     assert chassis["master"]["id"] == device["id"]
     interface = api.get("/api/dcim/interfaces/", {"device_id": device["id"], "name": "eth0"})["results"][0]
     assert interface["lag"]["name"] == "lag1"
+    assert set(run(*items).outcomes.values()) == {UNCHANGED}
+
+
+def test_a_device_has_the_interfaces_of_the_dump_and_none_from_its_type(run: Any, api: Api, unique: Any) -> None:
+    items = [
+        *_device(unique, 1),
+        item("dcim.interfacetemplate", 1, device_type=1, name="eth0", type="1000base-t", mgmt_only=False),
+        item("dcim.interfacetemplate", 2, device_type=1, name="removed", type="1000base-t", mgmt_only=False),
+        item("dcim.interface", 1, device=1, name="eth0", type="1000base-t"),
+    ]
+    assert set(run(*items).outcomes.values()) == {CREATED}
+    device = found(api, "/api/dcim/devices/", items[4]["fields"]["name"])
+    shown = api.get("/api/dcim/interfaces/", {"device_id": device["id"]})["results"]
+    assert [interface["name"] for interface in shown] == ["eth0"]
+    again = api.post("/api/dcim/devices/", {**{name: device[name]["id"] for name in ("device_type", "device_role", "site")}, "status": "active"})
+    assert api.get("/api/dcim/interfaces/", {"device_id": again["id"]})["count"] == 2
     assert set(run(*items).outcomes.values()) == {UNCHANGED}
 
 
