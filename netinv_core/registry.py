@@ -9,11 +9,10 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pluggy
-import sqlalchemy as sa
 
 from netinv_core import fields as kinds
 from netinv_core import hookspecs
@@ -21,7 +20,7 @@ from netinv_core.app import App, Broken
 from netinv_core.model import Base, Link, known
 from netinv_core.read import filters, paths
 from netinv_core.read.plan import Plan
-from netinv_core.resource import Resource, count_of
+from netinv_core.resource import Resource, count_of, counter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +204,7 @@ class Endpoint:
                 target.relations[link.back] = paths.backward(self.registry, self.label, attribute)
                 target.backs.add(link.back)
             if link.count:
-                spec = count_of(link.count, _counter(self.table, attribute))
+                spec = count_of(link.count, counter(self.table, attribute))
                 target.fields.setdefault(link.count, spec.make(self.registry, target))
         for field in list(self.fields.values()):
             if isinstance(field, kinds.Many) and field.back and field.target is not None:
@@ -236,14 +235,6 @@ class Endpoint:
             self.filters[item.name] = item
         for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
             self.filters.update((item.name, item) for item in found)
-
-
-def _counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
-    def source(registry: Registry, table: Any) -> Any:
-        there = child.alias()
-        return sa.select(sa.func.count()).select_from(there).where(there.c[attribute] == table.c.id).scalar_subquery()
-
-    return source
 
 
 def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:

@@ -118,6 +118,29 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
     return Spec(name, make)
 
 
+def counted(name: str, label: str, attribute: str) -> Spec:
+    """A counter of the objects of ``label`` whose foreign key ``attribute`` leads here; zero while their package is absent.
+
+    Where that package imports this one's model, ``to(…, count=…)`` on the foreign key says the same.
+    """
+
+    def source(registry: Registry, table: Any) -> Any:
+        child = registry.get(label)
+        return None if child is None else counter(child.table, attribute)(registry, table)
+
+    return count_of(name, source)
+
+
+def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
+    """The scalar subquery that counts the rows of ``child`` whose ``attribute`` is the id at a place."""
+
+    def source(registry: Registry, table: Any) -> Any:
+        there = child.alias()
+        return sa.select(sa.func.count()).select_from(there).where(there.c[attribute] == table.c.id).scalar_subquery()
+
+    return source
+
+
 class Resource:
     """A model and how it is served at ``/api/<app>/<name>/``.
 

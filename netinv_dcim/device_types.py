@@ -29,7 +29,7 @@ from netinv_core.model import (
     whole,
 )
 from netinv_core.read.filters import key, one_of, value
-from netinv_core.resource import Resource, computed
+from netinv_core.resource import Resource, computed, counted
 from netinv_dcim.choices import SUBDEVICE_ROLES
 
 
@@ -132,6 +132,7 @@ manufacturers = Resource(
     "manufacturers",
     brief=["name", "slug", "devicetype_count"],
     search=["name", "slug", "description"],
+    fields=[counted("inventoryitem_count", "dcim.inventoryitem", "manufacturer_id")],
 )
 
 device_types = Resource(

@@ -29,7 +29,7 @@ from netinv_core.model import (
     whole,
 )
 from netinv_core.read import pages, paths
-from netinv_core.read.filters import one_of, value
+from netinv_core.read.filters import key, one_of, tree_pair, value
 from netinv_core.read.lookups import convert
 from netinv_core.resource import Resource, many
 from netinv_core.write.draft import Draft
@@ -87,6 +87,9 @@ interfaces = Resource(
         *cable_ends,
     ],
     filters=[
+        *tree_pair("region", "device.site.region"),
+        key("site", "device.site", by="slug", ids=False),
+        key("site_id", "device.site", by=()),
         one_of("mode", INTERFACE_MODES, multiple=False),
         value("mac_address", parse=mac_address),
         *cable_filters,

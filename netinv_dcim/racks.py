@@ -38,7 +38,7 @@ from netinv_core.model import (
 )
 from netinv_core.read import pages
 from netinv_core.read.filters import key, one_of, tree, tree_pair, value
-from netinv_core.resource import Resource, computed
+from netinv_core.resource import Resource, computed, counted
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
@@ -157,6 +157,7 @@ racks = Resource(
     brief=["name", "device_count"],
     order=["site.name_key", "group.name", "name_key"],
     search=["name", "facility_id", "serial", "asset_tag", "comments"],
+    fields=[counted("powerfeed_count", "dcim.powerfeed", "rack_id")],
     filters=[
         *tree_pair("region", "site.region"),
         *tree_pair("group"),

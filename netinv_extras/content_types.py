@@ -133,11 +133,12 @@ def name_of(registry: Registry, label: str) -> str:
 def content_type_pair(attribute: str) -> list[filters.Filter]:
     """The parameters for a column of labels: by ``app.model``, and by the content type's number (``…_id``)."""
 
-    def by_number(context: Context, table: Any, values: list[str]) -> Any:
+    def by_number(context: Context, table: Any, values: list[str], lookup: str) -> Any:
         numbers = {str(found.id): found.label for found in context.registry.content_types.values()}
         if values[-1] not in numbers:
             raise ValueError(f"Select a valid choice. {values[-1]} is not one of the available choices.")
-        return table.c[attribute] == numbers[values[-1]]
+        found = table.c[attribute] == numbers[values[-1]]
+        return negated(found) if lookup else found
 
     def by_label(context: Context, table: Any, values: list[str], lookup: str) -> Any:
         found = table.c[attribute] == values[-1].lower()
@@ -145,7 +146,7 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
 
     return [
         filters.special(attribute, by_label, multiple=False, suffixes=("n",)),
-        filters.special(f"{attribute}_id", by_number, multiple=False),
+        filters.special(f"{attribute}_id", by_number, multiple=False, suffixes=("n",)),
     ]
 
 

@@ -42,7 +42,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
     """How many addresses an interface of a device has."""
     if endpoint.label != addresses.INTERFACE:
         return []
-    return [count_of("count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table))]
+    return [count_of("count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table), nested="shown")]
 
 
 @hookimpl

@@ -116,11 +116,16 @@ def post(request: Request) -> Response:
     bodies = [versions.upgrade(endpoint, context.version, item, new=True) for item in ([body] if single else body)]
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
     context.journal.write(context)
-    uncounted = [{n: v for n, v in item.items() if not isinstance(endpoint.fields.get(n), Count)} for item in made]
+    uncounted = [{n: v for n, v in item.items() if not _counted_later(endpoint, n)} for item in made]
     response = answer(context, request, uncounted[0] if single else uncounted, 201)
     if single:
         response.headers["Location"] = made[0]["url"]
     return response
+
+
+def _counted_later(endpoint: Endpoint, name: str) -> bool:
+    field = endpoint.fields.get(name)
+    return isinstance(field, Count) and field.nested == "absent"
 
 
 def change_list(request: Request) -> Response:
