@@ -31,6 +31,7 @@ listen = 127.0.0.1:{port}
 threads = {threads}
 """
 START_LIMIT = 60
+ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}  # as docs/operating.md has it
 
 
 @contextlib.contextmanager
@@ -77,7 +78,7 @@ class Service:
         """
         began = time.perf_counter()
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen([BIN / "pserve", self.ini], stdout=log, stderr=log)
+            self.process = subprocess.Popen([BIN / "pserve", self.ini], stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
         while time.perf_counter() - began < START_LIMIT:
             with contextlib.suppress(requests.ConnectionError):
                 answer = requests.get(f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT)
