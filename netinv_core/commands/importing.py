@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from netinv_core.commands.environment import Environment
 from netinv_core.dumps import Key
@@ -65,7 +65,7 @@ def _progress(report: Report) -> Progress:
 
 def _table(report: Report) -> Table:
     """Objects by model and outcome."""
-    table = Table("model")
+    table = Table(Column("model", overflow="fold"))
     for name in (*OUTCOMES, "objects"):
         table.add_column(name, justify="right")
     counts = report.counts()

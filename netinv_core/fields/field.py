@@ -1,0 +1,110 @@
+"""What every field is and can do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import colander
+
+from netinv_core.errors import FieldErrors
+from netinv_core.read.plan import Place, Plan, Reader
+from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.write.draft import Draft
+
+NONE: Any = object()
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Field:
+    """One member of a resource's representation.
+
+    ``kind`` is the type OPTIONS shows; ``costly`` fields can be left out with ``exclude``, ``opt_in`` fields are read
+    when ``include`` names them and shown in the answer to a write; ``attribute`` is the
+    column that holds the value, when one does; ``nested`` says whether the field is ``shown``, ``absent`` or
+    ``null`` where its resource is nested in another.
+    """
+
+    name: str
+    label: str | None = None
+    help: str = ""
+    kind: str = "field"
+    read_only: bool = False
+    write_only: bool = False
+    required: bool = False
+    nullable: bool = False
+    costly: bool = False
+    opt_in: bool = False
+    nested: str = "shown"
+    default: Any = NONE
+    attribute: str | None = None
+    openapi: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        """How the value is read at ``place``; adds what it needs to the plan."""
+        raise NotImplementedError
+
+    def brief_reader(self, plan: Plan, place: Place) -> Reader:
+        """How the value is read in the brief shape."""
+        return self.reader(plan, place)
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        """Takes a value from a body into the draft.
+
+        :raises colander.Invalid: with what is wrong with it
+        """
+        raise NotImplementedError
+
+    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+        """Writes what is kept outside the object's own row, for a batch that has been written."""
+
+    def flat(self, shown: Any) -> Any:
+        """What the change log's flat form keeps of a value kept outside the object's own row, given its representation."""
+        return shown
+
+    def options(self) -> dict[str, Any]:
+        """The entry under ``actions.POST`` of OPTIONS."""
+        label = self.label or self.name.replace("_", " ").capitalize()
+        found = {"type": self.kind, "required": self.required, "read_only": self.read_only, "label": label}
+        if self.help:
+            found["help_text"] = self.help
+        return found
+
+    def schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value as read."""
+        return self._described(self.openapi)
+
+    def written_schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value as written."""
+        return self.schema()
+
+    def brief_schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value in the brief shape."""
+        return self.schema()
+
+    def _described(self, shape: dict[str, Any], *, nullable: bool | None = None) -> dict[str, Any]:
+        """``shape`` with what is known of every field. A ``$ref`` takes no siblings in OpenAPI 3.0, so it is wrapped."""
+        found = {"allOf": [shape]} if "$ref" in shape else dict(shape)
+        notes = {
+            "title": self.label,
+            "description": self.help,
+            "readOnly": self.read_only,
+            "writeOnly": self.write_only,
+            "nullable": self.nullable if nullable is None else nullable,
+        }
+        return found | {name: value for name, value in notes.items() if value}
+
+    def _check_null(self, value: Any) -> bool:
+        if value is None and not self.nullable:
+            raise colander.Invalid(None, schema.NOT_NULL)
+        return value is None
+
+
+def errors_of(error: colander.Invalid) -> FieldErrors | list[str]:
+    """The body of a field's error."""
+    body = getattr(error, "body", None)
+    return body if body is not None else schema.messages(error)

@@ -1,0 +1,189 @@
+"""Fields with many values, read for a whole page at once: associations, content types, what points back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import colander
+import sqlalchemy as sa
+
+from netinv_core.database import among
+from netinv_core.fields.field import Field
+from netinv_core.fields.references import named_schema, nested_schema
+from netinv_core.read.plan import Place, Plan, Reader, Row
+
+if TYPE_CHECKING:
+    from netinv_core.context import Context
+    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.write.draft import Draft
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Many(Field):
+    """Objects on the far side of an association table, nested; written as a list that replaces the former one.
+
+    ``plain`` lists word their errors as lists of ids do; ``brief_name`` is the one field of each object that the brief
+    form shows.
+    """
+
+    table: Any
+    to: str
+    registry: Registry
+    kind: str = "field"
+    back: str | None = None
+    plain: bool = False
+    brief_name: str | None = None
+
+    @property
+    def target(self) -> Endpoint | None:
+        """The endpoint of the model referred to."""
+        return self.registry.get(self.to)
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        target = self.target
+        if target is None:
+            return lambda row, page: []
+        inner = Plan(plan.registry, target, key=self.table.c.owner_id, through=self.table, ordered=True)
+        return grouped(plan, place, inner.finish_nested())
+
+    def brief_reader(self, plan: Plan, place: Place) -> Reader:
+        read, name = self.reader(plan, place), self.brief_name
+        return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        if self.plain and isinstance(value, dict):
+            value = list(value)
+        if not isinstance(value, list):
+            raise refused_items(value) if self.plain else refused_list(value)
+        draft.refer_many(self, value)
+
+    def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:
+        """Which of these ids the list may hold; ``None`` for all of them."""
+        return None
+
+    def settle(self, draft: Draft, found: list[Any]) -> None:
+        """Takes the ids that were found for what was sent."""
+        draft.many[self.name] = list(dict.fromkeys(found))
+
+    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+        replace_rows(context, self.table, "target_id", self.name, drafts)
+
+    def flat(self, shown: Any) -> Any:
+        return [item["id"] for item in shown]
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": nested_schema(self.target)})
+
+    def brief_schema(self) -> dict[str, Any]:
+        return self.schema() if self.brief_name is None else self._described({"type": "array", "items": {"type": "string"}})
+
+    def written_schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": named_schema(self.target)})
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Labels(Field):
+    """Content types in an association table, as ``app.model`` labels."""
+
+    table: Any
+    registry: Registry
+    kind: str = "field"
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
+        statement = sa.select(owner, label).where(among(dialect, owner))
+        key = plan.column(place, "id")
+
+        def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
+            found = collect(context.execute(statement, {"keys": keys_of(rows, key)}))
+            known = context.registry.content_types
+            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in found.items()}
+
+        batch = plan.batch(load)
+        return lambda row, page: page.batches[batch].get(row[key], [])
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        if not isinstance(value, list):
+            raise refused_list(value)
+        if not value and self.required:
+            raise colander.Invalid(None, "This list may not be empty.")
+        for label in value:
+            if self.registry.content_type(label) is None:
+                raise colander.Invalid(None, f"Invalid content type: {label}")
+        draft.many[self.name] = list(dict.fromkeys(value))
+
+    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+        replace_rows(context, self.table, "label", self.name, drafts)
+
+    def flat(self, shown: Any) -> Any:
+        return [found.id for label in shown if (found := self.registry.content_type(label)) is not None]
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": {"type": "string"}})
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Back(Field):
+    """The objects whose foreign key ``attribute_there`` leads here, nested; read only."""
+
+    to: str
+    attribute_there: str
+    registry: Registry
+    read_only: bool = True
+    kind: str = "field"
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        target = self.registry.get(self.to)
+        if target is None:
+            return lambda row, page: []
+        inner = Plan(plan.registry, target, key=target.table.c[self.attribute_there], ordered=True)
+        return grouped(plan, place, inner.finish_nested())
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
+
+
+def collect(rows: Any) -> dict[Any, list[Any]]:
+    """``(key, value)`` pairs as lists of values by key."""
+    found: dict[Any, list[Any]] = {}
+    for key, value in rows:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def keys_of(rows: Sequence[Row], index: int) -> list[Any]:
+    """The distinct keys in a column of the rows."""
+    return list({row[index]: None for row in rows if row[index] is not None})
+
+
+def grouped(plan: Plan, place: Place, inner: Plan) -> Reader:
+    """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+    key = plan.column(place, "id")
+    batch = plan.batch(lambda context, rows: collect(inner.fetch(context, keys_of(rows, key))))
+    return lambda row, page: page.batches[batch].get(row[key], [])
+
+
+def replace_rows(context: Context, table: Any, column: str, name: str, drafts: Sequence[Draft]) -> None:
+    """Makes the association rows of each draft be exactly those of its list ``name``, where it has one."""
+    wanted = [draft for draft in drafts if name in draft.many]
+    if former := [draft.id for draft in wanted if not draft.new]:
+        context.write(sa.delete(table).where(among(context.registry.dialect, table.c.owner_id)), {"keys": former})
+    rows = [{"owner_id": draft.id, column: value} for draft in wanted for value in draft.many[name]]
+    if rows:
+        context.write(sa.insert(table), rows)
+
+
+def refused_items(value: Any) -> colander.Invalid:
+    """The error for something that is not a list, worded as for a list of values."""
+    return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
+
+
+def refused_list(value: Any) -> colander.Invalid:
+    """The error for something that is not a list, worded as for a nested list."""
+    error = colander.Invalid(None, "")
+    error.body = {"non_field_errors": [f'Expected a list of items but got type "{type(value).__name__}".']}
+    return error

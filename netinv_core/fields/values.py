@@ -1,0 +1,108 @@
+"""Fields that are a column of the row: plain values and choices."""
+
+from __future__ import annotations
+
+import dataclasses
+import decimal
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.fields.field import Field
+from netinv_core.fields.types import JSON_TYPES
+from netinv_core.model import Choices, Column
+from netinv_core.read.plan import Page, Place, Plan, Reader, Row
+from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.write.draft import Draft
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Value(Field):
+    """A column read and written as it is."""
+
+    attribute: str
+    python_type: type = str
+    known: Column = dataclasses.field(default_factory=Column)
+    node: Any = None
+    length: int | None = None
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        index = plan.column(place, self.attribute)
+        if self.python_type is decimal.Decimal:
+            return lambda row, page: None if row[index] is None else str(row[index])
+        return lambda row, page: row[index]
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if value == "" and not isinstance(self.node.typ, schema.Chars | schema.OneOf | schema.Parsed) and self.nullable:
+            value = None
+        draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)
+
+    def options(self) -> dict[str, Any]:
+        found = super().options()
+        limits = {"max_length": self.length, "min_value": self.known.minimum, "max_value": self.known.maximum, "min_length": self.known.min_length}
+        if self.kind != "field":
+            found.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
+        return found
+
+    def written_schema(self) -> dict[str, Any]:
+        found = super().written_schema()
+        if self.known.min_length is not None:
+            found["minLength"] = self.known.min_length
+        if self.known.pattern is not None and not self.known.blank:
+            found["pattern"] = self.known.pattern.replace(r"\Z", "$")
+        return found
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Choice(Value):
+    """A column with a closed set of values, read as ``{value, label}`` (or as the value alone when ``plain``)."""
+
+    choices: Choices
+    plain: bool = False
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        index = plan.column(place, self.attribute)
+        if self.plain:
+            return lambda row, page: row[index]
+        shown = {value: {"value": value, "label": label} for value, label in self.choices.items}
+
+        def read(row: Row, page: Page) -> Any:
+            value = row[index]
+            if value is None or value == "":
+                return None
+            return shown.get(value) or {"value": value, "label": str(value)}
+
+        return read
+
+    def brief_reader(self, plan: Plan, place: Place) -> Reader:
+        return Value.reader(self, plan, place)
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if value is None and self.known.blank and not self.nullable:
+            value = ""
+        super().accept(draft, value)
+
+    def options(self) -> dict[str, Any]:
+        found = super().options() | {"type": "choice" if self.plain else "field"}
+        found.pop("max_length", None)
+        if not self.read_only:
+            found["choices"] = [{"value": value, "display": label} for value, label in self.choices.items]
+        return found
+
+    def schema(self) -> dict[str, Any]:
+        if self.plain:
+            return self.written_schema()
+        shape = {"type": "object", "properties": {"value": self.values_schema(), "label": {"type": "string"}}, "required": ["value", "label"]}
+        return self._described(shape, nullable=self.nullable or self.known.blank)
+
+    def written_schema(self) -> dict[str, Any]:
+        return self._described(self.values_schema(*[""] * self.known.blank, *[None] * self.nullable))
+
+    def brief_schema(self) -> dict[str, Any]:
+        return self.written_schema()
+
+    def values_schema(self, *more: Any) -> dict[str, Any]:
+        """The schema of the value alone; ``more`` are values allowed beside the choices."""
+        values = [value for value, _ in self.choices.items]
+        kind = JSON_TYPES.get(type(values[0]), {}) if values else {}
+        return {**kind, "enum": list(dict.fromkeys([*values, *more]))}
