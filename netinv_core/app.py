@@ -8,6 +8,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from packaging.requirements import Requirement
+
 from netinv_core.resource import Resource
 
 ENTRY_POINTS = "netinv"
@@ -41,7 +43,7 @@ class App:
 
 @dataclasses.dataclass(frozen=True)
 class Broken:
-    """A package whose import failed: reported, and its paths answer 503; the service starts without it."""
+    """A package that does not load or does not fit: reported, and its paths answer 503; the service starts without it."""
 
     name: str
     distribution: str
@@ -49,14 +51,34 @@ class Broken:
 
 
 def discover() -> tuple[list[tuple[str, Any]], list[Broken]]:
-    """The hook modules of every installed package, by entry point, and those that do not import."""
+    """The hook modules of every installed package, by entry point, and those that do not import or do not fit."""
     found: list[tuple[str, Any]] = []
     broken: list[Broken] = []
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: (e.name != "core", e.name)):
         distribution = entry.dist.name if entry.dist is not None else ""
+        unmet = _unmet(entry.dist) if entry.dist is not None else None
+        if unmet is not None:
+            log.error("package %s of %s does not fit; the service starts without it: %s", entry.name, distribution, unmet)
+            broken.append(Broken(entry.name, distribution, unmet))
+            continue
         try:
             found.append((entry.name, entry.load()))
         except Exception as error:
             log.exception("package %s of %s does not load; the service starts without it", entry.name, distribution)
             broken.append(Broken(entry.name, distribution, f"{type(error).__name__}: {error}"))
     return found, broken
+
+
+def _unmet(distribution: importlib.metadata.Distribution) -> str | None:
+    """What a package requires of netinv's own packages that those installed do not meet; ``None`` when all is well."""
+    for text in distribution.requires or ():
+        wanted = Requirement(text)
+        if not wanted.name.startswith("netinv") or (wanted.marker is not None and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        try:
+            version = importlib.metadata.version(wanted.name)
+        except importlib.metadata.PackageNotFoundError:
+            return f"it requires {wanted.name}, which is not installed"
+        if not wanted.specifier.contains(version, prereleases=True):
+            return f"it requires {wanted.name}{wanted.specifier}, and {version} is installed"
+    return None

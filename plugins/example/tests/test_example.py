@@ -222,11 +222,11 @@ def without_example(monkeypatch: pytest.MonkeyPatch) -> None:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """``install(name, source)``: a distribution with a module of this source as its entry point."""
 
-    def make(name: str, source: str) -> None:
+    def make(name: str, source: str, requires: str = "netinv-core") -> None:
         (tmp_path / f"netinv_{name}.py").write_text(textwrap.dedent(source))
         info = tmp_path / f"netinv_{name}-0.1.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\n")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\nRequires-Dist: {requires}\n")
         (info / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
         monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -249,6 +249,20 @@ def test_tables_left_behind_keep_what_they_refer_to(engine: sa.Engine, make_site
     site = make_site()
     make_window(site)
     Service(engine).api.delete(f"{SITES}{site['id']}/", status=409)
+
+
+@pytest.mark.parametrize(
+    ("requires", "reason"),
+    [
+        ("netinv-core>=99", "it requires netinv-core>=99, and 0.1.0 is installed"),
+        ("netinv-elsewhere", "it requires netinv-elsewhere, which is not installed"),
+    ],
+)
+def test_a_package_for_another_netinv_is_reported_and_not_loaded(engine: sa.Engine, install: Any, requires: str, reason: str) -> None:
+    install("elder", "raise RuntimeError('it is not asked')", requires)
+    started = Service(engine)
+    assert started.api.get("/api/status/")["broken-packages"]["elder"] == reason
+    started.api.get("/api/plugins/elder/things/", status=503)
 
 
 def test_a_package_that_does_not_import_is_reported_and_answers_503(engine: sa.Engine, install: Any) -> None:
