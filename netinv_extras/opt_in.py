@@ -29,11 +29,10 @@ class Defined(kinds.Field):
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
-        if not isinstance(value, dict):
-            raise colander.Invalid(None, f'Expected a dictionary of items but got type "{type(value).__name__}".')
-        app, model = self.endpoint.app.name, self.endpoint.model.__name__
-        if value:
-            raise colander.Invalid(None, f'"{next(iter(value))}" is not a relationship on {app}.{model}')
+        named = next(iter(value), None) if isinstance(value, dict) else value
+        if named is not None:
+            app, model = self.endpoint.app.name, self.endpoint.model.__name__
+            raise colander.Invalid(None, f'"{named}" is not a relationship on {app}.{model}')
 
 
 computed_fields = Spec(
