@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,13 +38,13 @@ def queue(url: str) -> Huey:
     raise ValueError(f"netinv.queue_url must be redis://… or sqlite:///…, not {url!r}")
 
 
-def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> None:
-    """Gives the queue the core's periodic tasks."""
+def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Callable[[], Any]]:
+    """Gives the queue the core's periodic tasks; by name, what to call to have one run now."""
 
     def prune() -> None:
         prune_changes(engine, registry)
 
-    huey.periodic_task(crontab(minute="17", hour="3"), name="prune_changes")(prune)
+    return {"prune_changes": huey.periodic_task(crontab(minute="17", hour="3"), name="prune_changes")(prune)}
 
 
 def prune_changes(engine: Engine, registry: Registry) -> int:

@@ -1,0 +1,64 @@
+"""Background work over a real queue: Redis where ``NETINV_TEST_QUEUE`` names one, an SQLite file otherwise."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core import work
+from netinv_core.changes import ObjectChange
+from netinv_core.contract import Service, Unique
+from netinv_core.model import now, table_of
+
+SITES = "/api/dcim/sites/"
+
+
+@pytest.fixture
+def queue_url(tmp_path: Path) -> str:
+    """Where tasks wait."""
+    return os.environ.get("NETINV_TEST_QUEUE") or f"sqlite:///{tmp_path / 'queue.sqlite'}"
+
+
+def _changes_of(service: Service, key: str) -> int:
+    return service.api.get("/api/extras/object-changes/", {"changed_object_id": key})["count"]
+
+
+def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, queue_url: str) -> None:
+    """What was recorded longer ago than is kept goes, the rest stays."""
+    old, new = (service.api.post(SITES, {"name": unique(), "status": "active"})["id"] for _ in range(2))
+    table = table_of(ObjectChange)
+    with service.engine.begin() as connection:
+        long_ago = now() - datetime.timedelta(days=400)
+        connection.execute(sa.update(table).where(table.c.changed_object_id == uuid.UUID(old)).values(time=long_ago))
+    huey = work.queue(queue_url)
+    huey.flush()
+    tasks = work.add_tasks(huey, service.engine, service.registry)
+    with service.configured(changelog_retention=365):
+        consumer = work.start_embedded(huey)
+        try:
+            tasks["prune_changes"]()
+            deadline = time.monotonic() + 20
+            while _changes_of(service, old) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        finally:
+            consumer.stop(graceful=True)
+    assert _changes_of(service, old) == 0
+    assert _changes_of(service, new) == 1
+
+
+def test_all_records_are_kept_when_the_setting_says_so(service: Service, unique: Unique) -> None:
+    """0 days means for ever."""
+    with service.configured(changelog_retention=0):
+        assert work.prune_changes(service.engine, service.registry) == 0
+
+
+def test_another_kind_of_queue_is_refused() -> None:
+    """The address names one of the two kinds there are."""
+    with pytest.raises(ValueError, match="must be redis"):
+        work.queue("amqp://127.0.0.1/")
