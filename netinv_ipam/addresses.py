@@ -45,7 +45,7 @@ class IPAddress(networks.Host, Primary):
 
     __tablename__ = "ipam_ip_address"
     __table_args__ = (
-        sa.Index("ix_ipam_ip_address_place", "host", "prefix_length"),
+        sa.Index("ix_ipam_ip_address_place", "host", "prefix_length", "id"),
         sa.Index("ix_ipam_ip_address_edge", "broadcast"),
         sa.Index("ix_ipam_ip_address_in_vrf", "vrf_id", "ip_version", "host"),
         sa.Index("ix_ipam_ip_address_assigned", "assigned_object_id", "assigned_object_type"),

@@ -130,7 +130,7 @@ def upgrade() -> None:
         batch_op.create_index("ix_ipam_ip_address_edge", ["broadcast"], unique=False)
         batch_op.create_index("ix_ipam_ip_address_in_vrf", ["vrf_id", "ip_version", "host"], unique=False)
         batch_op.create_index(batch_op.f("ix_ipam_ip_address_nat_inside_id"), ["nat_inside_id"], unique=False)
-        batch_op.create_index("ix_ipam_ip_address_place", ["host", "prefix_length"], unique=False)
+        batch_op.create_index("ix_ipam_ip_address_place", ["host", "prefix_length", "id"], unique=False)
         batch_op.create_index(batch_op.f("ix_ipam_ip_address_status_id"), ["status_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_ipam_ip_address_tenant_id"), ["tenant_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_ipam_ip_address_vrf_id"), ["vrf_id"], unique=False)
