@@ -68,6 +68,7 @@ def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
     :raises Invalid: with one entry for each item, when an id is missing, malformed or given twice
     """
     found: list[Any] = []
+    seen: set[Any] = set()
     errors: list[dict[str, Any]] = []
     for body in bodies:
         key, error = None, {}
@@ -79,9 +80,10 @@ def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
             key = endpoint.parse_key(str(body["id"]))
             if key is None:
                 error = {"id": ["Must be a valid UUID." if endpoint.key_type is not int else "A valid integer is required."]}
-            elif key in found:
+            elif key in seen:
                 error = {"id": ["This object is listed more than once."]}
         found.append(key)
+        seen.add(key)
         errors.append(error)
     if any(errors):
         raise Invalid.batch(errors)

@@ -142,7 +142,7 @@ def unique_without(model: Any, names: tuple[str, ...], absent: str, field: str, 
         near = [column.in_({draft[column.name] for draft in moving}) for column in columns]
         rows = context.execute(sa.select(table.c.id, *columns).where(*near, table.c[absent].is_(None)))
         taken = {tuple(values) for key, *values in rows if key not in own}
-        taken |= {tuple(draft[name] for name in names) for draft in lacking if draft not in moving}
+        taken |= {tuple(draft[name] for name in names) for draft in lacking if not draft.changed(absent, *names)}
         for draft in moving:
             values = tuple(draft[name] for name in names)
             if values in taken:
