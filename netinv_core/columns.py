@@ -1,6 +1,6 @@
 """Column types that answer alike on PostgreSQL, MariaDB/MySQL and SQLite.
 
-Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nopad_bin``, ``BINARY``), times are
+Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nopad_bin`` or ``utf8mb4_0900_bin``, ``BINARY``), times are
 aware and in UTC, and the packed forms sort as bytes.
 """
 
@@ -14,7 +14,10 @@ from sqlalchemy.dialects.mysql import DATETIME, LONGTEXT, VARBINARY, VARCHAR
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-BINARY_COLLATION = "utf8mb4_nopad_bin"
+
+def _binary_collation(dialect: Any) -> str:
+    """The collation by code point, trailing blanks included: MariaDB's and MySQL's have different names."""
+    return "utf8mb4_nopad_bin" if dialect.is_mariadb else "utf8mb4_0900_bin"
 
 
 class Chars(TypeDecorator[str]):
@@ -35,7 +38,7 @@ class Chars(TypeDecorator[str]):
         if dialect.name == "postgresql":
             return dialect.type_descriptor(String(self.length, collation="C"))
         if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(VARCHAR(self.length, collation=BINARY_COLLATION))
+            return dialect.type_descriptor(VARCHAR(self.length, collation=_binary_collation(dialect)))
         return dialect.type_descriptor(String(self.length))
 
 
@@ -53,7 +56,7 @@ class LongText(TypeDecorator[str]):
         if dialect.name == "postgresql":
             return dialect.type_descriptor(Text(collation="C"))
         if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(LONGTEXT(collation=BINARY_COLLATION))
+            return dialect.type_descriptor(LONGTEXT(collation=_binary_collation(dialect)))
         return dialect.type_descriptor(Text())
 
 
