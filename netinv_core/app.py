@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -21,7 +21,8 @@ class App:
     """An application: ``name`` is its URL segment and the first half of its models' labels.
 
     ``migrations`` is ``"package:folder"`` of its Alembic branch; a ``plugin`` is served under ``/api/plugins/``.
-    ``includes`` names modules with ``includeme(config)``, for views of its own.
+    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.roots.root`); ``includes`` names modules with
+    ``includeme(config)``, for views of its own.
     """
 
     name: str
@@ -29,6 +30,7 @@ class App:
     resources: Sequence[Resource] = ()
     migrations: str | None = None
     plugin: bool = False
+    pages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     includes: Sequence[str] = ()
     description: str = ""
     author: str = ""
@@ -50,7 +52,11 @@ class Broken:
     reason: str
 
 
-def discover() -> tuple[list[tuple[str, Any]], list[Broken]]:
+# Hook modules by the names of their entry points, and what does not load.
+Packages = tuple[list[tuple[str, Any]], list[Broken]]
+
+
+def discover() -> Packages:
     """The hook modules of every installed package, by entry point, and those that do not import or do not fit."""
     found: list[tuple[str, Any]] = []
     broken: list[Broken] = []

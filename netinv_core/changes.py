@@ -71,14 +71,21 @@ class Journal:
     def add(self, change: Change) -> None:
         """Takes a change; an earlier one of the same object becomes part of it."""
         name = (change.endpoint.label, change.key)
-        earlier = self._changes.pop(name, None)
+        earlier = self._changes.get(name)
         if earlier is not None:
-            if earlier.action == CREATE and change.action == DELETE:
-                return
+            if change.action == DELETE:
+                del self._changes[name]
+                if earlier.action == CREATE:
+                    return
             change.before = earlier.before
             if earlier.action == CREATE:
                 change.action = CREATE
         self._changes[name] = change
+
+    def follow(self, later: Journal) -> None:
+        """Takes what another journal holds, after its own."""
+        for change in later._changes.values():
+            self.add(change)
 
     def write(self, context: Context) -> list[Change]:
         """Writes the rows, in one statement, and forgets them; gives what was written."""
@@ -128,6 +135,7 @@ def flat(endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict
             value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         found[name.removesuffix("_id") if what.link is not None else name] = value
     for name, field in endpoint.fields.items():
-        if name not in found and name not in endpoint.table.c and not field.read_only and name in shown:
+        beside = name not in found and (field.attribute or name) not in endpoint.table.c
+        if beside and name in shown and not (field.read_only or field.opt_in):
             found[name] = field.flat(shown[name])
     return found

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.columns import Chars
 from netinv_core.context import Context
+from netinv_core.database import lock_rows
 from netinv_core.model import Base, table_of
 from netinv_core.registry import ContentType, Registry
 
@@ -36,6 +37,15 @@ def register(context: Context, labels: Iterable[str]) -> None:
         rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
         context.write(sa.insert(table_of(ContentTypeRow)), rows)
         load(context)
+
+
+def take_turns(context: Context, label: str) -> None:
+    """Waits for everyone else who is changing what ``label`` names and asked for the same, and holds back those who come later.
+
+    For what is worked out from objects that no row lock covers; the turn ends with the transaction.
+    """
+    table, (app, _, model) = table_of(ContentTypeRow), label.partition(".")
+    context.execute(lock_rows(sa.select(table.c.id).where(table.c.app_label == app, table.c.model == model)))
 
 
 def load(context: Context) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import datetime
+import pathlib
 import uuid
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -14,11 +16,13 @@ from sqlalchemy.orm import Session
 
 from netinv_core.changes import Journal
 from netinv_core.database import options_for
+from netinv_core.files import Files
 from netinv_core.model import now
 
 if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
     from netinv_core.registry import Registry
+    from netinv_core.write.draft import Draft
 
 
 @dataclasses.dataclass(eq=False)
@@ -26,8 +30,10 @@ class Context:
     """One unit of work: a request, an import or a command.
 
     ``base`` is the absolute URL of the service without a trailing slash; ``managed`` says that a transaction manager
-    commits the session; ``seen`` keeps what rules looked up (:func:`netinv_core.read.pages.rows_of`) until the next write;
-    ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it.
+    commits the session; ``seen`` keeps the rows that were looked up (:func:`netinv_core.read.pages.rows_of`), ``made`` the new
+    objects that other objects are still being made for, both by table and id, until rows change that were there before;
+    ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it;
+    ``leaving`` holds the ids of what a running deletion takes along, by label.
     """
 
     registry: Registry
@@ -39,10 +45,20 @@ class Context:
     writing: bool = False
     managed: bool = False
     copying: bool = False
+    leaving: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
     now: datetime.datetime = dataclasses.field(default_factory=now)
     journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
+    made: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
     _connection: sa.Connection | None = None
+    _files: Files | None = None
+
+    @property
+    def files(self) -> Files:
+        """The files that rows name; what becomes of them follows the session's transaction."""
+        if self._files is None:
+            self._files = Files(pathlib.Path(self.registry.settings["media_root"]), self.session)
+        return self._files
 
     @property
     def connection(self) -> sa.Connection:
@@ -58,13 +74,27 @@ class Context:
         found.identity = dataclasses.replace(self.identity, superuser=True)
         return found
 
+    def forget(self) -> None:
+        """Lets go of all that is known of rows: they changed, or their making was taken back."""
+        self.seen.clear()
+        self.made.clear()
+
+    def finished(self, table: Any, keys: Iterable[Any]) -> None:
+        """Notes that nothing more is made for these objects; after the last of them nothing need be known any longer."""
+        made = self.made.get(table, {})
+        for key in keys:
+            made.pop(key, None)
+        if not any(self.made.values()):
+            self.forget()
+
     def execute(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a SELECT."""
         return self.connection.execute(statement, parameters)
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows; a session that follows a transaction manager will then commit."""
-        self.seen.clear()
+        if not statement.is_insert:  # new rows change none that is known
+            self.forget()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)
         return self.connection.execute(statement, parameters)

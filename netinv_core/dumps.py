@@ -29,7 +29,8 @@ class Source:
     elsewhere; ``omit`` maps a field that cannot be taken over to the reason, which is reported; ``later`` names (as they
     are here) references that are set when all objects exist, because what they lead to refers back. ``by`` names the
     columns by which an object that is already here is recognised (the last may not be null; when not given: the
-    resource's natural key, where it is unique). ``needs`` are objects that this system asks for and the dump does not
+    resource's natural key, where it is unique). ``within`` names the reference to what an object is a part of: when that is not
+    here, neither is the part, and that is no fault of its own. ``needs`` are objects that this system asks for and the dump does not
     have: labels to keys to fields.
     """
 
@@ -41,6 +42,7 @@ class Source:
     omit: Mapping[str, str] = dataclasses.field(default_factory=dict)
     later: Sequence[str] = ()
     by: Sequence[str] = ()
+    within: str = ""
     needs: Mapping[str, Mapping[Any, Fields]] = dataclasses.field(default_factory=dict)
 
 
@@ -60,6 +62,13 @@ class Part:
     def owner_of(self, fields: Fields) -> Key:
         """The model and key of the object that a part belongs to."""
         return content_type(fields[self.owner[0]]) or "", fields[self.owner[1]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Derived:
+    """A model whose objects only repeat what the others say: this system works it out itself, for the ``reason`` that is reported."""
+
+    reason: str
 
 
 class Dump:

@@ -85,6 +85,12 @@ class Conflict(_Detailed):
     status = 409
 
 
+class TooLarge(_Detailed):
+    """413: the body holds more than is taken."""
+
+    status = 413
+
+
 class UnsupportedMedia(_Detailed):
     """415: the body is not JSON."""
 

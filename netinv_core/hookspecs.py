@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    import click
+
     from netinv_core.app import App
     from netinv_core.context import Context
-    from netinv_core.dumps import Part, Source
+    from netinv_core.dumps import Derived, Part, Source
     from netinv_core.read.filters import Filter
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.resource import Spec
@@ -55,8 +57,13 @@ def netinv_seed(context: Context) -> None:
 
 
 @hookspec
-def netinv_importers(registry: Registry) -> Mapping[str, Source | Part]:  # type: ignore[empty-body]
+def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived]:  # type: ignore[empty-body]
     """What the models of a NetBox dump become here, by their names there (``dcim.site``); see :mod:`netinv_core.dumps`."""
+
+
+@hookspec
+def netinv_commands() -> Mapping[str, Iterable[click.Command]]:  # type: ignore[empty-body]
+    """Commands for the command line, by the group they belong to: ``netinv`` itself, or ``import``."""
 
 
 @hookspec

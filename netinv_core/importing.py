@@ -6,8 +6,6 @@ of the dump ends in exactly one outcome; what of an object could not be taken ov
 
 from __future__ import annotations
 
-import collections
-import dataclasses
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,46 +15,18 @@ import sqlalchemy as sa
 
 from netinv_core.changes import Journal
 from netinv_core.context import Context
-from netinv_core.dumps import Dump, Key, Part, Source
+from netinv_core.dumps import Derived, Dump, Key, Part, Source
 from netinv_core.errors import Refused, words
-from netinv_core.fields import Status
+from netinv_core.fields import Reference, Status
+from netinv_core.fields.images import MEDIA
+from netinv_core.files import Upload
+from netinv_core.outcomes import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_core.registry import Endpoint
 from netinv_core.translation import NO_RESOURCE, Body, Missing, Translation
 from netinv_core.write import save
 from netinv_core.write.draft import Draft
 
-CREATED, UPDATED, UNCHANGED, SKIPPED, REFUSED = OUTCOMES = ("created", "updated", "unchanged", "skipped", "refused")
 BATCH = 500
-
-
-@dataclasses.dataclass
-class Report:
-    """What became of a dump.
-
-    ``outcomes`` and ``reasons`` are by object, ``added`` holds the outcomes of objects that the dump lacks and this
-    system needs, ``left_out`` counts values that have no place here by model, field and reason, ``incomplete`` names
-    objects that are here without a reference which was refused. ``advance(label)`` is called when an object is done
-    with, of the ``expected`` number.
-    """
-
-    advance: Callable[[str], None] = lambda label: None
-    expected: int = 0
-    outcomes: dict[Key, str] = dataclasses.field(default_factory=dict)
-    reasons: dict[Key, str] = dataclasses.field(default_factory=dict)
-    added: dict[Key, str] = dataclasses.field(default_factory=dict)
-    left_out: Mapping[tuple[str, str, str], int] = dataclasses.field(default_factory=dict)
-    incomplete: list[tuple[Key, str]] = dataclasses.field(default_factory=list)
-
-    def counts(self) -> dict[str, collections.Counter[str]]:
-        """How many objects of each model had each outcome."""
-        found: dict[str, collections.Counter[str]] = {}
-        for (label, _), outcome in self.outcomes.items():
-            found.setdefault(label, collections.Counter())[outcome] += 1
-        return found
-
-    def total(self, outcome: str) -> int:
-        """How many objects of all models had an outcome."""
-        return sum(found == outcome for found in self.outcomes.values())
 
 
 def import_netbox(context: Context, path: Path, report: Report, *, origin: str = "netbox") -> None:
@@ -67,7 +37,7 @@ def import_netbox(context: Context, path: Path, report: Report, *, origin: str =
     :raises ValueError: when the file is not a dump
     """
     dump = Dump.read(path)
-    sources: dict[str, Source | Part] = {}
+    sources: dict[str, Source | Part | Derived] = {}
     for found in context.registry.hooks.netinv_importers(registry=context.registry):
         sources.update(found)
     report.expected = len(dump)
@@ -100,15 +70,15 @@ class Import:
             for key, fields in objects.items():
                 if label in translation.parts:
                     self._settle_part((label, key), translation.parts[label], fields)
+                elif label in translation.derived:
+                    self._settle((label, key), DERIVED, translation.derived[label].reason)
                 elif label not in translation.sources:
                     self._settle((label, key), SKIPPED, NO_RESOURCE)
         for added in translation.added:
             self.report.added[added] = self.report.outcomes.pop(added)
 
     def _settle(self, key: Key, outcome: str, reason: str = "") -> None:
-        self.report.outcomes[key] = outcome
-        if reason:
-            self.report.reasons[key] = reason
+        self.report.settle(key, outcome, reason)
         self.report.advance(key[0])
 
     def _import(self, label: str, keys: Sequence[Any]) -> None:
@@ -118,12 +88,12 @@ class Import:
             try:
                 bodies[key] = self.translation.body(label, key)
             except Missing as error:
-                self._settle((label, key), REFUSED, self._why(error))
+                self._settle((label, key), *self._fate(label, error))
         self._recognise(label, bodies)
         before = self._shown(label, bodies)
         new = [key for key in bodies if key not in before]
         self._attempt(label, new, lambda some: self._create(label, {key: bodies[key] for key in some}))
-        changes = {key: _differing(shown, bodies[key]) for key, shown in before.items()}
+        changes = {key: self._differing(shown, bodies[key]) for key, shown in before.items()}
         for key, change in changes.items():
             self.here.add((label, key))
             if not change:
@@ -141,7 +111,7 @@ class Import:
                 except Missing as error:
                     self.report.incomplete.append(((label, key), self._why(error)))
         before = self._shown(label, bodies)
-        changes = {key: change for key, shown in before.items() if (change := _differing(shown, bodies[key]))}
+        changes = {key: change for key, shown in before.items() if (change := self._differing(shown, bodies[key]))}
         self._attempt(label, list(changes), lambda some: self._update(label, {key: changes[key] for key in some}, before))
 
     def _settle_part(self, key: Key, part: Part, fields: Mapping[str, Any]) -> None:
@@ -157,6 +127,13 @@ class Import:
 
     def _endpoint(self, label: str) -> Endpoint:
         return self.translation.endpoint(label)
+
+    def _fate(self, label: str, error: Missing) -> tuple[str, str]:
+        """What becomes of an object that refers to one which is not here: a part goes the way of the whole."""
+        whole = self._endpoint(label).writable.get(self.translation.sources[label].within)
+        if isinstance(whole, Reference) and whole.target is self._endpoint(error.key[0]):
+            return SKIPPED, f"the {whole.target.title} they belong to was {self.report.outcomes.get(error.key, SKIPPED)}"
+        return REFUSED, self._why(error)
 
     def _why(self, error: Missing) -> str:
         fate = self.report.outcomes.get(error.key) or ("part of a circle" if error.key in self.ids else "not in the dump")
@@ -180,7 +157,8 @@ class Import:
         if not wanted:
             return
         columns = [table.c[name] for name in names]
-        rows = self.context.execute(sa.select(table.c.id, *columns).where(columns[-1].in_({values[-1] for values in wanted})))
+        near = [_holds(column, {values[place] for values in wanted}) for place, column in enumerate(columns)]
+        rows = self.context.execute(sa.select(table.c.id, *columns).where(*near))
         found: dict[tuple[Any, ...], list[Any]] = {}
         for here, *those in rows:
             found.setdefault(tuple(those), []).append(here)
@@ -189,10 +167,24 @@ class Import:
             if equal in wanted and len(ids) == 1 and ids[0] not in taken:
                 self.ids[label, wanted[equal]] = ids[0]
 
+    def _differing(self, shown: Body, body: Body) -> Body:
+        """What of a body differs from a representation."""
+        return {name: value for name, value in body.items() if not self._is_shown(shown.get(name), value)}
+
+    def _is_shown(self, shown: Any, value: Any) -> bool:
+        """Whether a value is the one that is there; a file is, when one with the same content is kept."""
+        if not isinstance(value, Upload):
+            return bool(_plain(shown) == _plain(value))
+        try:
+            with self.context.files.open(str(shown).partition(MEDIA)[2]) as kept:
+                return kept.read() == value.content
+        except FileNotFoundError:
+            return False
+
     # -- writing
 
     def _attempt(self, label: str, keys: Sequence[Any], write: Callable[[Sequence[Any]], Mapping[Any, str]]) -> None:
-        """Writes a batch, which gives outcomes; when it is refused, its halves, down to the objects that are at fault."""
+        """Writes a batch, which gives outcomes; when it is refused, what is not at fault, or its halves when that is not said."""
         if not keys:
             return
         try:
@@ -202,12 +194,14 @@ class Import:
                 self.context.journal.write(self.context)
         except (Refused, sa.exc.DBAPIError) as error:
             self.context.journal = Journal()
-            if len(keys) > 1:
-                middle = len(keys) // 2
-                self._attempt(label, keys[:middle], write)
-                self._attempt(label, keys[middle:], write)
-            else:
-                self._refuse((label, keys[0]), words(error.body) if isinstance(error, Refused) else str(error.orig))
+            self.context.forget()
+            faults = _faults(error, keys)
+            for key, reason in faults.items():
+                self._refuse((label, key), reason)
+            sound = [key for key in keys if key not in faults]
+            middle = 0 if faults else len(sound) // 2
+            self._attempt(label, sound[:middle], write)
+            self._attempt(label, sound[middle:], write)
             return
         for key, outcome in outcomes.items():
             self.here.add((label, key))
@@ -232,6 +226,20 @@ class Import:
         return {key: UPDATED if _changed(before[key], shown) else UNCHANGED for key, shown in zip(changes, after, strict=True)}
 
 
+def _faults(error: Refused | sa.exc.DBAPIError, keys: Sequence[Any]) -> dict[Any, str]:
+    """What is wrong with which object of a batch, as far as an error says it."""
+    body = error.body if isinstance(error, Refused) else str(error.orig)
+    if isinstance(body, list) and len(body) == len(keys):
+        return {key: words(entry) for key, entry in zip(keys, body, strict=True) if entry}
+    return {keys[0]: words(body)} if len(keys) == 1 else {}
+
+
+def _holds(column: Any, values: set[Any]) -> Any:
+    """Whether a column holds one of these values, null among them."""
+    found = column.in_(values - {None})
+    return sa.or_(found, column.is_(None)) if None in values else found
+
+
 def _name(key: Key) -> str:
     return f"{key[0]} {key[1]}"
 
@@ -241,11 +249,6 @@ def _columns(endpoint: Endpoint, body: Body) -> dict[str, Any]:
     draft = Draft(endpoint, body)
     draft.parse(partial=True)
     return {**draft.values, **{field.attribute: uuid.UUID(raw) for field, raw in draft.references if not isinstance(field, Status)}}
-
-
-def _differing(shown: Body, body: Body) -> Body:
-    """What of a body differs from a representation."""
-    return {name: value for name, value in body.items() if _plain(shown.get(name)) != _plain(value)}
 
 
 def _plain(value: Any) -> Any:

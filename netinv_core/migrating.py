@@ -24,6 +24,7 @@ from netinv_core.context import Context
 from netinv_core.database import WRITING, session_factory
 from netinv_core.model import Base
 from netinv_core.registry import Registry
+from netinv_core.write import trees
 
 CORE = "netinv_core:migrations"
 
@@ -100,11 +101,13 @@ def remove(engine: Engine, registry: Registry, app: App) -> None:
 
 
 def seed(engine: Engine, registry: Registry) -> None:
-    """Lets every package write the rows a fresh database starts with."""
+    """Lets every package write the rows a fresh database starts with, and mends what earlier releases stored otherwise."""
     with session_factory(engine)() as session:
         context = Context(registry, session, ANONYMOUS, writing=True)
         load(context)
         registry.hooks.netinv_seed(context=context)
+        for endpoint in filter(trees.is_tree, registry.endpoints.values()):
+            trees.mend(context, endpoint)
         session.commit()
 
 

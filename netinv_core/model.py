@@ -34,10 +34,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
 
 from netinv_core.columns import Chars, Json, LongText, Timestamp
+from netinv_core.files import LENGTH
 
 PROTECT = "protect"
 CASCADE = "cascade"
 SET_NULL = "set null"
+BY_DEPARTURE = "by departure"
 SELF = "self"
 
 
@@ -48,7 +50,7 @@ class Link:
     ``target`` is a model class, :data:`SELF`, or a label such as ``"ipam.ipaddress"`` for a model of a package that imports this
     one (a *late* link: it has no constraint in the database and stays null while the package is absent).
     ``back`` names the way back, as a filter path of the target; ``count`` the counter it gives the target.
-    ``many`` marks the links of an association table.
+    ``on_delete`` is one of the policies above; with :data:`BY_DEPARTURE` a departure of the target's resource lets go of it.
     """
 
     target: type[Base] | str
@@ -83,7 +85,8 @@ class Column:
     """What the service knows of a column beyond its SQL type; see the constructors below.
 
     ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
-    not hidden are held as they are.
+    not hidden are held as they are. ``folder`` is where the files are kept that the column names. ``shows`` is
+    what a reference shows of its target after ``display, id, url``, where that is not its brief form.
     """
 
     kind: str = "value"
@@ -101,11 +104,13 @@ class Column:
     pattern_error: str = "Enter a valid value."
     choices: Choices | None = None
     plain: bool = False
+    shows: tuple[str, ...] = ()
     link: Link | None = None
     natural_of: str | None = None
     slug_of: str | None = None
     parse: Callable[[Any], Any] | None = None
     flat: Callable[[Any], Any] | bool | None = None
+    folder: str = ""
 
 
 NAMING = {
@@ -165,10 +170,14 @@ def column(
     unique: bool = False,
     index: bool = False,
     length: int | None = None,
+    sort_order: int = 0,
     **known: Any,
 ) -> MappedColumn[Any]:
-    """The general constructor: a column with what the service knows of it (:class:`Column`)."""
-    options: dict[str, Any] = {"info": {"netinv": Column(**known)}}
+    """The general constructor: a column with what the service knows of it (:class:`Column`).
+
+    ``sort_order`` places a column that a model gets from a class added to it among the others; below 0, before the model's own.
+    """
+    options: dict[str, Any] = {"info": {"netinv": Column(**known)}, "sort_order": sort_order}
     if default is not dataclasses.MISSING:
         options["default"] = default
     if unique:
@@ -259,6 +268,11 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
     )
 
 
+def image(folder: str, **known: Any) -> MappedColumn[Any]:
+    """The name of a picture's file in ``folder`` (:mod:`netinv_core.files`): read as its URL, written by sending the file in a form."""
+    return column(Chars(LENGTH), default=None, index=True, kind="image", folder=folder, **known)
+
+
 def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
     """An optional e-mail address."""
     return column(Chars(length), default="", blank=True, kind="email", **known)
@@ -278,6 +292,7 @@ def to(
     unique: bool = False,
     kind: str = "reference",
     lookup: str | None = None,
+    sort_order: int = 0,
     **known: Any,
 ) -> MappedColumn[Any]:
     """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
@@ -286,9 +301,10 @@ def to(
     """
     link = Link(target, on_delete, back, count, lookup)
     info = {"netinv": Column(kind=kind, link=link, **known)}
+    options: dict[str, Any] = {"unique": unique or None, "index": not unique, "info": info, "sort_order": sort_order}
     if isinstance(target, str):
-        return mapped_column(Uuid(), unique=unique or None, index=not unique, info=info)
-    return mapped_column(ForeignKey(target.__table__.c.id), unique=unique or None, index=not unique, info=info)
+        return mapped_column(Uuid(), **options)
+    return mapped_column(ForeignKey(target.__table__.c.id), **options)
 
 
 def many_to_many(

@@ -9,7 +9,7 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pluggy
@@ -19,8 +19,10 @@ from netinv_core import hookspecs
 from netinv_core.app import App, Broken
 from netinv_core.model import Base, Link, known
 from netinv_core.read import filters, paths
-from netinv_core.read.plan import Plan
+from netinv_core.read.plan import Plan, Union
 from netinv_core.resource import Resource, count_of, counter
+
+UNIONS = 200
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Endpoint:
     # -- names
 
     @property
+    def home(self) -> str:
+        """The path below which its objects are: its own, unless it is a further list of another resource."""
+        return self.registry.of_model(self.model).path
+
+    @property
     def title(self) -> str:
         """The model's name in the singular, lower case unless it is an abbreviation."""
         return self.resource.title or _words(self.model.__name__)
@@ -75,8 +82,9 @@ class Endpoint:
     @property
     def schema_name(self) -> str:
         """The name of its OpenAPI schema; a plugin's starts with the plugin's name, as others may call a model the same."""
+        name = self.model.__name__ if self.resource.of is None else "".join(part.capitalize() for part in self.resource.name.split("-"))
         prefix = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
-        return f"{prefix}{self.model.__name__}"
+        return f"{prefix}{name}"
 
     @functools.cached_property
     def natural(self) -> str:
@@ -151,6 +159,17 @@ class Endpoint:
         """The fields that a request can leave out."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
 
+    def reading(self, columns: Collection[str]) -> set[str]:
+        """The fields that may be read otherwise when these columns of an object get other values."""
+
+        def concerned(name: str) -> bool:
+            if name in self.table.c or f"{name}_id" in self.table.c:
+                return name in columns or f"{name}_id" in columns
+            sources = self.fields[name].sources() if name in self.fields else None
+            return sources is None or any(map(concerned, sources))
+
+        return {name for name, field in self.fields.items() if (sources := field.sources()) is None or any(map(concerned, sources))}
+
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:
         """The fields that a request must ask for."""
@@ -160,6 +179,11 @@ class Endpoint:
     def writable(self) -> dict[str, kinds.Field]:
         """The fields a body may set."""
         return {name: field for name, field in self.fields.items() if not field.read_only}
+
+    @functools.cached_property
+    def uploads(self) -> dict[str, kinds.Image]:
+        """The fields that a form may send a file for."""
+        return {name: field for name, field in self.writable.items() if isinstance(field, kinds.Image)}
 
     # -- building
 
@@ -222,6 +246,8 @@ class Endpoint:
             self.relations.update(found)
         for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
             self.rules.extend(rules)
+        if self.resource.members:
+            self.fields = {name: self.fields[name] for name in self.resource.members}
         last = [name for name in ("created", "last_updated") if name in self.fields]
         self.fields |= {name: self.fields.pop(name) for name in last}
         own = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
@@ -230,9 +256,11 @@ class Endpoint:
 
     def complete(self) -> None:
         """Fixes the table of query parameters."""
-        self.filters = filters.derived(self)
+        self.filters = filters.derived(self) if self.resource.of is None else {}
         for item in self.resource.filters:
             self.filters[item.name] = item
+        if self.resource.of is not None:
+            return
         for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
             self.filters.update((item.name, item) for item in found)
 
@@ -265,7 +293,7 @@ class Registry:
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
         self.content_types: dict[str, ContentType] = {}
-        self.unions: dict[Any, Any] = {}
+        self.unions: dict[Any, Union] = {}
         self.cache: dict[Any, Any] = {}
         self.cache_version: int | None = None
 
@@ -288,19 +316,21 @@ class Registry:
         self.apps[app.name] = app
         for resource in app.resources:
             endpoint = Endpoint(self, app, resource)
-            if endpoint.label in self.endpoints:
-                raise ValueError(f"two resources claim the label {endpoint.label!r}")
             if (app.name, resource.name) in self.by_path:
                 raise ValueError(f"two resources claim the path {endpoint.path!r}")
-            self.endpoints[endpoint.label] = endpoint
             self.by_path[app.name, resource.name] = endpoint
+            if resource.of is not None:
+                continue
+            if endpoint.label in self.endpoints:
+                raise ValueError(f"two resources claim the label {endpoint.label!r}")
+            self.endpoints[endpoint.label] = endpoint
             self.by_table[endpoint.table] = endpoint
 
     def freeze(self) -> Registry:
         """Completes every endpoint, now that all of them are known."""
-        every = list(self.endpoints.values())
+        every = list(self.by_path.values())
         for step in (Endpoint.build, Endpoint.meet, Endpoint.attach, Endpoint.complete):
-            for endpoint in every:
+            for endpoint in every if step is not Endpoint.meet else self.endpoints.values():
                 step(endpoint)
         return self
 
@@ -318,6 +348,15 @@ class Registry:
         if isinstance(link.target, str):
             return self.endpoints.get(link.target)
         return self.by_table.get(link.target.__table__)
+
+    def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
+        """The statement of several selects that goes by a name: made of its ``parts`` when it is not among those asked for lately."""
+        found = self.unions.get(name)
+        if found is None:
+            if len(self.unions) >= UNIONS:
+                self.unions.pop(next(iter(self.unions)), None)
+            found = self.unions[name] = Union(self.dialect, list(parts()))
+        return found
 
     def content_type(self, label: Any) -> ContentType | None:
         """The content type of a label; ``None`` for one that no package has brought."""

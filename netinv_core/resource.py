@@ -94,13 +94,20 @@ def pointing_back(name: str, target: str, attribute: str) -> Spec:
     return Spec(name, lambda registry, endpoint: kinds.Back(name=name, to=target, attribute_there=attribute, registry=registry))
 
 
+def held_by(name: str, target: str, held: str, holder: str, by: str) -> Spec:
+    """What holds this object by way of an object of ``target``: see :class:`netinv_core.fields.Holder`."""
+
+    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+        return kinds.Holder(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
+
+    return Spec(name, make)
+
+
 def object_of(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> Spec:
     """The object that a pair of type and id columns names."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        return kinds.ObjectOf(
-            name=name, type_attribute=type_attribute, id_attribute=id_attribute, registry=registry, shape=shape
-        )
+        return kinds.ObjectOf(name=name, type_attribute=type_attribute, id_attribute=id_attribute, shape=shape)
 
     return Spec(name, make)
 
@@ -116,19 +123,6 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
         return kinds.Count(name=name, source=expression, **options)
 
     return Spec(name, make)
-
-
-def counted(name: str, label: str, attribute: str) -> Spec:
-    """A counter of the objects of ``label`` whose foreign key ``attribute`` leads here; zero while their package is absent.
-
-    Where that package imports this one's model, ``to(…, count=…)`` on the foreign key says the same.
-    """
-
-    def source(registry: Registry, table: Any) -> Any:
-        child = registry.get(label)
-        return None if child is None else counter(child.table, attribute)(registry, table)
-
-    return count_of(name, source)
 
 
 def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
@@ -148,6 +142,8 @@ class Resource:
     log, when that is not its display; ``brief`` the fields of the nested form after ``display, id,
     url``; ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
     ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
+    ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
+    and no others. ``members`` are the only members of a representation, when not all are shown.
     ``configuration`` marks what processes cache; ``recorded`` says whether
     changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
     documentation and tests where a field's type does not suggest one.
@@ -177,6 +173,8 @@ class Resource:
         basic: bool = False,
         example: Mapping[str, Any] | None = None,
         brief_fields: Sequence[Spec] = (),
+        of: Resource | None = None,
+        members: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.name = name
@@ -194,7 +192,9 @@ class Resource:
         self.omit = frozenset(omit)
         self.filters = list(filters)
         self.versions = tuple(versions)
-        self.writable = writable
+        self.of = of
+        self.members = tuple(members)
+        self.writable = writable and of is None
         self.configuration = configuration
         self.recorded = recorded
         self.basic = basic

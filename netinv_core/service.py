@@ -9,27 +9,31 @@ from typing import Any
 
 import pyramid_tm
 from pyramid.config import Configurator
+from pyramid.request import Request
 from sqlalchemy.engine import Engine
 
 from netinv_core import content_types
 from netinv_core import settings as known_settings
-from netinv_core.app import Broken, discover
+from netinv_core.app import Broken, Packages, discover
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.context import Context
 from netinv_core.database import engine_from, session_factory
 from netinv_core.http import services
+from netinv_core.http.opening import WRITES
 from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
+ATTEMPTS = 3  # of a request whose transaction the database gives up because of another one
+MOST_KEPT = 1 << 20  # bytes of a body that is kept to be read again
 
 
-def registry_for(dialect: str, settings: Mapping[str, Any]) -> Registry:
-    """A complete registry of every installed package; what does not fit is reported, not fatal.
+def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
+    """A complete registry of every installed package, or of these; what does not fit is reported, not fatal.
 
     :raises ValueError: when two packages claim one path
     """
     registry = Registry(dialect, settings)
-    modules, broken = discover()
+    modules, broken = packages or discover()
     registry.broken.extend(broken)
     for name, module in modules:
         registry.add(name, module)
@@ -68,6 +72,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
             "tm.manager_hook": pyramid_tm.explicit_manager,
             "tm.annotate_user": False,
             "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
+            "retry.activate_hook": _attempts,
             "tm.commit_veto": "pyramid_tm.default_commit_veto",
         }
     )
@@ -75,10 +80,12 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.registry.netinv_engine = engine
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
+    config.include("pyramid_retry")
     config.include("cornice")
     config.include("netinv_core.http.errors")
     config.include("netinv_core.http.roots")
     config.include("netinv_core.http.documents")
+    config.include("netinv_core.http.media")
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
@@ -89,6 +96,12 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     for item in registry.broken:
         _warn(item)
     return config.make_wsgi_app()
+
+
+def _attempts(request: Request) -> int:
+    """How often a request may be run: what only reads meets nobody, and a large body is not kept."""
+    length = request.content_length
+    return ATTEMPTS if request.method in WRITES and length is not None and length <= MOST_KEPT else 1
 
 
 def _load_content_types(config: Configurator) -> None:

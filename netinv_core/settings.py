@@ -22,6 +22,12 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def _size(text: str) -> int:
+    """Bytes, or a number of KiB, MiB or GiB."""
+    number, _, unit = text.strip().partition(" ")
+    return int(number) * {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit.strip()]
+
+
 # name → (reader of the text, default)
 KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
@@ -38,6 +44,8 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "exempt_view_permissions": (_words, ()),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
+    "media_root": (str, "var/media"),
+    "max_upload_size": (_size, 5 * 2**20),
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netinv_core.auth.models import User
-from netinv_core.dumps import Dump, Fields, Key, Part, Source, content_type
+from netinv_core.dumps import Derived, Dump, Fields, Key, Part, Source, content_type
 from netinv_core.fields import Field, Labels, Many, Reference, Status
 from netinv_core.registry import Endpoint, Registry
 
@@ -43,18 +43,19 @@ class Translation:
     reason the values that could not be taken over.
     """
 
-    def __init__(self, registry: Registry, dump: Dump, sources: Mapping[str, Source | Part], *, user_id: Any, origin: str) -> None:
+    def __init__(self, registry: Registry, dump: Dump, sources: Mapping[str, Source | Part | Derived], *, user_id: Any, origin: str | None) -> None:
         self.registry = registry
         self.dump = dump
         self.user_id = user_id
         self.here: set[Key] = set()
         self.left_out: collections.Counter[tuple[str, str, str]] = collections.Counter()
         self.parts = {label: found for label, found in sources.items() if isinstance(found, Part)}
+        self.derived = {label: found for label, found in sources.items() if isinstance(found, Derived)}
         known = {label: found for label, found in sources.items() if isinstance(found, Source) and found.to in registry.endpoints}
         self.sources = {label: found for label, found in known.items() if label in dump.objects}
         self.added = list(self._add_what_is_needed(known))
         self.labels = {source.to: label for label, source in self.sources.items()}
-        self.ids = {(label, key): uuid.uuid5(_NAMESPACE, f"{origin}/{label}/{key}") for label in self.sources for key in dump.objects[label]}
+        self.ids = {(label, key): _id(origin, label, key) for label in self.sources for key in dump.objects[label]}
         self.entries = self._entries()
 
     def _add_what_is_needed(self, known: Mapping[str, Source]) -> Iterator[Key]:
@@ -185,6 +186,11 @@ class Translation:
         if key not in self.here:
             raise Missing(key)
         return str(self.ids[key])
+
+
+def _id(origin: str | None, label: str, key: Any) -> uuid.UUID:
+    """The id of an object: always the same for the same one, unless objects are known by what they are called."""
+    return uuid.uuid4() if origin is None else uuid.uuid5(_NAMESPACE, f"{origin}/{label}/{key}")
 
 
 def _is_told(source: Source, name: str) -> bool:

@@ -25,6 +25,7 @@ from netinv_core.auth.models import (
 from netinv_core.content_types import register
 from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
+from netinv_core.http import roots
 from netinv_core.model import Column, table_of
 from netinv_core.read import filters
 from netinv_core.read.plan import Place, Plan, Reader
@@ -189,6 +190,7 @@ app = App(
     "Users",
     [groups, users, tokens, permissions],
     migrations="netinv_core:migrations",
+    pages={"config": roots.user_config},
     distribution="netinv-core",
 )
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings as known_settings
 from netinv_core import work
+from netinv_core.app import Packages, discover
 from netinv_core.auth import identity
 from netinv_core.content_types import load
 from netinv_core.context import Context
@@ -32,6 +33,7 @@ class Environment:
     """The service that an ini file describes."""
 
     ini: str
+    packages: Callable[[], Packages] = discover
 
     @classmethod
     def from_variable(cls) -> Environment:
@@ -57,7 +59,7 @@ class Environment:
     @functools.cached_property
     def registry(self) -> Registry:
         """Every installed package's resources."""
-        return registry_for(self.engine.dialect.name, self.settings)
+        return registry_for(self.engine.dialect.name, self.settings, self.packages())
 
     @contextlib.contextmanager
     def context(self, username: str | None = None) -> Iterator[Context]:

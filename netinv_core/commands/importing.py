@@ -1,9 +1,11 @@
-"""Commands that bring another inventory's data in."""
+"""Commands that bring another inventory's data in, and what such commands of packages share."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,21 +13,33 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Column, Table
 
 from netinv_core.commands.environment import Environment
+from netinv_core.commands.extending import Extensible
 from netinv_core.dumps import Key
-from netinv_core.importing import OUTCOMES, REFUSED, SKIPPED, Report, import_netbox
+from netinv_core.importing import import_netbox
+from netinv_core.outcomes import OUTCOMES, REFUSED, SKIPPED, Report
 
 
-@click.group("import")
+@click.group("import", cls=Extensible)
 def import_() -> None:
     """Bring in another inventory's data."""
 
 
+_OPTIONS = (
+    click.option("--user", required=True, metavar="NAME", help="The account that imports: its permissions apply, and the change log names it."),
+    click.option("--dry-run", is_flag=True, help="Report what would happen and change nothing."),
+    click.option("--limit", default=20, show_default=True, help="How many refused objects to list for each model; 0 lists all."),
+)
+
+
+def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options ``user``, ``dry_run`` and ``limit`` that every import has."""
+    return functools.reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
+
+
 @import_.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--user", required=True, metavar="NAME", help="The account that imports: its permissions apply, and the change log names it.")
 @click.option("--origin", default="netbox", show_default=True, metavar="NAME", help="Which NetBox the file comes from, when there are several.")
-@click.option("--dry-run", is_flag=True, help="Report what would happen and change nothing.")
-@click.option("--limit", default=20, show_default=True, help="How many refused objects to list for each model; 0 lists all.")
+@import_options
 @click.pass_obj
 def netbox(environment: Environment, file: Path, user: str, origin: str, dry_run: bool, limit: int) -> None:
     """Import FILE, the database of a NetBox 2.11 as its `manage.py dumpdata` writes it.
@@ -34,10 +48,20 @@ def netbox(environment: Environment, file: Path, user: str, origin: str, dry_run
     file again changes nothing; importing a newer one of the same NetBox updates what changed there. Nothing is deleted. Ends
     with a table of what became of the objects of each model, and exits with 1 when some were refused.
     """
+    carry_out(environment, user, functools.partial(import_netbox, path=file, origin=origin), dry_run=dry_run, limit=limit)
+
+
+def carry_out(environment: Environment, user: str, load: Callable[..., None], *, dry_run: bool, limit: int) -> None:
+    """Imports with ``load(context, report=report)``, shows the progress, and prints what became of everything.
+
+    Exits with 1 when something was refused.
+
+    :raises click.ClickException: when ``load`` raises a ``ValueError``: what it was given is nothing that can be imported
+    """
     report, shown = Report(), Console()
     try:
         with environment.context(user) as context, _progress(report):
-            import_netbox(context, file, report, origin=origin)
+            load(context, report=report)
             if dry_run:
                 context.session.rollback()
     except ValueError as error:
@@ -57,7 +81,7 @@ def _progress(report: Report) -> Progress:
     task = progress.add_task("reading", total=None)
 
     def advance(label: str) -> None:
-        progress.update(task, description=label, total=report.expected, completed=len(report.outcomes))
+        progress.update(task, description=label, total=report.expected, completed=report.done)
 
     report.advance = advance
     return progress
@@ -66,13 +90,14 @@ def _progress(report: Report) -> Progress:
 def _table(report: Report) -> Table:
     """Objects by model and outcome."""
     table = Table(Column("model", overflow="fold"))
-    for name in (*OUTCOMES, "objects"):
+    occurring = [name for name in OUTCOMES if report.total(name)]
+    for name in (*occurring, "objects"):
         table.add_column(name, justify="right")
     counts = report.counts()
     for label in sorted(counts):
-        table.add_row(label, *[str(counts[label][name] or "·") for name in OUTCOMES], str(counts[label].total()))
+        table.add_row(label, *[str(counts[label][name] or "·") for name in occurring], str(counts[label].total()))
     table.add_section()
-    table.add_row("all", *[str(report.total(name)) for name in OUTCOMES], str(len(report.outcomes)), style="bold")
+    table.add_row("all", *[str(report.total(name)) for name in occurring], str(len(report.outcomes)), style="bold")
     return table
 
 
@@ -97,6 +122,11 @@ def _print_notes(shown: Console, report: Report, limit: int) -> None:
         if limit and n > limit:
             say(f"refused   {label}: {n - limit} more; --limit 0 lists all")
     for (label, field, reason), n in sorted(report.left_out.items()):
-        say(f"left out  {label}: {field} of {n}, {reason}")
+        say(f"left out  {label}: {field} of {n} {'objects' if report.files is None else 'files'}, {reason}")
+    for label, names in report.beyond.items():
+        for name in names[: limit or None]:
+            say(f"beyond    {label} {name}: it is here and not in the file")
+        if limit and len(names) > limit:
+            say(f"beyond    {label}: {len(names) - limit} more; --limit 0 lists all")
     for (label, key), reason in report.incomplete:
         say(f"lacking   {label} {key}: {reason}")

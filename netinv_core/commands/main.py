@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+
 import click
 
-from netinv_core.commands import accounts, importing, upkeep
+from netinv_core.commands import accounts, files, importing, upkeep
 from netinv_core.commands.environment import VARIABLE, Environment
+from netinv_core.commands.extending import Extensible, packages
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group("netinv", cls=Extensible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file."
 )
@@ -24,8 +27,8 @@ def cli(context: click.Context, config: str) -> None:
       netinv -c production.ini user create admin --superuser
       pserve production.ini
     """
-    context.obj = Environment(config)
+    context.obj = Environment(config, functools.partial(packages, context))
 
 
-for command in (upkeep.migrate, upkeep.worker, upkeep.openapi, upkeep.revision, accounts.user, accounts.token, importing.import_):
+for command in (upkeep.migrate, upkeep.worker, upkeep.openapi, upkeep.revision, files.files, accounts.user, accounts.token, importing.import_):
     cli.add_command(command)

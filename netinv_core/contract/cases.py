@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netinv_core import fields as kinds
-from netinv_core.contract.samples import NoSample, Samples, generic_pair
+from netinv_core.contract.samples import NoSample, Samples, generic_pairs
 from netinv_core.contract.service import Api, Service, Unique
 from netinv_core.registry import Endpoint, Registry
 
@@ -61,7 +61,7 @@ class Case:
         """Every field that samples have another value for, with that value."""
         for field in self.endpoint.writable.values():
             plain = isinstance(field, kinds.Value | kinds.Reference | kinds.Many | kinds.Labels)
-            if plain and field.name not in generic_pair(self.endpoint):
+            if plain and not any(field.name in pair for pair in generic_pairs(self.endpoint)):
                 try:
                     yield field, self.samples.value(self.endpoint, field, another=True)
                 except NoSample:

@@ -6,6 +6,7 @@ from netinv_core import fields as kinds
 from netinv_core.contract.cases import Case, check
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.model import known
+from netinv_core.read.plan import shown_fields
 from netinv_core.registry import Endpoint
 
 
@@ -68,15 +69,15 @@ def the_brief_form_holds_the_declared_fields(case: Case) -> None:
 
 @check()
 def a_reference_shows_the_brief_form(case: Case) -> None:
-    """An object nested in another is its brief form, without the counters that only its own list computes."""
+    """An object nested in another is its brief form, without the counters that only its own list computes, or what the reference shows instead."""
     shown = case.filled()
     for name, field in case.endpoint.fields.items():
         if not isinstance(field, kinds.Reference) or isinstance(field, kinds.Status) or field.plain or not shown[name]:
             continue
         target = field.target
         assert target is not None
-        brief = case.api.get(f"{target.path}{shown[name]['id']}/", {"brief": 1})
-        kept = {f.name: None if f.nested == "null" else brief[f.name] for f in target.brief if f.nested != "absent"}
+        whole = case.api.get(f"{target.path}{shown[name]['id']}/", {} if field.shows else {"brief": 1})
+        kept = {f.name: None if f.nested == "null" else whole[f.name] for f in shown_fields(target, field.shows)}
         assert shown[name] == kept, f"{case.endpoint.label}.{name}"
 
 

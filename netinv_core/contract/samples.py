@@ -38,12 +38,20 @@ class Samples:
         """A body for POST; ``given`` members stand as they are."""
         example = endpoint.resource.example
         wanted = [f for name, f in endpoint.writable.items() if name not in given and (f.required or name in example)]
-        pair = generic_pair(endpoint)
-        found = {field.name: self.value(endpoint, field) for field in wanted if field.name not in pair}
-        if pair and any(field.name in pair for field in wanted) and not set(pair) & set(found):
-            target = next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational))
-            found |= dict(zip(pair, (target.label, self.shared(target, endpoint)["id"]), strict=True))
+        pairs = generic_pairs(endpoint)
+        paired = {name for pair in pairs for name in pair}
+        found = {field.name: self.value(endpoint, field) for field in wanted if field.name not in paired}
+        for pair in pairs:
+            if any(field.name in pair for field in wanted):
+                target = self._named(endpoint, pair[0])
+                shown = self.make(target) if _is_unique(endpoint, pair) else self.shared(target, endpoint)
+                found |= dict(zip(pair, (target.label, shown["id"]), strict=True))
         return {**found, **given}
+
+    def _named(self, endpoint: Endpoint, name: str) -> Endpoint:
+        """A resource whose objects a pair of type and id may name."""
+        field = endpoint.fields[name]
+        return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
 
     def make(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
         """A new object; of a resource that cannot be written, one that is there."""
@@ -160,10 +168,14 @@ def _types_of(target: Endpoint) -> list[str]:
     return [name for name, field in target.writable.items() if isinstance(field, kinds.Labels)]
 
 
-def generic_pair(endpoint: Endpoint) -> tuple[str, ...]:
-    """The fields that name an object of any model, where the resource has them."""
+def generic_pairs(endpoint: Endpoint) -> list[tuple[str, str]]:
+    """The pairs of fields, type and id, that name an object of several models, where the resource has them."""
     found = [f for f in endpoint.fields.values() if isinstance(f, kinds.ObjectOf) and f.type_attribute in endpoint.writable]
-    return (found[0].type_attribute, found[0].id_attribute) if found else ()
+    return [(field.type_attribute, field.id_attribute) for field in found]
+
+
+def _is_unique(endpoint: Endpoint, pair: tuple[str, str]) -> bool:
+    return any(isinstance(c, sa.UniqueConstraint) and set(c.columns.keys()) == set(pair) for c in endpoint.table.constraints)
 
 
 def sample(api: Api, endpoint: Endpoint, unique: Unique) -> dict[str, Any]:

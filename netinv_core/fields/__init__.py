@@ -7,8 +7,9 @@ A field selects itself into a plan and turns a row into JSON (:meth:`Field.reade
 from netinv_core.fields.columns import from_column
 from netinv_core.fields.derived import Address, Batched, Computed, Count
 from netinv_core.fields.field import NONE, Field, errors_of
+from netinv_core.fields.images import Image
 from netinv_core.fields.lists import Back, Labels, Many, collect, grouped, keys_of, refused_items, refused_list, replace_rows
-from netinv_core.fields.references import FirstOf, ObjectOf, Reference, Status, named_schema, nested_schema
+from netinv_core.fields.references import FirstOf, Holder, ObjectOf, Reference, Status, named_schema, nested_schema
 from netinv_core.fields.values import Choice, Value
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Count",
     "Field",
     "FirstOf",
+    "Holder",
+    "Image",
     "Labels",
     "Many",
     "ObjectOf",

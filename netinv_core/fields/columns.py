@@ -8,6 +8,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.field import Field
+from netinv_core.fields.images import Image
 from netinv_core.fields.references import Reference, Status
 from netinv_core.fields.types import JSON_TYPES
 from netinv_core.fields.values import Choice, Value
@@ -29,7 +30,7 @@ _OPTION_KINDS: dict[type, str] = {
     datetime.datetime: "datetime",
 }
 _FORMATS = {"email": "email", "url": "uri"}
-_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "url", "json": "field", "opaque": "field", "image": "image upload"}
+_SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "url", "json": "field", "opaque": "field"}
 
 
 def from_column(registry: Registry, attribute: str, column: Any, known: Column) -> Field | None:
@@ -49,7 +50,9 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
     }
     if known.link is not None:
         kind = Status if known.kind == "status" else Reference
-        return kind(name=attribute.removesuffix("_id"), link=known.link, registry=registry, plain=known.plain, **common)
+        return kind(name=attribute.removesuffix("_id"), link=known.link, registry=registry, plain=known.plain, shows=known.shows, **common)
+    if known.kind == "image":
+        return Image(name=attribute, folder=known.folder, registry=registry, **common)
     try:
         python_type = column.type.python_type
     except NotImplementedError:

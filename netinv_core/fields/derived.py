@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.field import Field
@@ -25,6 +25,9 @@ class Count(Field):
     kind: str = "integer"
     openapi: dict[str, Any] = dataclasses.field(default_factory=lambda: {"type": "integer"})
 
+    def sources(self) -> Collection[str]:
+        return ()
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         index = plan.expression(place, self.name, self.source(place.table))
         return lambda row, page: row[index]
@@ -37,6 +40,9 @@ class Computed(Field):
     function: Callable[..., Any]
     paths: tuple[str, ...]
     read_only: bool = True
+
+    def sources(self) -> Collection[str]:
+        return {path.partition(".")[0] for path in self.paths}
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         function = self.function
@@ -70,6 +76,9 @@ class Address(Field):
     read_only: bool = True
     openapi: dict[str, Any] = dataclasses.field(default_factory=lambda: {"type": "string", "format": "uri"})
 
+    def sources(self) -> Collection[str]:
+        return ()
+
     def reader(self, plan: Plan, place: Place) -> Reader:
-        key, path, suffix = plan.column(place, "id"), self.endpoint.path, self.suffix
+        key, path, suffix = plan.column(place, "id"), self.endpoint.home, self.suffix
         return lambda row, page: f"{page.base}{path}{row[key]}/{suffix}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
+import orjson
 
 from netinv_core.errors import FieldErrors
 from netinv_core.read.plan import Place, Plan, Reader
@@ -48,6 +49,10 @@ class Field:
         """How the value is read at ``place``; adds what it needs to the plan."""
         raise NotImplementedError
 
+    def sources(self) -> Collection[str] | None:
+        """The columns and fields of the same object that the value is read from; ``None`` when that is not known."""
+        return None if self.attribute is None else (self.attribute,)
+
     def brief_reader(self, plan: Plan, place: Place) -> Reader:
         """How the value is read in the brief shape."""
         return self.reader(plan, place)
@@ -61,6 +66,19 @@ class Field:
 
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
         """Writes what is kept outside the object's own row, for a batch that has been written."""
+
+    def leave(self, context: Context, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Takes along what is kept outside the objects' own rows, for rows that are deleted."""
+
+    def from_form(self, values: Sequence[Any]) -> Any:
+        """What a form's member with these values would be in a JSON body; :data:`NONE` for one that says nothing.
+
+        :raises colander.Invalid: for a file where none is taken
+        """
+        text = last_text(values)
+        if not text:
+            return None if self.nullable or self.required else NONE
+        return from_json(text) if text[0] in "[{" else text
 
     def flat(self, shown: Any) -> Any:
         """What the change log's flat form keeps of a value kept outside the object's own row, given its representation."""
@@ -82,6 +100,10 @@ class Field:
         """The OpenAPI schema of the value as written."""
         return self.schema()
 
+    def form_schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value as a member of a form."""
+        return self.written_schema()
+
     def brief_schema(self) -> dict[str, Any]:
         """The OpenAPI schema of the value in the brief shape."""
         return self.schema()
@@ -102,6 +124,27 @@ class Field:
         if value is None and not self.nullable:
             raise colander.Invalid(None, schema.NOT_NULL)
         return value is None
+
+
+def last_text(values: Sequence[Any]) -> str:
+    """The last of the values that a form gave one member.
+
+    :raises colander.Invalid: when it is a file
+    """
+    if not isinstance(values[-1], str):
+        raise colander.Invalid(None, "A file was sent where a value is expected.")
+    return values[-1]
+
+
+def from_json(text: str) -> Any:
+    """A list or an object, written as JSON within a form.
+
+    :raises colander.Invalid: for anything that is not JSON
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise colander.Invalid(None, "Value must be valid JSON.") from None
 
 
 def errors_of(error: colander.Invalid) -> FieldErrors | list[str]:

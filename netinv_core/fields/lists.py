@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
 
 from netinv_core.database import among
-from netinv_core.fields.field import Field
+from netinv_core.fields.field import Field, from_json, last_text
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.read.plan import Place, Plan, Reader, Row
 
@@ -41,6 +41,9 @@ class Many(Field):
         """The endpoint of the model referred to."""
         return self.registry.get(self.to)
 
+    def sources(self) -> Collection[str]:
+        return ()
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         target = self.target
         if target is None:
@@ -63,6 +66,9 @@ class Many(Field):
     def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:
         """Which of these ids the list may hold; ``None`` for all of them."""
         return None
+
+    def from_form(self, values: Sequence[Any]) -> Any:
+        return listed(values)
 
     def settle(self, draft: Draft, found: list[Any]) -> None:
         """Takes the ids that were found for what was sent."""
@@ -92,6 +98,9 @@ class Labels(Field):
     registry: Registry
     kind: str = "field"
 
+    def sources(self) -> Collection[str]:
+        return ()
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
         statement = sa.select(owner, label).where(among(dialect, owner))
@@ -116,6 +125,9 @@ class Labels(Field):
                 raise colander.Invalid(None, f"Invalid content type: {label}")
         draft.many[self.name] = list(dict.fromkeys(value))
 
+    def from_form(self, values: Sequence[Any]) -> Any:
+        return listed(values)
+
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
         replace_rows(context, self.table, "label", self.name, drafts)
 
@@ -136,6 +148,9 @@ class Back(Field):
     read_only: bool = True
     kind: str = "field"
 
+    def sources(self) -> Collection[str]:
+        return ()
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         target = self.registry.get(self.to)
         if target is None:
@@ -145,6 +160,16 @@ class Back(Field):
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
+
+
+def listed(values: Sequence[Any]) -> list[Any]:
+    """What a form gives for a list: each value an item, one that is blank none; or all of them as one JSON list.
+
+    :raises colander.Invalid: for a file, or JSON that is none
+    """
+    texts = [text for value in values if (text := last_text([value]))]
+    items = [from_json(text) if text[0] in "[{" else text for text in texts]
+    return items[0] if len(items) == 1 and isinstance(items[0], list) else items
 
 
 def collect(rows: Any) -> dict[Any, list[Any]]:

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.field import Field
 from netinv_core.fields.types import JSON_TYPES
-from netinv_core.model import Link
-from netinv_core.read.plan import Place, Plan, Reader, Row, fetch_together
+from netinv_core.model import Link, known
+from netinv_core.read.plan import Page, Place, Plan, Reader, Row, record_nested, shown_fields
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.write.draft import Draft
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Reference(Field):
-    """A foreign key: the nested brief representation, written by id or by attributes; when ``plain`` the id, read and written."""
+    """A foreign key: the nested brief representation, written by id or by attributes; when ``plain`` the id, read and written.
+
+    ``shows`` names what is nested in place of the brief form, after ``display, id, url``.
+    """
 
     attribute: str
     link: Link
     registry: Registry
     kind: str = "nested object"
     plain: bool = False
+    shows: tuple[str, ...] = ()
 
     @property
     def target(self) -> Endpoint | None:
@@ -35,7 +38,7 @@ class Reference(Field):
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         if not self.plain:
-            return plan.nest(place, self.attribute)
+            return plan.nest(place, self.attribute, self.shows)
         index = plan.column(place, self.attribute)
         return lambda row, page: row[index]
 
@@ -53,7 +56,7 @@ class Reference(Field):
         return super().options() | ({"type": "field"} if self.plain else {})
 
     def schema(self) -> dict[str, Any]:
-        return self.written_schema() if self.plain else self._described(nested_schema(self.target))
+        return self.written_schema() if self.plain else self._described(nested_schema(self.target, self.shows))
 
     def written_schema(self) -> dict[str, Any]:
         return self._described(JSON_TYPES[uuid.UUID] if self.plain else named_schema(self.target))
@@ -71,6 +74,9 @@ class FirstOf(Field):
     def reader(self, plan: Plan, place: Place) -> Reader:
         readers = [place.endpoint.fields[name].reader(plan, place) for name in self.references]
         return lambda row, page: next((shown for read in readers if (shown := read(row, page)) is not None), None)
+
+    def sources(self) -> Collection[str]:
+        return self.references
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "object"})
@@ -100,36 +106,71 @@ class Status(Reference):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ObjectOf(Field):
-    """The object that a pair of ``type`` and ``id`` columns names, nested; one statement for all types on the page."""
+    """The object that a pair of ``type`` and ``id`` columns names, nested; one statement for all types and all such pairs on the page."""
 
     type_attribute: str
     id_attribute: str
-    registry: Registry
     shape: str = "nested"
     read_only: bool = True
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         label, key = plan.column(place, self.type_attribute), plan.column(place, self.id_attribute)
-
-        def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
-            wanted: dict[str, set[Any]] = {}
-            for row in rows:
-                if row[label] and row[key] is not None:
-                    wanted.setdefault(row[label], set()).add(row[key])
-            targets = {name: found for name in sorted(wanted) if (found := self.registry.get(name)) is not None and found.key_type is uuid.UUID}
-            shown = fetch_together(context, [(target.plan(self.shape), list(wanted[name])) for name, target in targets.items()])
-            return {(name, key): item for name, items in zip(targets, shown, strict=True) for key, item in items}
-
-        batch = plan.batch(load)
+        batch = plan.objects(self.shape, label, key)
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
+
+    def sources(self) -> Collection[str]:
+        return (self.type_attribute, self.id_attribute)
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "object"}, nullable=True)
 
 
-def nested_schema(target: Endpoint | None) -> dict[str, Any]:
-    """The OpenAPI schema of an object nested in another."""
-    return {"$ref": f"#/components/schemas/Nested{target.schema_name}"} if target else {"type": "object"}
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Holder(Field):
+    """What holds this object by way of a third: the one object of ``to`` whose unique foreign key ``held`` leads here.
+
+    Read as the nested object at that one's foreign key ``holder``, with that one nested in it as ``by``.
+    """
+
+    to: str
+    held: str
+    holder: str
+    by: str
+    registry: Registry
+    read_only: bool = True
+    nullable: bool = True
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        target = self.registry.get(self.to)
+        if target is None:
+            return lambda row, page: None
+        there = plan.meet(place, self.name, target, self.held)
+        present = plan.column(there, "id")
+        holder, by = plan.nest(there, self.holder), record_nested(plan, there)
+
+        def read(row: Row, page: Page) -> dict[str, Any] | None:
+            return None if row[present] is None else {**holder(row, page), self.by: by(row, page)}
+
+        return read
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def schema(self) -> dict[str, Any]:
+        target = self.registry.get(self.to)
+        if target is None:
+            return self._described({"type": "object"})
+        outer = self.registry.target(known(target.table.c[self.holder]).link)
+        return self._described({"allOf": [nested_schema(outer), {"type": "object", "properties": {self.by: nested_schema(target)}}]})
+
+
+def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[str, Any]:
+    """The OpenAPI schema of an object nested in another; ``shows`` as for :class:`Reference`."""
+    if target is None:
+        return {"type": "object"}
+    if shows:
+        return {"type": "object", "properties": {field.name: field.brief_schema() for field in shown_fields(target, shows)}}
+    return {"$ref": f"#/components/schemas/Nested{target.schema_name}"}
 
 
 def named_schema(target: Endpoint | None) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.field import Field
+from netinv_core.fields.field import NONE, Field, from_json, last_text
 from netinv_core.fields.types import JSON_TYPES
 from netinv_core.model import Choices, Column
 from netinv_core.read.plan import Page, Place, Plan, Reader, Row
@@ -36,6 +37,14 @@ class Value(Field):
         if value == "" and not isinstance(self.node.typ, schema.Chars | schema.OneOf | schema.Parsed) and self.nullable:
             value = None
         draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)
+
+    def from_form(self, values: Sequence[Any]) -> Any:
+        text = last_text(values)
+        if self.known.kind == "json" and text:
+            return from_json(text)
+        if text or self.required or self.known.blank:
+            return text
+        return None if self.nullable else NONE
 
     def options(self) -> dict[str, Any]:
         found = super().options()
@@ -78,8 +87,8 @@ class Choice(Value):
         return Value.reader(self, plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if value is None and self.known.blank and not self.nullable:
-            value = ""
+        if value is None and not self.nullable and (self.known.blank or not self.plain):
+            value = ""  # null stands for blank, which is then refused or not
         super().accept(draft, value)
 
     def options(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import orjson
@@ -12,6 +12,10 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import BadRequest, UnsupportedMedia
+from netinv_core.http import forms
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 Query = dict[str, list[str]]
@@ -41,17 +45,20 @@ def query_of(request: Request) -> Query:
     return found
 
 
-def body_of(request: Request) -> Any:
-    """The JSON body; an empty one is an empty object.
+def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
+    """The JSON body, an empty one as an empty object; an ``endpoint`` that takes files also takes a form for one of its objects.
 
     :raises UnsupportedMedia: for a body that is not said to be JSON
-    :raises BadRequest: for one that is not JSON
+    :raises BadRequest: for one that is not what it is said to be
     """
+    given = request.headers.get("Content-Type", "")
+    media = given.partition(";")[0].strip().lower()
+    if endpoint is not None and endpoint.uploads and media in forms.MEDIA:
+        return forms.read(request, endpoint)
     body = request.body
     if not body:
         return {}
-    given = request.headers.get("Content-Type", "")
-    if given.partition(";")[0].strip().lower() != "application/json":
+    if media != "application/json":
         raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
     try:
         return orjson.loads(body)

@@ -11,6 +11,8 @@ from pyramid.httpexceptions import HTTPException
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.response import Response
+from pyramid_retry import is_error_retryable
+from pyramid_tm import maybe_tag_retryable
 
 from netinv_core.errors import Conflict, NotFound, Refused
 from netinv_core.http.answers import json_response
@@ -74,8 +76,12 @@ def undecodable(error: URLDecodeError, request: Request) -> Response:
 
 
 def broken(error: Exception, request: Request) -> Response:
-    """An error of ours: logged with its traceback, told to the client without it."""
-    log.exception("%s %s failed", request.method, request.path)
+    """An error of ours: logged with its traceback, told to the client without it. What another change was in the way of is tried again."""
+    maybe_tag_retryable(request, (type(error), error, error.__traceback__))
+    if is_error_retryable(request, error):
+        log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
+    else:
+        log.exception("%s %s failed", request.method, request.path)
     return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
 
 

@@ -15,7 +15,7 @@ from pyramid.config import Configurator
 
 from netinv_core import fields as kinds
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound
-from netinv_core.http import parameters, roots, services, versions
+from netinv_core.http import forms, parameters, roots, services, versions
 from netinv_core.http.services import Action, Shape
 from netinv_core.registry import Endpoint, Registry
 
@@ -66,7 +66,10 @@ _FORMS: dict[str, Callable[[Schema], Schema]] = {"one": lambda schema: schema, "
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """A method of a resource's list or item: its name in operationIds, and the schemas of body and answer by schema name."""
+    """A method of a resource's list or item: its name in operationIds, and the schemas of body and answer by schema name.
+
+    ``form`` is the pattern of the schema of its body as a form, where the resource takes files.
+    """
 
     method: str
     name: str
@@ -75,19 +78,20 @@ class Operation:
     takes: Callable[[str], Schema] | None = None
     gives: Callable[[str], Schema] | None = None
     errors: tuple[type[Exception], ...] = (Invalid, Denied)
+    form: str = ""
 
 
 LIST_OPERATIONS = (
     Operation("get", "list", "List {plural}.", gives=_single("Paginated{}List")),
-    Operation("post", "create", "Create one of the {plural}, or several.", "201", lambda n: _one_or_list(f"{n}Request"), _one_or_list),
+    Operation("post", "create", "Create one of the {plural}, or several.", "201", lambda n: _one_or_list(f"{n}Request"), _one_or_list, form="{}Form"),
     Operation("put", "bulk_update", "Replace several {plural}.", takes=_listed("Bulk{}Request"), gives=_listed("{}")),
     Operation("patch", "bulk_partial_update", "Change several {plural}.", takes=_listed("PatchedBulk{}Request"), gives=_listed("{}")),
     Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity"), errors=(Invalid, Denied, Conflict)),
 )
 ITEM_OPERATIONS = (
     Operation("get", "retrieve", "Read a {title}.", gives=_ref, errors=(Denied, NotFound)),
-    Operation("put", "update", "Replace a {title}.", takes=_single("{}Request"), gives=_ref, errors=(Invalid, Denied, NotFound)),
-    Operation("patch", "partial_update", "Change a {title}.", takes=_single("Patched{}Request"), gives=_ref, errors=(Invalid, Denied, NotFound)),
+    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), _ref, (Invalid, Denied, NotFound), "{}Form"),
+    Operation("patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), _ref, (Invalid, Denied, NotFound), "Patched{}Form"),
     Operation("delete", "destroy", "Delete a {title}.", "204", errors=(Denied, NotFound, Conflict)),
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
@@ -99,8 +103,6 @@ _ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
     ("/plugins/", "get", roots.plugins_root, {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}),
     ("/plugins/installed-plugins/", "get", roots.installed_plugins, _list_of(_STRUCTURED)),
     ("/status/", "get", roots.status, _STRUCTURED),
-    ("/users/config/", "get", roots.user_config, _STRUCTURED),
-    ("/users/config/", "patch", roots.user_config, _STRUCTURED),
 )
 
 
@@ -109,7 +111,11 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
     writer = _Writer(registry, version)
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, schema)
-    for endpoint in sorted(registry.endpoints.values(), key=lambda item: item.path):
+    for app in registry.apps.values():
+        for name, view in app.pages.items():
+            for method in view.methods:
+                writer.root(f"{app.path.removeprefix('/api')}{name}/", method, view, writer.shown(getattr(view, "shape", _UNSAID).shows))
+    for endpoint in sorted(registry.by_path.values(), key=lambda item: item.path):
         writer.endpoint(endpoint)
     for action in declared(registry) if actions is None else actions:
         for endpoint in action.endpoints(registry):
@@ -190,7 +196,7 @@ class _Writer:
         for operation in LIST_OPERATIONS:
             query = self._list_parameters(endpoint) if operation.method == "get" else []
             self._offer(endpoint, path, operation, query)
-        for operation in ITEM_OPERATIONS:
+        for operation in ITEM_OPERATIONS if endpoint.resource.of is None else ():
             query = self._shape_parameters(endpoint) if operation.method == "get" else []
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
@@ -199,13 +205,14 @@ class _Writer:
         for method, view in action.views.items():
             shape: Shape = getattr(view, "shape", _UNSAID)
             name = "list" if method == "get" and shape.form != "one" else _ACTION_NAMES[method]
-            shown = _FORMS[shape.form](self._shown(shape.shows, ""))
+            shown = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             made = _operation(f"{endpoint.path}{action.name}/", name, _summary(view), shown if status != "204" else None, status, (Invalid, Denied, NotFound))
             pages = [_ref(name, "parameters") for name in ("limit", "offset")] if shape.form == "page" else []
-            made["parameters"] = [self._key(endpoint), _ref("api_version", "parameters"), *pages]
+            made["parameters"] = [self._key(endpoint), _ref("api_version", "parameters"), *pages, *map(dict, shape.query)]
+            made["responses"][status].get("content", {}).update({media: {"schema": {"type": "string"}} for media in shape.also})
             if shape.takes is not None and method != "get":
-                made["requestBody"] = _body(self._shown(shape.takes, "Request"))
+                made["requestBody"] = _body(self.shown(shape.takes, "Request"))
             made["tags"] = [_tag(endpoint.app.path)]
             self._add(f"{endpoint.path.removeprefix('/api')}{{id}}/{action.name}/", method, made)
 
@@ -214,7 +221,7 @@ class _Writer:
     def _add(self, path: str, method: str, made: dict[str, Any]) -> None:
         self.paths.setdefault(path, {})[method] = made
 
-    def _shown(self, what: services.Shown, suffix: str) -> Schema:
+    def shown(self, what: services.Shown, suffix: str = "") -> Schema:
         if isinstance(what, str):
             found = self.registry.get(what)
             return _ref(f"{found.schema_name}{suffix}") if found is not None else _OBJECT
@@ -230,7 +237,7 @@ class _Writer:
         made["tags"] = [_tag(endpoint.app.path)]
         made["parameters"] = [*accepted, _ref("api_version", "parameters")]
         if operation.takes is not None:
-            made["requestBody"] = _body(operation.takes(name))
+            made["requestBody"] = _body(operation.takes(name), _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None)
         if endpoint.resource.basic:
             made["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
         self._add(path, operation.method, made)
@@ -242,7 +249,8 @@ class _Writer:
         always = [field.name for field in nested if field.name in endpoint.fields]  # brief and exclude leave out the others
         read = object_schema(endpoint, version, lambda field: field.schema(), shown, always)
         self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
-        self.schemas[f"Nested{name}"] = object_schema(endpoint, version, _nested, nested, [field.name for field in nested])
+        if endpoint.resource.of is None:
+            self.schemas[f"Nested{name}"] = object_schema(endpoint, version, _nested, nested, [field.name for field in nested])
         self.schemas[f"Paginated{name}List"] = _page_of(_ref(name))
         if not endpoint.resource.writable:
             return
@@ -253,6 +261,8 @@ class _Writer:
         for prefix, required in (("", needed), ("Patched", [])):
             self.schemas[f"{prefix}{name}Request"] = object_schema(endpoint, version, lambda field: field.written_schema(), taken, required)
             self.schemas[f"{prefix}Bulk{name}Request"] = {"allOf": [_ref(f"{name}Identity"), _ref(f"{prefix}{name}Request")]}
+            if endpoint.uploads:
+                self.schemas[f"{prefix}{name}Form"] = object_schema(endpoint, version, lambda field: field.form_schema(), taken, required)
 
     def _key(self, endpoint: Endpoint) -> Schema:
         return _ref("id" if endpoint.key_type is not int else "number", "parameters")
@@ -307,8 +317,9 @@ def _operation(path: str, name: str, summary: str, gives: Schema | None, status:
     return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
 
 
-def _body(schema: Schema) -> dict[str, Any]:
-    return {"required": True, "content": {versions.JSON: {"schema": schema}}}
+def _body(schema: Schema, form: Schema | None = None) -> dict[str, Any]:
+    content = {versions.JSON: {"schema": schema}} | ({forms.MULTIPART: {"schema": form}} if form is not None else {})
+    return {"required": True, "content": content}
 
 
 _ERROR_SCHEMAS: Mapping[str, Schema] = {

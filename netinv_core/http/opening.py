@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from pyramid.request import Request
 
@@ -24,22 +25,32 @@ class Opened(Context):
     media: str
 
 
-def open_request(request: Request, allow: str, *, basic: bool = False, anonymous: bool = False) -> Opened:
+def open_request(request: Request, allow: str, *, basic: bool = False, anonymous: bool = False, offers: Sequence[str] = ()) -> Opened:
     """The context of a request; ``allow`` is the value of the Allow header, ``basic`` also takes a password.
+
+    ``offers`` names media types that are answered with beside those that every path has.
 
     :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions
     """
     headers = {"Vary": "Accept", "Allow": allow}
     request.add_response_callback(lambda _, response: response.headers.update(headers))
     query = query_of(request)
-    media, version = versions.negotiate(request.headers.get("Accept"), query)
+    media, version = versions.negotiate(request.headers.get("Accept"), query, offers)
     headers["API-Version"] = version
     context = context_of(request, version)
     context.query, context.media = query, media
-    context.identity = _identify(context, request.headers.get("Authorization", ""), basic=basic)
-    exempted = request.method in ("GET", "HEAD") and context.registry.settings.get("exempt_view_permissions")
-    if context.identity.anonymous and not (anonymous or exempted):
-        raise Denied(identity.NOT_GIVEN)
+    _authenticate(context, request, basic=basic, anonymous=anonymous)
+    return context
+
+
+def open_file(request: Request, allow: str) -> Opened:
+    """The context of a request for a file, which has no versions and whose media type is its own.
+
+    :raises Denied: as :func:`open_request`
+    """
+    request.add_response_callback(lambda _, response: response.headers.update({"Allow": allow}))
+    context = context_of(request, versions.NEWEST)
+    _authenticate(context, request)
     return context
 
 
@@ -54,6 +65,13 @@ def context_of(request: Request, version: str) -> Opened:
     made = Opened(registry, session, identity.ANONYMOUS, base, version, uuid.uuid4(), writing, managed=writing)
     request.add_finished_callback(lambda _: session.close())
     return made
+
+
+def _authenticate(context: Opened, request: Request, *, basic: bool = False, anonymous: bool = False) -> None:
+    context.identity = _identify(context, request.headers.get("Authorization", ""), basic=basic)
+    exempted = request.method in ("GET", "HEAD") and context.registry.settings.get("exempt_view_permissions")
+    if context.identity.anonymous and not (anonymous or exempted):
+        raise Denied(identity.NOT_GIVEN)
 
 
 def _identify(context: Context, header: str, *, basic: bool) -> identity.Identity:

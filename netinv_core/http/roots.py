@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import platform
 from collections.abc import Callable
@@ -36,7 +37,8 @@ def root(name: str, description: str = "", allow: str = READ_ONLY) -> Callable[[
                 raise NotAllowed(request.method, allow)
             return services.answer(context, request, function(context, request))
 
-        return view
+        view.methods = [method for method in allow.lower().split(", ") if method not in ("head", "options")]  # type: ignore[attr-defined]
+        return functools.update_wrapper(view, function)
 
     return wrap
 
@@ -53,7 +55,7 @@ def app_root(app: App) -> Callable[[Request], Response]:
 
     @root(app.title, f"{app.title} API root view")
     def view(context: Opened, request: Request) -> Any:
-        names = [resource.name for resource in app.resources] + (["config"] if app.name == "users" else [])
+        names = [*[resource.name for resource in app.resources], *app.pages]
         return {name: f"{context.base}{app.path}{name}/" for name in sorted(names)}
 
     return view
@@ -106,6 +108,7 @@ def installed_plugins(context: Opened, request: Request) -> Any:
     return found + broken
 
 
+@services.shaped({"type": "object", "additionalProperties": True}, takes={"type": "object", "additionalProperties": True})
 @root("User Config", "The preferences of the user who asks.", allow="GET, PATCH, HEAD, OPTIONS")
 def user_config(context: Opened, request: Request) -> Any:
     """The preferences of the user who asks: read, or merged key by key (PATCH)."""
@@ -148,9 +151,9 @@ def includeme(config: Any) -> None:
         ("/api/status/", status),
         ("/api/plugins/", plugins_root),
         ("/api/plugins/installed-plugins/", installed_plugins),
-        ("/api/users/config/", user_config),
     ]
-    views += [(app.path, app_root(app)) for app in registry.apps.values()]
+    for app in registry.apps.values():
+        views += [(app.path, app_root(app)), *[(f"{app.path}{name}/", view) for name, view in app.pages.items()]]
     for path, view in views:
         config.add_route(f"root {path}", path)
         config.add_view(view, route_name=f"root {path}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cornice import Service
@@ -46,18 +46,19 @@ def open_list(request: Request) -> tuple[Opened, Endpoint]:
     return _open(request, METHODS)
 
 
-def open_item(request: Request, methods: tuple[str, ...] = ITEM_METHODS, action: str | None = None) -> tuple[Opened, Endpoint]:
+def open_item(request: Request, methods: tuple[str, ...] = ITEM_METHODS, action: str | None = None, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
     """Starts a request to an item, or to an action below it with its own ``methods``; as :func:`open_list`.
 
-    ``action`` names the permission to ask for when the method's own is not what is meant.
+    ``action`` names the permission to ask for when the method's own is not what is meant; ``offers`` the media types that
+    are answered with beside JSON and HTML.
     """
-    return _open(request, methods, action)
+    return _open(request, methods, action, offers)
 
 
-def _open(request: Request, methods: tuple[str, ...], action: str | None = None) -> tuple[Opened, Endpoint]:
+def _open(request: Request, methods: tuple[str, ...], action: str | None = None, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
     endpoint: Endpoint = request.context.endpoint
     allow = allowed(endpoint, methods)
-    context = open_request(request, allow, basic=endpoint.resource.basic)
+    context = open_request(request, allow, basic=endpoint.resource.basic, offers=offers)
     if request.method != "OPTIONS":
         permits.check(context, endpoint, action or _ACTIONS.get(request.method, "view"))
         if request.method not in allow:
@@ -111,7 +112,7 @@ def list_page(context: Opened, request: Request, endpoint: Endpoint, parameters:
 def post(request: Request) -> Response:
     """One new object, or a list of them; answered without counters, which nothing can have raised yet."""
     context, endpoint = open_list(request)
-    body = body_of(request)
+    body = body_of(request, endpoint)
     single = not isinstance(body, list)
     bodies = [versions.upgrade(endpoint, context.version, item, new=True) for item in ([body] if single else body)]
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
@@ -165,7 +166,7 @@ def change_item(request: Request) -> Response:
     """PUT or PATCH of one object."""
     context, endpoint = open_item(request)
     key = _key(request)
-    body = versions.upgrade(endpoint, context.version, body_of(request), new=False)
+    body = versions.upgrade(endpoint, context.version, body_of(request, endpoint), new=False)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}." if body is not None else "No data provided")
     changed = save.update(context, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True)
@@ -238,17 +239,28 @@ class Shape:
     form: str = "one"
     takes: Shown = None
     status: int | None = None
+    query: Sequence[Mapping[str, Any]] = ()
+    also: Sequence[str] = ()
 
 
-def shaped(shows: Shown = None, *, form: str = "one", takes: Shown = None, status: int | None = None) -> Callable[[View], View]:
+def shaped(
+    shows: Shown = None,
+    *,
+    form: str = "one",
+    takes: Shown = None,
+    status: int | None = None,
+    query: Sequence[Mapping[str, Any]] = (),
+    also: Sequence[str] = (),
+) -> Callable[[View], View]:
     """Says of a view what the documentation shows: the label of a resource, or an OpenAPI schema.
 
     ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``; ``takes`` is the body, when there is one;
-    ``status`` that of success, when it is not the method's usual one (201 for POST, 204 for DELETE).
+    ``status`` that of success, when it is not the method's usual one (201 for POST, 204 for DELETE); ``query`` its parameters, as
+    :func:`netinv_core.http.parameters.query` makes them; ``also`` names media types of the answer beside JSON.
     """
 
     def mark(view: View) -> View:
-        view.shape = Shape(shows, form, takes, status)  # type: ignore[attr-defined]
+        view.shape = Shape(shows, form, takes, status, query, also)  # type: ignore[attr-defined]
         return view
 
     return mark

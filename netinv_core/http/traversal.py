@@ -27,6 +27,8 @@ class Collection:
     endpoint: Endpoint
 
     def __getitem__(self, name: str) -> Item:
+        if self.endpoint.resource.of is not None:
+            raise KeyError(name)
         return Item(self.endpoint, self.endpoint.parse_key(name))
 
 

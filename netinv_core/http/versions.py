@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import BadRequest, NotAcceptable, NotFound
@@ -18,14 +18,16 @@ JSON, HTML = "application/json", "text/html"
 _LISTED = f"Supported versions are {', '.join(SUPPORTED)}"
 
 
-def negotiate(accept: str | None, query: Mapping[str, list[str]]) -> tuple[str, str]:
+def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequence[str] = ()) -> tuple[str, str]:
     """The media type to answer with and the API version, from the Accept header and the query.
+
+    ``offers`` names media types that a path has beside JSON and HTML.
 
     :raises NotAcceptable: for a media type or Accept version that is not offered
     :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
     :raises BadRequest: when header and query ask for different versions
     """
-    media, header_version = _accepted(accept)
+    media, header_version = _accepted(accept, offers)
     chosen = query.get("format", [""])[-1]
     if chosen == "api":
         raise NotAcceptable()
@@ -50,7 +52,7 @@ def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -
     return asked
 
 
-def _accepted(accept: str | None) -> tuple[str, str | None]:
+def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | None]:
     """The media type and its ``version`` parameter; the first of those offered that the header names."""
     if not accept or not accept.strip():
         return JSON, None
@@ -64,6 +66,8 @@ def _accepted(accept: str | None) -> tuple[str, str | None]:
             return JSON, version
         if media in (HTML, "text/*"):
             return HTML, version
+        if media in offers:
+            return media, version
     raise NotAcceptable()
 
 

@@ -139,9 +139,19 @@ def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
 
 
 def resolve(
-    context: Context, name: str, target: Endpoint, values: Sequence[str], *, by: Sequence[str], ids: bool = True
+    context: Context,
+    name: str,
+    target: Endpoint,
+    values: Sequence[str],
+    *,
+    by: Sequence[str],
+    ids: bool = True,
+    multiple: bool = True,
+    only: Callable[[Any], Condition] | None = None,
 ) -> dict[str, list[Any]]:
     """The ids of the objects that each value names, by id or by one of the columns ``by``; one statement.
+
+    Where only one value counts (``multiple``), the error does not repeat it. ``only(table)`` holds for the objects that may be named.
 
     :raises Invalid: for a value that names none
     """
@@ -159,13 +169,13 @@ def resolve(
     conditions = [table.c.id.in_(list(keys.values()))] if keys else []
     named = [_fitting(column, values) for column in columns]
     conditions += [column.in_(list(fitting.values())) for column, fitting in zip(columns, named, strict=True) if fitting]
-    rows = context.execute(sa.select(table.c.id, *columns).where(lookups.any_of(conditions))).all()
+    rows = context.execute(sa.select(table.c.id, *columns).where(lookups.any_of(conditions), *([only(table)] if only else []))).all()
     found: dict[str, list[Any]] = {}
     for item in values:
         names = [fitting.get(item, fitting) for fitting in named]
         matches = [row[0] for row in rows if (item in keys and row[0] == keys[item]) or any(map(operator.eq, names, row[1:]))]
         if not matches:
-            raise _invalid_choice(name, item)
+            raise _invalid_choice(name, item if multiple else "That choice")
         found[item] = matches
     return found
 
@@ -189,10 +199,13 @@ def key(
     ids: bool = True,
     within: Callable[[Context, Endpoint, list[Any]], Any] | None = None,
     all_of: bool = False,
+    multiple: bool = True,
+    only: Callable[[Any], Condition] | None = None,
 ) -> Filter:
     """Objects at the end of a dotted path, given by id or by the column ``by`` (their natural key when not given).
 
-    ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND.
+    ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND; without ``multiple``
+    the last value counts. ``only(table)`` holds for those of them that may be named.
     """
     steps = (path or name).split(".")
 
@@ -205,7 +218,7 @@ def key(
         natural = (target.natural,) if target.natural in target.table.c else ()
         names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
         wanted = [item for item in values if item != NULL]
-        resolved = resolve(context, name, target, wanted, by=names, ids=ids) if wanted else {}
+        resolved = resolve(context, name, target, wanted, by=names, ids=ids, multiple=multiple, only=only) if wanted else {}
         conditions = []
         groups = list(resolved.values())
         if groups and (suffix == "n" or not all_of):
@@ -218,7 +231,7 @@ def key(
         condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
         return lookups.negated(condition) if suffix == "n" else condition
 
-    return Filter(name, apply, ("n",))
+    return Filter(name, apply, ("n",), multiple)
 
 
 def descendants(context: Context, target: Endpoint, ids: list[Any]) -> Any:

@@ -120,12 +120,17 @@ def rows(context: Context, endpoint: Endpoint, keys: Sequence[Any], action: str,
     return {row["id"]: dict(row) for row in found}
 
 
-def rows_of(context: Context, model: type[Base], keys: Iterable[Any]) -> dict[Any, Any]:
-    """The rows of a model by id, for rules over what a batch refers to: one statement, none for what was looked up since the last write."""
+def rows_of(context: Context, model: type[Base], keys: Iterable[Any], *, locked: bool = False) -> dict[Any, Any]:
+    """The rows of a model by id, for rules over what a batch refers to: one statement, none for what is known (see :class:`Context`).
+
+    ``locked`` holds them until the transaction ends, for a rule that another request could undo by changing them.
+    """
     table, wanted = model.__table__, {key for key in keys if key is not None}
-    seen = context.seen.setdefault(table, {})
-    missing = list(wanted - seen.keys())
+    seen, made = context.seen.setdefault(table, {}), context.made.get(table, {})
+    seen.update({key: made[key].row() for key in (wanted - seen.keys()) & made.keys()})
+    missing = list(wanted - made.keys() if locked else wanted - seen.keys())
     if missing:
         statement = sa.select(table).where(among(context.registry.dialect, table.c.id))
+        statement = lock_rows(statement.order_by(table.c.id)) if locked else statement
         seen.update({row.id: row for row in context.execute(statement, {"keys": missing})})
     return {key: seen[key] for key in wanted if key in seen}

@@ -8,6 +8,7 @@ dictionary. Nothing of it depends on how many objects are read.
 from __future__ import annotations
 
 import dataclasses
+import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,7 @@ class Plan:
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
+        self._objects: dict[str, tuple[list[tuple[int, int]], int]] = {}
         self._references = 0
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
@@ -107,17 +109,39 @@ class Plan:
         self._joins[path] = Place(table, target, path)
         return self._joins[path]
 
+    def meet(self, place: Place, name: str, target: Endpoint, attribute: str) -> Place:
+        """The place of the one object of ``target`` whose unique foreign key ``attribute`` leads to ``place``, joined; ``name`` is that of the step."""
+        path = (*place.path, name)
+        if path not in self._joins:
+            table = target.table.alias("_".join(path))
+            self._from = self._from.outerjoin(table, table.c[attribute] == place.table.c.id)
+            self._joins[path] = Place(table, target, path)
+        return self._joins[path]
+
     def batch(self, load: Batch) -> int:
         """The position in ``page.batches`` of what ``load`` will give for all rows at once."""
         self._batches.append(load)
         return len(self._batches) - 1
 
-    def nest(self, place: Place, attribute: str) -> Reader:
-        """A reader of the nested representation that a foreign key leads to, or of null."""
+    def objects(self, shape: str, label: int, key: int) -> int:
+        """The position in ``page.batches`` of the objects, by label and id, that pairs of columns name: one batch for all pairs shown alike."""
+        if shape not in self._objects:
+            pairs: list[tuple[int, int]] = []
+
+            def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
+                return _named_objects(context, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
+
+            self._objects[shape] = pairs, self.batch(load)
+        pairs, batch = self._objects[shape]
+        pairs.append((label, key))
+        return batch
+
+    def nest(self, place: Place, attribute: str, shows: Sequence[str] = ()) -> Reader:
+        """A reader of the nested representation that a foreign key leads to (of these fields, when ``shows`` names any), or of null."""
         present, target = self.column(place, attribute), self.follow(place, attribute)
         if target is None:
             return _nothing
-        make, slot = record_nested(self, target), self._references
+        make, slot = record_nested(self, target, shows), self._references
         self._references += 1
 
         def read(row: Row, page: Page) -> dict[str, Any] | None:
@@ -187,15 +211,27 @@ class Plan:
 
 def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]]) -> list[list[tuple[Any, dict[str, Any]]]]:
     """What several plans find, each by its own keys, in one statement: a union whose columns plans of any models share by type."""
-    if len(wanted) < 2:
+    asked = [(plan, keys) for plan, keys in wanted if keys]
+    if len(asked) < 2:
         return [plan.fetch(context, keys) for plan, keys in wanted]
-    dialect = context.registry.dialect
-    union = Union(
-        dialect,
-        [([c.element for c in plan._columns], plan._from, among(dialect, plan._key, f"keys{number}")) for number, (plan, _) in enumerate(wanted)],
+    plans, dialect = tuple(plan for plan, _ in asked), context.registry.dialect
+    union = context.registry.union(
+        plans,
+        lambda: [([c.element for c in plan._columns], plan._from, among(dialect, plan._key, f"keys{n}")) for n, plan in enumerate(plans)],
     )
-    found = union.rows(context, {f"keys{number}": list(keys) for number, (_, keys) in enumerate(wanted)})
-    return [plan._represented(context, rows) for (plan, _), rows in zip(wanted, found, strict=True)]
+    found = iter(union.rows(context, {f"keys{number}": list(keys) for number, (_, keys) in enumerate(asked)}))
+    return [plan._represented(context, next(found)) if keys else [] for plan, keys in wanted]
+
+
+def _named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The objects that these labels and ids name, in one statement; those of packages that are not installed are left out."""
+    wanted: dict[str, set[Any]] = {}
+    for label, key in pairs:
+        if label and key is not None:
+            wanted.setdefault(label, set()).add(key)
+    targets = {label: found for label in sorted(wanted) if (found := context.registry.get(label)) is not None and found.key_type is uuid.UUID}
+    shown = fetch_together(context, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()])
+    return {(label, key): item for label, items in zip(targets, shown, strict=True) for key, item in items}
 
 
 class Union:
@@ -252,9 +288,16 @@ def _nothing(row: Row, page: Page) -> None:
     return None
 
 
-def record_nested(plan: Plan, place: Place) -> Reader:
+def shown_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
+    """What other resources nest of an object: its brief form, or what ``shows`` names after ``display, id, url``."""
+    if shows:
+        return [endpoint.fields[name] for name in ("display", "id", "url", *shows)]
+    return [field for field in endpoint.brief if field.nested != "absent"]
+
+
+def record_nested(plan: Plan, place: Place, shows: Sequence[str] = ()) -> Reader:
     """A reader of the representation that other resources nest of the object at ``place``."""
-    shown = [field for field in place.endpoint.brief if field.nested != "absent"]
+    shown = shown_fields(place.endpoint, shows)
     readers = [(f.name, _nothing if f.nested == "null" else f.brief_reader(plan, place)) for f in shown]
 
     def read(row: Row, page: Page) -> dict[str, Any]:

@@ -20,17 +20,24 @@ def amend(context: Context, endpoint: Endpoint, wanted: Mapping[Any, Mapping[str
     table = endpoint.table
     statement = lock_rows(sa.select(table).where(among(context.registry.dialect, table.c.id)))
     rows = {row["id"]: dict(row) for row in context.execute(statement, {"keys": list(wanted)}).mappings()} if wanted else {}
-    differing = {key: {name: value for name, value in wanted[key].items() if row[name] != value} for key, row in rows.items()}
+    differing = {key: {name: value for name, value in wanted[key].items() if row[name] != value} for key in wanted if (row := rows.get(key)) is not None}
     differing = {key: values for key, values in differing.items() if values}
     if not differing:
         return []
     before = dict(endpoint.plan().fetch(context, list(differing)))
     _write(context, endpoint, differing)
-    after = dict(endpoint.plan().fetch(context, list(differing)))
+    after = _after(context, endpoint, differing, before)
     for key, values in differing.items():
         row = {**rows[key], **values}
         context.journal.add(changes.Change(endpoint, key, changes.UPDATE, before[key], after[key], changes.flat(endpoint, row, after[key])))
     return list(differing)
+
+
+def _after(context: Context, endpoint: Endpoint, values: Mapping[Any, Mapping[str, Any]], before: Mapping[Any, dict[str, Any]]) -> dict[Any, dict[str, Any]]:
+    """The representations now: what was not read again cannot have changed."""
+    concerned = endpoint.reading({name for row in values.values() for name in row})
+    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - concerned))
+    return {key: {**before[key], **shown} for key, shown in plan.fetch(context, list(values))}
 
 
 def _write(context: Context, endpoint: Endpoint, values_by_key: dict[Any, dict[str, Any]]) -> None:

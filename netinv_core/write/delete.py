@@ -17,7 +17,7 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.database import among, lock_rows
 from netinv_core.errors import Conflict
 from netinv_core.fields import Many
-from netinv_core.model import CASCADE, PROTECT, SET_NULL, known
+from netinv_core.model import BY_DEPARTURE, CASCADE, PROTECT, SET_NULL, known
 from netinv_core.read import pages
 from netinv_core.write import save
 from netinv_core.write.amend import amend
@@ -67,16 +67,21 @@ def delete(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, singl
     walk = _Walk({endpoint.label: rows}, [], {})
     _follow(context, endpoint, rows, walk)
     _raise_protected(context, walk)
+    shown = {label: dict(context.registry[label].plan().fetch(context, list(rows))) for label, rows in walk.going.items()}
+    context.leaving = walk.going
     for label, leaving in walk.going.items():
         for departure in context.registry[label].resource.departures:
             departure(context, list(leaving.values()))
     _clear(context, walk)
-    _remove(context, walk)
+    _remove(context, walk, shown)
+    context.leaving = {}
 
 
 def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
     """Meets everything that refers to the rows, and goes on from what goes along."""
     for child, attribute, policy in _links_to(context.registry, endpoint):
+        if policy == BY_DEPARTURE:
+            continue
         found = _referring(context, child, attribute, list(rows))
         taken = walk.going.get(child.label, {})
         found = {key: row for key, row in found.items() if key not in taken}
@@ -161,11 +166,10 @@ def _clear(context: Context, walk: _Walk) -> None:
         amend(context, child, {key: {attribute: None} for key in rows if key not in walk.going.get(child.label, {})})
 
 
-def _remove(context: Context, walk: _Walk) -> None:
-    """Deletes what goes, children before parents, and records it."""
+def _remove(context: Context, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
+    """Deletes what goes, children before parents, and records it as it was ``shown`` before anything changed."""
     registry = context.registry
     order = _children_first(registry, list(walk.going))
-    shown = {label: dict(registry[label].plan().fetch(context, list(rows))) for label, rows in walk.going.items()}
     for label in order:
         endpoint, rows = registry[label], walk.going[label]
         keys = list(rows)
@@ -174,6 +178,8 @@ def _remove(context: Context, walk: _Walk) -> None:
                 clause = among(registry.dialect, dependents.table.c[dependents.id_column])
                 of_type = dependents.table.c[dependents.type_column] == label
                 context.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
+        for field in endpoint.fields.values():
+            field.leave(context, list(rows.values()))
         _unlink_self(context, endpoint, keys)
         _leave_lists(context, endpoint, keys)
         context.write(sa.delete(endpoint.table).where(among(registry.dialect, endpoint.table.c.id)), {"keys": keys})

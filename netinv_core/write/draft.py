@@ -106,6 +106,10 @@ class Draft:
                 self.values[name] = default.arg
         self.id = self.values.get("id")
 
+    def row(self) -> Any:
+        """The row of a new object that was written, as a statement would find it."""
+        return self.endpoint.row_type._make([self.values[column.key] for column in self.endpoint.table.c])
+
 
 def raise_errors(drafts: Sequence[Draft], *, single: bool) -> None:
     """Refuses the batch when any of its drafts has errors.

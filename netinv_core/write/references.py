@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import operator
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -19,10 +19,10 @@ from netinv_core.database import among
 from netinv_core.fields import Many, Reference, Status
 from netinv_core.model import known
 from netinv_core.read import lookups, paths
-from netinv_core.read.plan import Union
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
+    from netinv_core.read.plan import Union
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.write.draft import Draft
 
@@ -151,9 +151,14 @@ def _flatten(attributes: dict[str, Any], prefix: tuple[str, ...]) -> dict[str, A
 def _find_rows(context: Context, by_id: dict[Endpoint, list[Wanted]], statuses: Sequence[Wanted]) -> None:
     """Finds what is named by id, and statuses by slug among those allowed for the content type: one statement in all.
 
-    The rows are kept for the rules, which ask for many of them (:func:`netinv_core.read.pages.rows_of`).
+    What is known needs no statement. The rows are kept for the rules, which ask for many of them
+    (:func:`netinv_core.read.pages.rows_of`).
     """
-    groups: dict[Group, list[Wanted]] = {(target, None): found for target, found in by_id.items()}
+    groups: dict[Group, list[Wanted]] = {}
+    for target, named in by_id.items():
+        seen, made = context.seen.get(target.table, ()), context.made.get(target.table, ())
+        if unknown := [wanted for wanted in named if wanted.id not in seen and wanted.id not in made]:
+            groups[target, None] = unknown
     for wanted in statuses:
         if wanted.field.target is not None:
             groups.setdefault((wanted.field.target, wanted.draft.endpoint.label), []).append(wanted)
@@ -162,9 +167,9 @@ def _find_rows(context: Context, by_id: dict[Endpoint, list[Wanted]], statuses: 
     names = {group: _names if group[1] else _ids for group in groups}
     parameters = {f"keys{number}": list({names[group](wanted) for wanted in found}) for number, (group, found) in enumerate(groups.items())}
     for (target, label), rows in zip(groups, _union(context.registry, tuple(groups)).rows(context, parameters), strict=True):
-        made = [target.row_type._make(row) for row in rows]
-        context.seen.setdefault(target.table, {}).update((row.id, row) for row in made)
-        found = {(row.slug if label else row.id): row.id for row in made}
+        there = [target.row_type._make(row) for row in rows]
+        context.seen.setdefault(target.table, {}).update((row.id, row) for row in there)
+        found = {(row.slug if label else row.id): row.id for row in there}
         for wanted in groups[target, label]:
             wanted.id = found.get(names[target, label](wanted))
             if wanted.id is None and label:
@@ -188,16 +193,16 @@ def _names(wanted: Wanted) -> str:
 
 
 def _union(registry: Registry, groups: tuple[Group, ...]) -> Union:
-    """The statement for these groups, made once."""
-    if groups not in registry.unions:
-        parts = []
+    """The statement for these groups."""
+
+    def parts() -> Iterator[Any]:
         for number, (target, label) in enumerate(groups):
             condition = among(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
             if label:
                 condition &= paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
-            parts.append((list(target.table.c), target.table, condition))
-        registry.unions[groups] = Union(registry.dialect, parts)
-    return registry.unions[groups]
+            yield list(target.table.c), target.table, condition
+
+    return registry.union(groups, parts)
 
 
 def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:

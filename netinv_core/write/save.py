@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from netinv_core.auth import permits
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import pages
+from netinv_core.read.plan import fetch_together
 from netinv_core.write import naming, references, schema, trees, uniqueness
 from netinv_core.write.draft import Draft, raise_errors
 
@@ -23,21 +25,45 @@ Body = Mapping[str, Any]
 Shown = list[dict[str, Any]]
 
 
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """Objects of one model whose rows are written, while what follows from that is not; ``before`` holds their former representations."""
+
+    endpoint: Endpoint
+    drafts: list[Draft]
+    action: str
+    before: Mapping[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def keys(self) -> list[Any]:
+        """The ids of the objects."""
+        return [draft.id for draft in self.drafts]
+
+
 def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Shown:
     """Creates objects and gives their representations, in order; ``ids`` gives them known ids (an import) instead of new ones.
 
     :raises Denied: without permission, or for an object outside of its constraints
     :raises Invalid: with the errors of one object (``single``), or one entry for each
     """
+    return finish(context, [insert(context, endpoint, bodies, single=single, ids=ids)])[0]
+
+
+def insert(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Written:
+    """Writes the rows of new objects, and nothing more until they are given to :func:`finish`.
+
+    So objects of several models are made in few statements: those that are written after others may refer to them, which
+    needs no looking up, and what follows is done for all at once. Parameters and errors are those of :func:`create`.
+    """
     permits.check(context, endpoint, "add")
     drafts = [Draft(endpoint, body) for body in bodies]
-    if not drafts:
-        return []
     for draft, key in zip(drafts, ids or (), strict=ids is not None):
         draft["id"] = key
-    _check(context, endpoint, drafts, partial=False, single=single)
-    _insert(context, endpoint, drafts)
-    return _finish(context, endpoint, drafts, {}, "add")
+    if drafts:
+        _check(context, endpoint, drafts, partial=False, single=single)
+        _insert(context, endpoint, drafts)
+        context.made.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
+    return Written(endpoint, drafts, "add")
 
 
 def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, partial: bool, single: bool = False) -> Shown:
@@ -59,7 +85,7 @@ def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, part
     before = dict(endpoint.plan().fetch(context, keys))
     _check(context, endpoint, drafts, partial=partial, single=single, one_error=True)
     _update(context, endpoint, drafts)
-    return _finish(context, endpoint, drafts, before, "change")
+    return finish(context, [Written(endpoint, drafts, "change", before)])[0]
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
@@ -165,29 +191,51 @@ def _update(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> No
         raise uniqueness.explain(endpoint, error) from error
 
 
-def _finish(context: Context, endpoint: Endpoint, drafts: list[Draft], before: Mapping[Any, dict[str, Any]], action: str) -> Shown:
-    """What follows the rows themselves: associations, trees, effects, permission, read back, change record."""
-    for field in endpoint.writable.values():
-        field.store(context, drafts)
-    if trees.is_tree(endpoint):
-        trees.place(context, endpoint, drafts)
-    for effect in endpoint.resource.effects:
-        effect(context, drafts)
-    keys = [draft.id for draft in drafts]
-    permits.verify(context, endpoint, action, keys)
-    after = dict(endpoint.plan().fetch(context, keys))
-    changed = False
-    for draft in drafts:
-        old, new = before.get(draft.id), after[draft.id]
+def finish(context: Context, written: Sequence[Written]) -> list[Shown]:
+    """What follows the rows themselves: associations, trees, effects, permission, read back, change record; the representations, in order.
+
+    :raises Denied: for objects outside of what is permitted
+    """
+    journal, context.journal = context.journal, changes.Journal()
+    for batch in written:
+        _follow_up(context, batch)
+    following, context.journal = context.journal, journal
+    for batch in written:
+        permits.verify(context, batch.endpoint, batch.action, batch.keys)
+    shown = [dict(found) for found in fetch_together(context, [(batch.endpoint.plan(), batch.keys) for batch in written])]
+    changed = [batch.endpoint for batch, after in zip(written, shown, strict=True) if _record(context, batch, after)]
+    context.journal.follow(following)
+    if any(endpoint.resource.configuration for endpoint in changed):
+        configuration_changed(context)
+    for batch in written:
+        context.finished(batch.endpoint.table, batch.keys)
+    return [[after[key] for key in batch.keys] for batch, after in zip(written, shown, strict=True)]
+
+
+def _follow_up(context: Context, batch: Written) -> None:
+    """Associations, trees, effects."""
+    if not batch.drafts:
+        return
+    for field in batch.endpoint.writable.values():
+        field.store(context, batch.drafts)
+    if trees.is_tree(batch.endpoint):
+        trees.place(context, batch.endpoint, batch.drafts)
+    for effect in batch.endpoint.resource.effects:
+        effect(context, batch.drafts)
+
+
+def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]]) -> bool:
+    """Tells the journal what changed, and whether anything did."""
+    endpoint, changed = batch.endpoint, False
+    for draft in batch.drafts:
+        old, new = batch.before.get(draft.id), after[draft.id]
         if old is not None and _same(old, new):
             continue
         changed = True
         row = {**draft.before, **draft.values}
         kind = changes.UPDATE if old is not None else changes.CREATE
         context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(endpoint, row, new)))
-    if changed and endpoint.resource.configuration:
-        configuration_changed(context)
-    return [after[key] for key in keys]
+    return changed
 
 
 def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:

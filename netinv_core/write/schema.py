@@ -72,14 +72,14 @@ class SlugText(Chars):
         return super().parse(str([value]) if isinstance(value, list | dict | bool) else value)
 
 
-class URLText(Chars):
-    """Text for a URL: whatever else is sent is refused by the pattern."""
+class PatternedText(Chars):
+    """Text for a URL or an e-mail address: whatever else is sent is refused by the pattern."""
 
     def parse(self, value: Any) -> str:
         return super().parse(str(value))
 
 
-_TEXTS = {"slug": SlugText, "url": URLText}
+_TEXTS = {"slug": SlugText, "url": PatternedText, "email": PatternedText}
 
 
 class Whole(_Type):
@@ -175,11 +175,12 @@ class DateTime(_Type):
 
 
 class Identifier(_Type):
-    """A UUID."""
+    """A UUID, as text or as the number that it is."""
 
     def parse(self, value: Any) -> uuid.UUID:
         try:
-            return uuid.UUID(value) if isinstance(value, str) else uuid.UUID(int=-1)
+            whole = value if isinstance(value, int) and not isinstance(value, bool) else -1
+            return uuid.UUID(value) if isinstance(value, str) else uuid.UUID(int=whole)
         except ValueError:
             raise ValueError("Must be a valid UUID.") from None
 

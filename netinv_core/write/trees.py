@@ -25,12 +25,17 @@ def is_tree(endpoint: Endpoint) -> bool:
     return issubclass(endpoint.model, Tree)
 
 
-def _ancestors(context: Context, table: Any, ids: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
-    """The parent and name of these objects and of all above them."""
-    up = sa.select(table.c.id, table.c.parent_id, table.c.name).where(table.c.id.in_(ids)).cte(recursive=True)
+def _columns(table: Any) -> list[Any]:
+    """What is known of a node: its id, its parent, its name, and by what it sorts among its siblings."""
+    return [table.c.id, table.c.parent_id, table.c.name, table.c.get("name_key", table.c.name).label("sorted")]
+
+
+def _ancestors(context: Context, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
+    """These objects and all above them, by id."""
+    up = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
     above = table.alias()
-    up = up.union(sa.select(above.c.id, above.c.parent_id, above.c.name).where(above.c.id == up.c.parent_id))
-    return {row.id: (row.parent_id, row.name) for row in context.execute(sa.select(up))}
+    up = up.union(sa.select(*_columns(above)).where(above.c.id == up.c.parent_id))
+    return {row.id: row for row in context.execute(sa.select(up))}
 
 
 def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
@@ -39,7 +44,7 @@ def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
     if not moving:
         return
     above = _ancestors(context, endpoint.table, [draft["parent_id"] for draft in moving])
-    parents = {key: parent for key, (parent, _) in above.items()} | {d.id: d["parent_id"] for d in moving}
+    parents = {key: node.parent_id for key, node in above.items()} | {d.id: d["parent_id"] for d in moving}
     for draft in moving:
         step, seen = draft["parent_id"], set()
         while step is not None and step not in seen:
@@ -53,26 +58,42 @@ def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
 def place(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rewrites the keys of the written objects whose name or parent changed, and of everything below them."""
     moved = [draft.id for draft in drafts if draft.changed("parent_id", "name")]
-    if not moved:
-        return
-    table = endpoint.table
-    down = sa.select(table.c.id, table.c.parent_id, table.c.name).where(table.c.id.in_(moved)).cte(recursive=True)
-    below = table.alias()
-    down = down.union(sa.select(below.c.id, below.c.parent_id, below.c.name).where(below.c.parent_id == down.c.id))
-    nodes = {row.id: (row.parent_id, row.name) for row in context.execute(sa.select(down))}
-    nodes |= _ancestors(context, table, [key for key in {parent for parent, _ in nodes.values()} if key is not None and key not in nodes])
-    names: dict[Any, list[str]] = {}
+    if moved:
+        _rewrite(context, endpoint.table, moved)
 
-    def path(key: Any) -> list[str]:
-        if key not in names:
-            parent, name = nodes[key]
-            names[key] = [*(path(parent) if parent is not None else []), name]
-        return names[key]
+
+def mend(context: Context, endpoint: Endpoint) -> None:
+    """Rewrites the keys that an earlier release made otherwise."""
+    table = endpoint.table
+    earlier = [key for key, stored in context.execute(sa.select(table.c.id, table.c.tree_key)) if f"{key}{STEP}" not in stored]
+    if earlier:
+        _rewrite(context, table, earlier)
+
+
+def _rewrite(context: Context, table: Any, moved: Sequence[Any]) -> None:
+    """The keys of these nodes and of everything below them.
+
+    A key holds the ids beside the names, so that of two nodes that are called the same (at two sites, say) each has what is below
+    it next to it.
+    """
+    down = sa.select(*_columns(table)).where(table.c.id.in_(moved)).cte(recursive=True)
+    below = table.alias()
+    down = down.union(sa.select(*_columns(below)).where(below.c.parent_id == down.c.id))
+    nodes = {row.id: row for row in context.execute(sa.select(down))}
+    nodes |= _ancestors(context, table, [key for key in {node.parent_id for node in nodes.values()} if key is not None and key not in nodes])
+    ways: dict[Any, list[Any]] = {}
+
+    def way(key: Any) -> list[Any]:
+        if key not in ways:
+            node = nodes[key]
+            ways[key] = [*(way(node.parent_id) if node.parent_id is not None else []), node]
+        return ways[key]
 
     rows = []
     for key in nodes:
-        found = path(key)
-        rows.append({"of_id": key, "tree_key": STEP.join(found) + STEP, "tree_names": found, "tree_level": len(found) - 1})
+        found = way(key)
+        place_in_order = "".join(f"{node.sorted}{STEP}{node.id}{STEP}" for node in found)
+        rows.append({"of_id": key, "tree_key": place_in_order, "tree_names": [node.name for node in found], "tree_level": len(found) - 1})
     statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
     context.write(statement.values({name: sa.bindparam(name) for name in ("tree_key", "tree_names", "tree_level")}), rows)
 

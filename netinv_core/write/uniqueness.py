@@ -46,18 +46,37 @@ def _concerned(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
 def _holders(context: Context, endpoint: Endpoint, sets: Sequence[Names], drafts: Sequence[Draft]) -> Holders:
     """Which objects have the values that drafts want, for each set of columns; one statement for all sets."""
     table = endpoint.table
-    wanted = {names: found for names in sets if (found := _concerned(names, drafts))}
+    holders: Holders = {names: {} for names in sets}
+    wanted: dict[Names, list[Draft]] = {}
+    for names in sets:
+        concerned = _concerned(names, drafts)
+        apart = _of_what_is_made(context, endpoint, names, concerned)
+        if apart:
+            _add_made(context, endpoint, names, holders[names])
+        if others := [draft for draft in concerned if draft not in apart]:
+            wanted[names] = others
     columns = [table.c[name] for name in dict.fromkeys(name for names in wanted for name in names)]
     selects = [
         sa.select(sa.literal_column(str(number)), table.c.id, *columns).where(*[table.c[name].in_({d[name] for d in found}) for name in names])
         for number, (names, found) in enumerate(wanted.items())
     ]
-    holders: Holders = {names: {} for names in sets}
     asked, places = list(wanted), {column.name: place for place, column in enumerate(columns)}
     for number, key, *values in context.execute(sa.union_all(*selects) if len(selects) > 1 else selects[0]) if selects else ():
         names = asked[number]
         holders[names].setdefault(tuple(values[places[name]] for name in names), set()).add(key)
     return holders
+
+
+def _of_what_is_made(context: Context, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
+    """The drafts that refer, by one of the columns, to an object made just now: what else refers to that was made since, and is known."""
+    targets = {name: endpoint.registry.target(known(endpoint.table.c[name]).link) for name in names}
+    made = {name: found for name, target in targets.items() if target is not None and (found := context.made.get(target.table))}
+    return {draft for draft in drafts if any(draft[name] in found for name, found in made.items())}
+
+
+def _add_made(context: Context, endpoint: Endpoint, names: Names, holders: dict[tuple[Any, ...], set[Any]]) -> None:
+    for key, draft in context.made.get(endpoint.table, {}).items():
+        holders.setdefault(tuple(draft[name] for name in names), set()).add(key)
 
 
 def _clashing(names: Names, drafts: Sequence[Draft], holders: Mapping[tuple[Any, ...], set[Any]]) -> list[Draft]:
@@ -78,7 +97,7 @@ def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
 
     A set with an optional field is looked at only when no other is taken.
     """
-    fields = _unique_fields(endpoint)
+    fields = _unique_fields(endpoint, references=False)
     for name in fields:
         if endpoint.table.c[name].nullable:
             _blank_is_none(drafts, name)
@@ -95,10 +114,11 @@ def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
             draft.reject(NON_FIELD, _message(endpoint, names))
 
 
-def _unique_fields(endpoint: Endpoint) -> dict[str, Field]:
-    """The fields of unique columns, by column."""
+def _unique_fields(endpoint: Endpoint, *, references: bool) -> dict[str, Field]:
+    """The fields of unique columns, by column: the ``references`` among them, or the others."""
     unique = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
-    return {name: field for name in unique if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
+    wanted = [name for name in unique if (known(endpoint.table.c[name]).link is not None) is references]
+    return {name: field for name in wanted if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
 
 
 def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
@@ -109,13 +129,13 @@ def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
 
 
 def check_late(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects sets of values that are taken, where the model as a whole says so; fields that are wrong by themselves are no part of it."""
-    sets = _sets(endpoint, early=False)
+    """Rejects references and sets of values that are taken, where the model as a whole says so; fields that are wrong are no part of it."""
+    sets = [*((name,) for name in _unique_fields(endpoint, references=True)), *_sets(endpoint, early=False)]
     holders = _holders(context, endpoint, sets, drafts)
     for names in sets:
         fields = [_field_name(endpoint, name) for name in names]
         for draft in _clashing(names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)], holders[names]):
-            draft.reject(ALL, _late_message(endpoint, names))
+            draft.reject(fields[0] if len(fields) == 1 else ALL, _late_message(endpoint, names))
 
 
 def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
