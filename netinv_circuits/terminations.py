@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_circuits.circuits import MAX_RATE, Circuit
+from netinv_circuits.circuits import MAX_RATE, TERMINATION, Circuit
 from netinv_circuits.providers import ProviderNetwork
 from netinv_core.context import Context
+from netinv_core.database import among
 from netinv_core.model import CASCADE, PROTECT, Choices, Description, Organizational, Ref, choice, text, to, unique_set, whole
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.amend import amend
 from netinv_core.write.draft import ALL, Draft
-from netinv_dcim.cabling import Cabled, cable_ends, cable_filters, cable_key
+from netinv_dcim.cable_paths import End
+from netinv_dcim.cables import retrace
+from netinv_dcim.cabling import NETWORK, PASS_THROUGH, Onward, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.sites import Site
 
 SIDES = Choices.of(("A", "A"), ("Z", "Z"))
 
 
-class CircuitTermination(Cabled, Organizational):
+class CircuitTermination(PathEnd, Organizational):
     """One side of a circuit."""
+
+    plug = NETWORK
+    takes = frozenset({NETWORK, PASS_THROUGH})
 
     __tablename__ = "circuits_circuit_termination"
     __table_args__ = (unique_set("circuit_id", "term_side"),)
@@ -39,6 +45,19 @@ class CircuitTermination(Cabled, Organizational):
     xconnect_id: Mapped[str] = text(50, label="Cross-connect ID")
     pp_info: Mapped[str] = text(100, label="Patch panel/port(s)")
     description: Mapped[Description]
+
+    @classmethod
+    def refusal(cls, row: Any) -> str | None:
+        """Within a provider's network there is nothing to plug a cable into."""
+        return "Circuit terminations attached to a provider network may not be cabled." if row.provider_network_id is not None else None
+
+    @classmethod
+    def onward(cls, context: Context, keys: Sequence[Any]) -> Mapping[Any, Sequence[Onward]]:
+        """A circuit goes on at its other side."""
+        here, there = cls.__table__, cls.__table__.alias()
+        across = sa.select(here.c.id, there.c.id).join(there, (there.c.circuit_id == here.c.circuit_id) & (there.c.id != here.c.id))
+        rows = context.execute(across.where(among(context.registry.dialect, here.c.id)), {"keys": list(keys)})
+        return {key: [Onward(TERMINATION, other)] for key, other in rows}
 
 
 def termination_words(side: str, site: str | None, network: str | None) -> str:
@@ -55,8 +74,8 @@ circuit_terminations = Resource(
     brief_fields=[cable_key],
     order=["circuit.provider.name", "circuit.cid", "circuit_id", "term_side"],
     search=["circuit.cid", "xconnect_id", "pp_info", "description"],
-    fields=[*cable_ends],
-    filters=[one_of("term_side", SIDES, multiple=False), *cable_filters, *tree_pair("region", "site.region"), tree("location")],
+    fields=[*path_fields],
+    filters=[one_of("term_side", SIDES, multiple=False), *path_filters, *tree_pair("region", "site.region"), tree("location")],
     example={"term_side": "A", "site": ...},
 )
 
@@ -87,3 +106,13 @@ def circuits_know_their_sides(context: Context, drafts: Sequence[Draft]) -> None
     for circuit, side, key in context.execute(sa.select(table.c.circuit_id, table.c.term_side, table.c.id).where(table.c.circuit_id.in_(concerned))):
         wanted[circuit][f"termination_{side.lower()}_id"] = key
     amend(context, context.registry.of_model(Circuit), wanted)
+
+
+@circuit_terminations.effect
+def paths_follow_the_circuit(context: Context, drafts: Sequence[Draft]) -> None:
+    """What comes in on a side goes out on the other one; after a side has moved, that is another, for both circuits' sides."""
+    moved = [draft for draft in drafts if not draft.new and draft.changed("circuit_id")]
+    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before["circuit_id"])}
+    table = CircuitTermination.__table__
+    sides = context.execute(sa.select(table.c.id).where(table.c.circuit_id.in_(concerned))).scalars() if concerned else ()
+    retrace(context, [End(TERMINATION, key) for key in sides])

@@ -3,24 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from netinv_core.app import App
-from netinv_core.dumps import Source
+from netinv_core.dumps import Derived, Source
 from netinv_core.hookspecs import hookimpl
 from netinv_core.read.filters import Filter, tree
+from netinv_core.read.paths import Relation
 from netinv_core.registry import Endpoint, Registry
+from netinv_core.write.delete import Dependents
+from netinv_dcim import interface_redundancy, netbox
 from netinv_dcim import mounting as mounting
-from netinv_dcim import netbox
+from netinv_dcim import outfit as outfit
+from netinv_dcim.cables import cables, dependents
+from netinv_dcim.connections import connected_device, console_connections, interface_connections, power_connections
+from netinv_dcim.console_ports import console_ports, console_server_ports
+from netinv_dcim.device_bays import device_bays
 from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
 from netinv_dcim.devices import devices
+from netinv_dcim.interface_redundancy import interface_redundancy_group_associations, interface_redundancy_groups
 from netinv_dcim.interfaces import interfaces
+from netinv_dcim.inventory import inventory_items
 from netinv_dcim.locations import location_types, locations
+from netinv_dcim.pass_through import front_ports, rear_ports
+from netinv_dcim.power import power_feeds, power_panels
+from netinv_dcim.power_ports import power_outlets, power_ports
 from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
 from netinv_dcim.redundancy import device_redundancy_groups
 from netinv_dcim.regions import regions
 from netinv_dcim.sites import sites
-from netinv_dcim.templates import interface_templates
+from netinv_dcim.templates import (
+    console_port_templates,
+    console_server_port_templates,
+    device_bay_templates,
+    front_port_templates,
+    interface_templates,
+    power_outlet_templates,
+    power_port_templates,
+    rear_port_templates,
+)
 from netinv_dcim.virtual_chassis import virtual_chassis
+
+if TYPE_CHECKING:
+    import click
 
 app = App(
     "dcim",
@@ -36,16 +61,40 @@ app = App(
         rack_reservations,
         manufacturers,
         device_types,
+        console_port_templates,
+        console_server_port_templates,
+        power_port_templates,
+        power_outlet_templates,
         interface_templates,
+        rear_port_templates,
+        front_port_templates,
+        device_bay_templates,
         device_roles,
         platforms,
         devices,
+        console_ports,
+        console_server_ports,
+        power_ports,
+        power_outlets,
         interfaces,
+        rear_ports,
+        front_ports,
+        device_bays,
+        inventory_items,
+        cables,
+        console_connections,
+        power_connections,
+        interface_connections,
+        power_panels,
+        power_feeds,
         virtual_chassis,
         device_redundancy_groups,
+        interface_redundancy_groups,
+        interface_redundancy_group_associations,
     ],
     migrations="netinv_dcim:migrations",
-    includes=["netinv_dcim.elevations"],
+    pages={"connected-device": connected_device},
+    includes=["netinv_dcim.elevations", "netinv_dcim.tracing"],
     distribution="netinv-dcim",
 )
 
@@ -63,6 +112,26 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source]:
+def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
+    """Interfaces and their redundancy groups lead to each other."""
+    return interface_redundancy.relations(registry, endpoint)
+
+
+@hookimpl
+def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
+    """Cables go with their ends."""
+    return dependents(registry)
+
+
+@hookimpl
+def netinv_importers(registry: Registry) -> dict[str, Source | Derived]:
     """The models of a NetBox dump that this application takes."""
     return netbox.models
+
+
+@hookimpl
+def netinv_commands() -> dict[str, Iterable[click.Command]]:
+    """``netinv import devicetypes``."""
+    from netinv_dcim import commands  # what it takes is nothing that a service needs
+
+    return {"import": [commands.device_types]}

@@ -1,38 +1,142 @@
-"""What the ends of cables have in common: the cable, what is at its other end, and where the path leads.
+"""What a cable is, and what its ends have in common: the cable, what is at its other end, and where the path leads.
 
-Cables are not there yet, so all of it stays null; every model that will take one already has its columns and parameters.
+A model takes a cable by adding :class:`Cabled`, and is an end of paths by adding :class:`PathEnd`. What it can be connected to is
+said by what it is to a cable (``plug``) and what it takes at the other end (``takes``), so that no list of models is kept anywhere
+and a package can add ends of its own.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.columns import Chars
 from netinv_core.context import Context
-from netinv_core.model import SET_NULL, Ref, column, to
+from netinv_core.model import BY_DEPARTURE, Choices, Primary, Ref, choice, column, text, to, unique_set, whole
 from netinv_core.read.filters import Filter, has, special
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Spec, computed, object_of
+from netinv_extras.statuses import status
+
+NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH = "network", "console", "console server", "pass-through"
+POWER_DRAW, POWER_SUPPLY = "power draw", "power supply"
+
+
+CABLE_TYPES = Choices.of(
+    ("cat3", "CAT3"),
+    ("cat5", "CAT5"),
+    ("cat5e", "CAT5e"),
+    ("cat6", "CAT6"),
+    ("cat6a", "CAT6a"),
+    ("cat7", "CAT7"),
+    ("cat7a", "CAT7a"),
+    ("cat8", "CAT8"),
+    ("dac-active", "Direct Attach Copper (Active)"),
+    ("dac-passive", "Direct Attach Copper (Passive)"),
+    ("mrj21-trunk", "MRJ21 Trunk"),
+    ("coaxial", "Coaxial"),
+    ("mmf", "Multimode Fiber"),
+    ("mmf-om1", "Multimode Fiber (OM1)"),
+    ("mmf-om2", "Multimode Fiber (OM2)"),
+    ("mmf-om3", "Multimode Fiber (OM3)"),
+    ("mmf-om4", "Multimode Fiber (OM4)"),
+    ("mmf-om5", "Multimode Fiber (OM5)"),
+    ("smf", "Singlemode Fiber"),
+    ("smf-os1", "Singlemode Fiber (OS1)"),
+    ("smf-os2", "Singlemode Fiber (OS2)"),
+    ("aoc", "Active Optical Cabling (AOC)"),
+    ("power", "Power"),
+    ("other", "Other"),
+)
+LENGTH_UNITS = Choices.of(
+    ("km", "Kilometers"),
+    ("m", "Meters"),
+    ("cm", "Centimeters"),
+    ("mi", "Miles"),
+    ("ft", "Feet"),
+    ("in", "Inches"),
+)
+
+
+class Cable(Primary):
+    """A cable between two ends; paths lead through it while its status is ``connected``."""
+
+    __tablename__ = "dcim_cable"
+    __table_args__ = (
+        unique_set("termination_a_type", "termination_a_id"),
+        unique_set("termination_b_type", "termination_b_id"),
+    )
+
+    termination_a_type: Mapped[str] = column(Chars(100), kind="opaque")
+    termination_a_id: Mapped[uuid.UUID] = column(index=True)
+    termination_b_type: Mapped[str] = column(Chars(100), kind="opaque")
+    termination_b_id: Mapped[uuid.UUID] = column(index=True)
+    type: Mapped[str] = choice(CABLE_TYPES, plain=True)
+    status_id: Mapped[Ref] = status()
+    label: Mapped[str] = text(100)
+    color: Mapped[str] = text(6, pattern=r"^[0-9a-f]{6}\Z", pattern_error="Enter a valid hexadecimal RGB color code.")
+    length: Mapped[int | None] = whole(0, 32767)
+    length_unit: Mapped[str] = choice(LENGTH_UNITS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Onward:
+    """How a path goes on behind an end of a cable: at the end ``id`` of the model ``label``.
+
+    Where several paths share the next cable, ``enters`` is the position that this one takes in it; where they part again,
+    ``leaves`` is the position at which this way does. A way with neither is the only one.
+    """
+
+    label: str
+    id: Any
+    enters: int | None = None
+    leaves: int | None = None
 
 
 class Cabled:
-    """Adds the columns of a model that takes a cable and is an end of paths."""
+    """Adds the columns of a model that takes a cable."""
 
-    cable_id: Mapped[Ref | None] = to("dcim.cable", on_delete=SET_NULL, read_only=True)
-    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True)
+    plug: ClassVar[str]
+    takes: ClassVar[frozenset[str]]
+
+    cable_id: Mapped[Ref | None] = to(Cable, on_delete=BY_DEPARTURE, read_only=True)
+    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, flat=False)
     cable_peer_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True)
+
+    @classmethod
+    def refusal(cls, row: Any) -> str | None:
+        """Why the object with this row takes no cable; ``None`` when it takes one."""
+        return None
+
+    @classmethod
+    def objection(cls, row: Any, peer: type[Cabled], other: Any) -> str | None:
+        """Why this object and the ``peer`` with the row ``other`` may not share a cable although their kinds fit; ``None`` when they may."""
+        return None
+
+    @classmethod
+    def onward(cls, context: Context, keys: Sequence[Any]) -> Mapping[Any, Sequence[Onward]]:
+        """The ways on behind the ends with these ids, where there are any: a constant number of statements."""
+        return {}
+
+
+class PathEnd(Cabled):
+    """Adds the columns of a model that takes a cable and is an end of paths.
+
+    ``connected_endpoint_reachable`` is null without a cable, and false while the path leads nowhere or a cable of it is not connected.
+    """
+
+    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, flat=False)
     connected_endpoint_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, kind="opaque", read_only=True)
+    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, kind="opaque", read_only=True, flat=False)
 
 
-cable_ends: list[Spec] = [
-    object_of("cable_peer", "cable_peer_type", "cable_peer_id"),
-    object_of("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id"),
-]
+cable_fields: list[Spec] = [object_of("cable_peer", "cable_peer_type", "cable_peer_id")]
+path_fields: list[Spec] = [*cable_fields, object_of("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id")]
 cable_key: Spec = computed("cable", lambda key: key, "cable_id")
 
 
@@ -42,4 +146,5 @@ def _connected(context: Context, table: Any, values: list[str]) -> Any:
     return found if convert_flag(values[-1]) else negated(found)
 
 
-cable_filters: list[Filter] = [has("cabled", "cable"), special("connected", _connected, multiple=False, kind="boolean")]
+cable_filters: list[Filter] = [has("cabled", "cable")]
+path_filters: list[Filter] = [*cable_filters, special("connected", _connected, multiple=False, kind="boolean")]

@@ -149,6 +149,7 @@ INTERFACE_TYPES = Choices.of(
 )
 TIME_ZONES = Choices.of(*((name, name) for name in sorted(zoneinfo.available_timezones())))
 
-# Interfaces that exist only in configuration, and those without a socket: neither takes a cable.
+# Interfaces that exist only in configuration, and those that need no wire: neither takes a cable.
 VIRTUAL_TYPES = frozenset({"virtual", "bridge", "lag"})
 WIRELESS_TYPES = frozenset(value for value, _ in INTERFACE_TYPES.items if value.startswith("ieee802.")) | {"other-wireless"}
+SOCKETLESS_TYPES = VIRTUAL_TYPES | WIRELESS_TYPES

@@ -19,7 +19,7 @@ from netinv_core.model import (
     choice,
     color,
     document,
-    optional_text,
+    image,
     slug,
     switch,
     text,
@@ -29,7 +29,7 @@ from netinv_core.model import (
     whole,
 )
 from netinv_core.read.filters import key, one_of, value
-from netinv_core.resource import Resource, computed, counted
+from netinv_core.resource import Resource, computed
 from netinv_dcim.choices import SUBDEVICE_ROLES
 
 
@@ -41,14 +41,6 @@ class Manufacturer(Organizational):
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
     description: Mapped[Description]
-
-
-def image(value: object) -> None:
-    """A JSON body holds no files.
-
-    :raises ValueError: always; only ``null`` can be written
-    """
-    raise ValueError("The submitted data was not a file. Check the encoding type on the form.")
 
 
 class DeviceType(Primary):
@@ -67,8 +59,8 @@ class DeviceType(Primary):
         SUBDEVICE_ROLES,
         help="Parent devices house child devices in device bays. Leave blank if this device type is neither a parent nor a child.",
     )
-    front_image: Mapped[str | None] = optional_text(100, kind="image", parse=image)
-    rear_image: Mapped[str | None] = optional_text(100, kind="image", parse=image)
+    front_image: Mapped[str | None] = image("devicetype-images")
+    rear_image: Mapped[str | None] = image("devicetype-images")
     comments: Mapped[Comments]
 
 
@@ -132,7 +124,6 @@ manufacturers = Resource(
     "manufacturers",
     brief=["name", "slug", "devicetype_count"],
     search=["name", "slug", "description"],
-    fields=[counted("inventoryitem_count", "dcim.inventoryitem", "manufacturer_id")],
 )
 
 device_types = Resource(
@@ -149,6 +140,7 @@ device_types = Resource(
         key("instances", by=()),
         one_of("subdevice_role", SUBDEVICE_ROLES, multiple=False),
     ],
+    example={"subdevice_role": "parent"},
 )
 
 device_roles = Resource(

@@ -26,10 +26,10 @@ from netinv_core.model import (
     unique_together,
     whole,
 )
-from netinv_core.read import pages
+from netinv_core.read import pages, paths
 from netinv_core.read.filters import flag, has, key, one_of, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.resource import Resource, computed, first_of
+from netinv_core.resource import Resource, computed, first_of, held_by
 from netinv_core.write.draft import Draft
 from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.choices import FACES
@@ -113,8 +113,7 @@ devices = Resource(
     order=["name_key"],
     search=["name", "serial", "asset_tag", "comments", "device_type.manufacturer.name"],
     fields=[
-        # A device sits in another by way of a device bay, and there are none of those yet.
-        computed("parent_device", lambda key: None, "id"),
+        held_by("parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"),
         primary_ip,
         config_context,
     ],
@@ -136,7 +135,7 @@ devices = Resource(
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
         has("is_virtual_chassis_member", "virtual_chassis"),
         has("virtual_chassis_member", "virtual_chassis"),
-        has("interfaces", "interfaces"),
+        *[has(name, name) for name in ("console_ports", "console_server_ports", "power_ports", "power_outlets", "interfaces", "device_bays")],
     ],
 )
 
@@ -145,6 +144,14 @@ devices = Resource(
 def has_primary_ip(context: Context, table: Any, values: list[str]) -> Any:
     """Whether the device has a primary address of either family."""
     found = sa.or_(table.c.primary_ip4_id.is_not(None), table.c.primary_ip6_id.is_not(None))
+    return found if convert_flag(values[-1]) else negated(found)
+
+
+@devices.filter("pass_through_ports", multiple=False, kind="boolean")
+def has_pass_through_ports(context: Context, table: Any, values: list[str]) -> Any:
+    """Whether the device has ports on its front or rear that lead through it."""
+    here = context.registry.of_model(Device)
+    found = sa.or_(*[paths.exists(here, table, [way]) for way in ("front_ports", "rear_ports")])
     return found if convert_flag(values[-1]) else negated(found)
 
 

@@ -4,33 +4,77 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import paging, services
+from netinv_core.http.answers import query_of
+from netinv_core.http.parameters import query
 from netinv_core.read import pages
 from netinv_dcim.choices import FACES
 from netinv_dcim.devices import Device
-from netinv_dcim.mounting import mounted
+from netinv_dcim.drawing import Size
+from netinv_dcim.mounting import Mounted, mounted
+from netinv_dcim.rack_drawings import drawing, visible
 from netinv_dcim.racks import Rack
 
+SVG = "image/svg+xml"
+SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
+WIDTHS, HEIGHTS, LEGENDS = (60, 2000, 230), (8, 200, 22), (0, 200, 30)  # at least, at most, when nothing is asked for
 
+
+def _bounds(least: int, most: int, otherwise: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "default": otherwise}
+
+
+_WHOLE = {"type": "integer"}
+_FLAG = {"type": "boolean"}
+_UNIT = {
+    "type": "object",
+    "properties": {
+        "id": _WHOLE,
+        "name": {"type": "string"},
+        "face": {"type": "object", "properties": {"value": {"type": "string"}, "label": {"type": "string"}}},
+        "device": {"nullable": True, "allOf": [{"$ref": "#/components/schemas/NestedDevice"}]},
+        "occupied": _FLAG,
+    },
+}
+_QUERY = [
+    query("face", {"type": "string", "enum": [*FACES.labels]}, "The side to look at; the front is the default."),
+    query("render", {"type": "string", "enum": ["json", "svg"]}, "Units as JSON, or a drawing of them."),
+    query("exclude", {"type": "string", "format": "uuid"}, "A device to leave out."),
+    query("expand_devices", _FLAG, "Whether a device stands in each of its units, or in its lowest alone (JSON)."),
+    query("q", {"type": "string"}, "A part of a unit's name (JSON)."),
+    query("unit_width", _bounds(*WIDTHS), "Pixels (SVG)."),
+    query("unit_height", _bounds(*HEIGHTS), "Pixels (SVG)."),
+    query("legend_width", _bounds(*LEGENDS), "Pixels for the numbers of the units; 0 for none (SVG)."),
+    query("include_images", _FLAG, "Whether devices are shown by the images of their types (SVG)."),
+]
+
+
+@services.shaped(_UNIT, form="page", query=_QUERY, also=[SVG])
 def elevation(request: Request) -> Response:
-    """The units of a rack, from the top as it is numbered, each with the device in it."""
-    context, endpoint = services.open_item(request, ("GET",))
-    if request.context.key is None:
+    """The units of a rack, from the top as it is numbered, each with the device in it; or a drawing of them."""
+    drawn = query_of(request).get("render", [""])[-1] == "svg"
+    context, endpoint = services.open_item(request, ("GET",), offers=(SVG,) if drawn else ())
+    rack = pages.rows(context, endpoint, [request.context.key], "view").get(request.context.key)
+    if rack is None:
         raise NotFound()
-    rack = pages.detail(context, endpoint, request.context.key)
     asked = _asked(context.query)
-    shown = _units(context, rack, asked)
+    inside = [d for d in mounted(context, [rack["id"]]).values() if d.seen_from(asked["face"]) and d.id != asked["exclude"]]
+    if drawn:
+        size = Size(asked["unit_width"], asked["unit_height"], asked["legend_width"])
+        made = Response(body=drawing(context, rack, inside, asked["face"], size, images=asked["include_images"]), content_type=SVG, charset=None)
+        made.headers.update(SEALED)
+        return made
+    shown = _units(context, rack, inside, asked)
     if asked["q"]:
         shown = [unit for unit in shown if asked["q"].lower() in unit["name"].lower()]
     part = paging.window(context.query, context.registry.settings)
@@ -39,13 +83,11 @@ def elevation(request: Request) -> Response:
     return services.answer(context, request, {"count": len(shown), "next": following, "previous": previous, "results": results})
 
 
-def _units(context: Context, rack: dict[str, Any], asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _units(context: Context, rack: dict[str, Any], inside: Sequence[Mounted], asked: dict[str, Any]) -> list[dict[str, Any]]:
     face = {"value": asked["face"], "label": FACES.labels[asked["face"]]}
     units: dict[int, dict[str, Any]] = {
-        number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False}
-        for number in range(1, rack["u_height"] + 1)
+        number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False} for number in range(1, rack["u_height"] + 1)
     }
-    inside = [d for d in mounted(context, [rack["id"]]).values() if d.seen_from(asked["face"]) and d.id != asked["exclude"]]
     shown = _permitted(context, [device.id for device in inside])
     for device in inside:
         taken = [number for number in device.units if number in units]
@@ -58,17 +100,14 @@ def _units(context: Context, rack: dict[str, Any], asked: dict[str, Any]) -> lis
 
 def _permitted(context: Context, keys: Sequence[uuid.UUID]) -> dict[Any, dict[str, Any]]:
     """The nested form of the devices that may be seen."""
-    endpoint = context.registry.of_model(Device)
-    if not context.identity.superuser and (endpoint.label, "view") not in context.identity.permissions and not permits.exempt(endpoint):
-        return {}
-    allowed = permits.scope(context, endpoint, "view", endpoint.table)
+    endpoint, allowed = context.registry.of_model(Device), visible(context, Device)
     if allowed is not None and keys:
         statement = sa.select(endpoint.table.c.id).where(among(context.registry.dialect, endpoint.table.c.id), allowed)
         keys = list(context.execute(statement, {"keys": list(keys)}).scalars())
     return dict(endpoint.plan("nested").fetch(context, list(keys)))
 
 
-def _asked(query: Any) -> dict[str, Any]:
+def _asked(given: Any) -> dict[str, Any]:
     """The parameters of an elevation.
 
     :raises Invalid: naming every one that is wrong
@@ -76,7 +115,7 @@ def _asked(query: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     errors: dict[str, list[str]] = {}
     for name, (parse, default) in _PARAMETERS.items():
-        text = next(reversed(query.get(name, [""])), "")
+        text = next(reversed(given.get(name, [""])), "")
         try:
             found[name] = parse(text) if text != "" else default
         except ValueError as error:
@@ -96,9 +135,23 @@ def _one_of(*names: str) -> Any:
 
 
 def _whole(text: str) -> int:
-    if not re.fullmatch(r"\s*[-+]?\d+(\.0*)?\s*", text):
+    if not re.fullmatch(r"\s*[-+]?\d{1,100}(\.0*)?\s*", text):
         raise ValueError("A valid integer is required.")
     return int(text.split(".")[0])
+
+
+def _between(least: int, most: int, otherwise: int) -> tuple[Callable[[str], int], int]:
+    """The reader of a number of pixels, and what it is when not given."""
+
+    def parse(text: str) -> int:
+        found = _whole(text)
+        if found < least:
+            raise ValueError(f"Ensure this value is greater than or equal to {least}.")
+        if found > most:
+            raise ValueError(f"Ensure this value is less than or equal to {most}.")
+        return found
+
+    return parse, otherwise
 
 
 def _key(text: str) -> uuid.UUID:
@@ -119,9 +172,10 @@ def _flag(text: str) -> bool:
 _PARAMETERS: dict[str, tuple[Any, Any]] = {
     "q": (str, ""),
     "face": (_one_of(*FACES.labels), "front"),
-    "render": (_one_of("json"), "json"),
-    "unit_width": (_whole, None),
-    "unit_height": (_whole, None),
+    "render": (_one_of("json", "svg"), "json"),
+    "unit_width": _between(*WIDTHS),
+    "unit_height": _between(*HEIGHTS),
+    "legend_width": _between(*LEGENDS),
     "exclude": (_key, None),
     "expand_devices": (_flag, True),
     "include_images": (_flag, True),

@@ -14,44 +14,41 @@ from netinv_core.model import (
     CASCADE,
     SELF,
     SET_NULL,
-    Description,
     Primary,
     Ref,
     choice,
     column,
     many_to_many,
-    natural,
-    required_text,
     switch,
-    text,
     to,
     unique_set,
     whole,
 )
 from netinv_core.read import pages, paths
-from netinv_core.read.filters import key, one_of, tree_pair, value
+from netinv_core.read.filters import key, one_of, value
 from netinv_core.read.lookups import convert
-from netinv_core.resource import Resource, many
+from netinv_core.resource import many
 from netinv_core.write.draft import Draft
 from netinv_dcim import switching
-from netinv_dcim.cabling import Cabled, cable_ends, cable_filters, cable_key
-from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, VIRTUAL_TYPES, WIRELESS_TYPES
+from netinv_dcim.cabling import NETWORK, PASS_THROUGH, PathEnd
+from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
+from netinv_dcim.components import Named, component, component_words, of_device
 from netinv_dcim.devices import Device
 from netinv_dcim.switching import mac_address, status_since_1_4
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_extras.statuses import status
 
 
-class Interface(Cabled, Primary):
+class Interface(Named, PathEnd, Primary):
     """A network interface of a device, physical or virtual."""
+
+    plug = NETWORK
+    takes = frozenset({NETWORK, PASS_THROUGH})
 
     __tablename__ = "dcim_interface"
     __table_args__ = (unique_set("device_id", "name"),)
 
-    device_id: Mapped[Ref] = to(Device, on_delete=CASCADE, back="interfaces")
-    name: Mapped[str] = required_text(64)
-    name_key: Mapped[str] = natural("name")
-    label: Mapped[str] = text(64, "Physical label")
+    device_id: Mapped[Ref] = of_device("interfaces")
     status_id: Mapped[Ref] = status()
     type: Mapped[str] = choice(INTERFACE_TYPES, default=None, required=True)
     enabled: Mapped[bool] = switch(True)
@@ -61,44 +58,34 @@ class Interface(Cabled, Primary):
     mtu: Mapped[int | None] = whole(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(Chars(18), default=None, parse=mac_address, label="MAC Address")
     mgmt_only: Mapped[bool] = switch(False, "This interface is used only for out-of-band management", label="Management only")
-    description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
     untagged_vlan_id: Mapped[Ref | None] = to("ipam.vlan", on_delete=SET_NULL, back="interfaces_as_untagged")
+
+    @classmethod
+    def refusal(cls, row: Any) -> str | None:
+        """Only an interface with a socket takes a cable."""
+        if row.type in SOCKETLESS_TYPES:
+            return f"Cables cannot be terminated to {INTERFACE_TYPES.labels[row.type]} interfaces"
+        return None
 
 
 tagged_vlans = many_to_many("dcim_interface_tagged_vlan", "dcim_interface", "ipam.vlan")
 
 
-def component_words(name: str, label: str) -> str:
-    """How a component of a device is called: its name, with its label when there is one."""
-    return f"{name} ({label})" if label else name
-
-
-interfaces = Resource(
+interfaces = component(
     Interface,
     "interfaces",
-    display=(component_words, "name", "label"),
-    brief=["device", "name", "cable"],
-    brief_fields=[cable_key],
-    order=["device.name_key", "device_id", "name_key"],
-    search=["name", "label", "description"],
-    fields=[
-        many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], back="interfaces_as_tagged", plain=True),
-        *cable_ends,
-    ],
+    fields=[many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], back="interfaces_as_tagged", plain=True)],
     filters=[
-        *tree_pair("region", "device.site.region"),
-        key("site", "device.site", by="slug", ids=False),
-        key("site_id", "device.site", by=()),
         one_of("mode", INTERFACE_MODES, multiple=False),
         value("mac_address", parse=mac_address),
-        *cable_filters,
+        key("lag_id", "lag", by=(), only=lambda table: table.c.type == "lag"),
     ],
     versions=[status_since_1_4],
 )
 
 KINDS = {
-    "physical": lambda column: column.not_in([*VIRTUAL_TYPES, *WIRELESS_TYPES]),
+    "physical": lambda column: column.not_in(SOCKETLESS_TYPES),
     "virtual": lambda column: column.in_(VIRTUAL_TYPES),
 }
 
@@ -177,6 +164,15 @@ def only_virtual_interfaces_have_a_parent(context: Context, drafts: Sequence[Dra
             draft.reject("parent_interface", "Only virtual interfaces may be assigned to a parent interface.")
         elif draft["lag_id"] is not None and draft["type"] == "virtual":
             draft.reject("lag", "Virtual interfaces cannot have a parent LAG interface.")
+
+
+@interfaces.rule
+def interfaces_with_a_cable_have_a_socket(context: Context, drafts: Sequence[Draft]) -> None:
+    """A type that takes no cable is not for an interface that has one."""
+    for draft in drafts:
+        if draft["cable_id"] is not None and draft["type"] in SOCKETLESS_TYPES:
+            reason = "Virtual and wireless interfaces cannot be connected to another interface or circuit."
+            draft.reject("type", f"{reason} Disconnect the interface or choose a suitable type.")
 
 
 # Each way in which one interface stands on another: what it is called, and what is said of one that stands on itself.

@@ -12,8 +12,10 @@ import sqlalchemy as sa
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.read import pages
+from netinv_core.registry import Endpoint
 from netinv_core.write.amend import amend
 from netinv_core.write.draft import Draft
+from netinv_dcim.device_bays import take_along
 from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.devices import Device, devices
 from netinv_dcim.locations import base_sites, takers_of, within
@@ -157,7 +159,7 @@ def mounted_devices_fit_when_their_type_changes(context: Context, drafts: Sequen
 
 @racks.effect
 def devices_move_with_their_rack(context: Context, drafts: Sequence[Draft]) -> None:
-    """What is in a rack is where the rack is."""
+    """What is in a rack is where the rack is; what had no location needs none now."""
     _take_devices_along(context, [draft.id for draft in drafts if not draft.new and draft.changed("site_id", "location_id")])
 
 
@@ -167,41 +169,49 @@ def _take_devices_along(context: Context, moved: Sequence[uuid.UUID]) -> None:
     frames, device = pages.rows_of(context, Rack, moved), Device.__table__
     endpoint = context.registry.of_model(Device)
     takers = takers_of(context, endpoint.label, [frame.location_id for frame in frames.values()])
-    inside = context.execute(sa.select(device.c.id, device.c.rack_id).where(device.c.rack_id.in_(list(frames))))
+    inside = context.execute(sa.select(device.c.id, device.c.rack_id, device.c.location_id).where(device.c.rack_id.in_(list(frames))))
     wanted: dict[Any, dict[str, Any]] = {}
-    for key, rack in inside:
+    for key, rack, place in inside:
         frame = frames[rack]
-        wanted[key] = {"site_id": frame.site_id, "location_id": frame.location_id if frame.location_id in takers else None}
-    amend(context, endpoint, wanted)
+        placed = place is not None and frame.location_id in takers
+        wanted[key] = {"site_id": frame.site_id, "location_id": frame.location_id if placed else None}
+    take_along(context, amend(context, endpoint, wanted))
 
 
 @rack_groups.effect
 def racks_move_with_their_group(context: Context, drafts: Sequence[Draft]) -> None:
     """What is in a group, or in one below it, is at the group's site, and its location within that of the group."""
-    moved = {draft.id: (draft["site_id"], draft["location_id"]) for draft in drafts if not draft.new and draft.changed("site_id", "location_id")}
-    if not moved:
+    places = places_of_moved(context, drafts)
+    if not places:
         return
     groups, frames = RackGroup.__table__, Rack.__table__
-    places, level = dict(moved), list(moved)
+    below = context.execute(sa.select(groups).where(groups.c.id.in_(places.keys() - {draft.id for draft in drafts}))).all()
+    inside = context.execute(sa.select(frames).where(frames.c.group_id.in_(list(places)))).all()
+    carry_along(context, context.registry.of_model(RackGroup), [(row, *places[row.id]) for row in below])
+    _take_devices_along(context, carry_along(context, context.registry.of_model(Rack), [(row, *places[row.group_id]) for row in inside]))
+
+
+def places_of_moved(context: Context, drafts: Sequence[Draft]) -> dict[uuid.UUID, tuple[Any, Any]]:
+    """The rack groups that have come to another site or location, and all below them, each with where that is."""
+    places = {draft.id: (draft["site_id"], draft["location_id"]) for draft in drafts if not draft.new and draft.changed("site_id", "location_id")}
+    groups, level = RackGroup.__table__, list(places)
     while level:
         rows = context.execute(sa.select(groups.c.id, groups.c.parent_id).where(groups.c.parent_id.in_(level))).all()
         level = [key for key, _ in rows if key not in places]
         places |= {key: places[parent] for key, parent in rows if key not in places}
-    below = context.execute(sa.select(groups).where(groups.c.id.in_(places.keys() - moved.keys()))).all()
-    inside = context.execute(sa.select(frames).where(frames.c.group_id.in_(list(places)))).all()
-    amend(context, context.registry.of_model(RackGroup), _following(context, [(row, *places[row.id]) for row in below]))
-    _take_devices_along(context, amend(context, context.registry.of_model(Rack), _following(context, [(row, *places[row.group_id]) for row in inside])))
+    return places
 
 
-def _following(context: Context, led: Sequence[tuple[Any, Any, Any]]) -> dict[Any, dict[str, Any]]:
-    """Where rows come to be when what they belong to is at a new site and location; each row with those two.
+def carry_along(context: Context, endpoint: Endpoint, led: Sequence[tuple[Any, Any, Any]]) -> list[Any]:
+    """Moves rows to where what they belong to has come, each row given with that site and location; the ids of those that moved.
 
-    A location that is not within the new one is left for it; one at another site, for none.
+    A location that is not within the new one is left for it, if that takes such objects; one at another site, for none.
     """
     above = within(context, [row.location_id for row, _, _ in led])
     at = base_sites(context, [row.location_id for row, _, _ in led])
+    takers = takers_of(context, endpoint.label, {place for _, _, place in led})
     wanted = {}
     for row, site, place in led:
         outside = row.location_id is not None and (place not in above[row.location_id] if place is not None else at.get(row.location_id) != site)
-        wanted[row.id] = {"site_id": site, "location_id": place if outside else row.location_id}
-    return wanted
+        wanted[row.id] = {"site_id": site, "location_id": (place if place in takers else None) if outside else row.location_id}
+    return amend(context, endpoint, wanted)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
-from netinv_core.dumps import Dump, Fields, Source
+from netinv_core.dumps import Derived, Dump, Fields, Source
 
 LOCATION_TYPE = "netbox-location"
 NO_FILE = "the dump names the file and does not have it"
+KINDS = ["consoleport", "consoleserverport", "powerport", "poweroutlet", "interface", "rearport", "frontport", "devicebay"]
 LOCATED = ["dcim.device", "dcim.powerpanel", "dcim.rack", "ipam.vlangroup"]
 
 
@@ -28,7 +29,7 @@ def rack_reservation(dump: Dump, fields: Fields) -> Fields:
     return {**fields, "units": json.loads(units) if isinstance(units, str) else units}
 
 
-models = {
+models: dict[str, Source | Derived] = {
     "dcim.region": Source("dcim.region"),
     "dcim.site": Source("dcim.site"),
     "dcim.locationtype": Source("dcim.locationtype"),
@@ -58,4 +59,11 @@ models = {
     "dcim.interface": Source(
         "dcim.interface", given={"status": "active"}, rename={"parent": "parent_interface"}, drop=("cable",), by=("device_id", "name")
     ),
+    **{f"dcim.{kind}template": Source(f"dcim.{kind}template", by=("device_type_id", "name")) for kind in KINDS if kind != "interface"},
+    **{f"dcim.{kind}": Source(f"dcim.{kind}", drop=("cable",), by=("device_id", "name")) for kind in KINDS if kind != "interface"},
+    "dcim.inventoryitem": Source("dcim.inventoryitem", by=("device_id", "parent_id", "name")),
+    "dcim.powerpanel": Source("dcim.powerpanel", by=("site_id", "name")),
+    "dcim.powerfeed": Source("dcim.powerfeed", drop=("cable", "available_power"), by=("power_panel_id", "name")),
+    "dcim.cable": Source("dcim.cable", by=("termination_a_type", "termination_a_id")),
+    "dcim.cablepath": Derived("followed here along the cables"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ from netinv_core.model import (
 )
 from netinv_core.read import pages
 from netinv_core.read.filters import key, one_of, tree, tree_pair, value
-from netinv_core.resource import Resource, computed, counted
+from netinv_core.resource import Resource, Rule, computed
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
@@ -119,7 +120,7 @@ class RackReservation(Primary):
     __tablename__ = "dcim_rack_reservation"
 
     rack_id: Mapped[Ref] = to(Rack, on_delete=CASCADE, back="reservations")
-    units: Mapped[list[Any]] = document(required=True, parse=whole_units)
+    units: Mapped[list[Any]] = document(required=True, parse=whole_units, flat=lambda units: json.dumps([str(unit) for unit in units]))
     user_id: Mapped[Ref] = to(User, on_delete=PROTECT)
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
     description: Mapped[str] = required_text(200)
@@ -157,7 +158,6 @@ racks = Resource(
     brief=["name", "device_count"],
     order=["site.name_key", "group.name", "name_key"],
     search=["name", "facility_id", "serial", "asset_tag", "comments"],
-    fields=[counted("powerfeed_count", "dcim.powerfeed", "rack_id")],
     filters=[
         *tree_pair("region", "site.region"),
         *tree_pair("group"),
@@ -214,11 +214,29 @@ def groups_nest_within_a_site(context: Context, drafts: Sequence[Draft]) -> None
 rack_groups.rule(location_fits)
 
 
-@rack_groups.rule
-def groups_nest_within_a_location(context: Context, drafts: Sequence[Draft]) -> None:
-    """A group with a location is within that of the group above it."""
-    groups = pages.rows_of(context, RackGroup, [draft["parent_id"] for draft in drafts])
-    _reject_outside(context, drafts, "parent", {key: (row.name, row.location_id) for key, row in groups.items()})
+OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
+
+
+def within_group(field: str, message: str = OUTSIDE) -> Rule:
+    """The rule that what has a location is within that of the rack group which ``field`` refers to."""
+    attribute = f"{field}_id"
+
+    def within_the_location_of_the_group(context: Context, drafts: Sequence[Draft]) -> None:
+        placed = [draft for draft in drafts if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)]
+        groups = pages.rows_of(context, RackGroup, [draft[attribute] for draft in placed])
+        concerned = [draft for draft in placed if groups[draft[attribute]].location_id is not None]
+        above = within(context, [draft["location_id"] for draft in concerned])
+        places = pages.rows_of(context, Location, [key for d in concerned for key in (d["location_id"], groups[d[attribute]].location_id)])
+        for draft in concerned:
+            group, here = groups[draft[attribute]], draft["location_id"]
+            if group.location_id not in above[here]:
+                words = {"group": group.name, "there": places[group.location_id].name, "here": places[here].name}
+                draft.reject(field, message.format_map(words))
+
+    return within_the_location_of_the_group
+
+
+rack_groups.rule(within_group("parent"))
 
 
 @racks.prepare
@@ -242,24 +260,7 @@ def groups_are_at_the_site_of_their_racks(context: Context, drafts: Sequence[Dra
 racks.rule(location_fits)
 
 
-@racks.rule
-def racks_are_within_the_location_of_their_group(context: Context, drafts: Sequence[Draft]) -> None:
-    """A rack with a location is within that of its group."""
-    groups = pages.rows_of(context, RackGroup, [draft["group_id"] for draft in drafts])
-    _reject_outside(context, drafts, "group", {key: (row.name, row.location_id) for key, row in groups.items()})
-
-
-def _reject_outside(context: Context, drafts: Sequence[Draft], field: str, groups: dict[Any, tuple[str, Any]]) -> None:
-    """Rejects what changed to a location outside of that of its group, which ``field`` refers to."""
-    attribute = f"{field}_id"
-    concerned = [d for d in drafts if d["location_id"] and groups.get(d[attribute], ("", None))[1] and d.changed("location_id", attribute)]
-    above = within(context, [draft["location_id"] for draft in concerned])
-    places = pages.rows_of(context, Location, [key for draft in concerned for key in (draft["location_id"], groups[draft[attribute]][1])])
-    for draft in concerned:
-        name, place = groups[draft[attribute]]
-        if place not in above[draft["location_id"]]:
-            here, there = places[draft["location_id"]].name, places[place].name
-            draft.reject(field, f'The assigned rack group "{name}" belongs to a location ("{there}") that does not include location "{here}".')
+racks.rule(within_group("group"))
 
 
 @racks.rule

@@ -171,6 +171,15 @@ class TypeLabel(kinds.Value):
         found = self.registry.content_type(shown)
         return found.id if found is not None else shown
 
+    def _labels(self) -> list[str]:
+        return sorted(label for label, endpoint in self.registry.endpoints.items() if self.allowed(endpoint))
+
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "choices": [{"value": label, "display": name_of(self.registry, label)} for label in self._labels()]}
+
+    def written_schema(self) -> dict[str, Any]:
+        return self._described({"type": "string", "enum": self._labels()})
+
 
 def type_label(name: str, allowed: Callable[[Endpoint], bool]) -> Spec:
     """The field of a column that holds the label of a content type."""

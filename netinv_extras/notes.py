@@ -69,7 +69,7 @@ def name_the_object(context: Context, drafts: Sequence[Draft]) -> None:
                 draft.reject("assigned_object_id", f"Related object not found using the provided ID: {draft['assigned_object_id']}")
             elif draft.new:
                 draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
-                draft["slug"] = _slug(str(found.get("display", label)), context, number)
+                draft["slug"] = _slug(str(found.get(endpoint.resource.called or "display", label)), context, number)
 
 
 def _slug(name: str, context: Context, number: int) -> str:

@@ -59,6 +59,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     found: dict[str, list[Filter]] = {
         addresses.INTERFACE: [carried_filter("vlan", "vid", "number"), carried_filter("vlan_id", "id")],
         "dcim.site": [key("vlans", by=()), key("prefixes", by=())],
+        "dcim.interfaceredundancygroup": [addresses.addressed("virtual_ip")],
     }
     return found.get(endpoint.label, [])
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
-import colander
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
 from netinv_core.columns import Chars
 from netinv_core.context import Context
-from netinv_core.model import PROTECT, SELF, SET_NULL, Choices, Description, Primary, Ref, choice, column, known, text, to
+from netinv_core.model import PROTECT, SELF, SET_NULL, Choices, Description, Primary, Ref, choice, column, text, to
 from netinv_core.read import lookups, paths
 from netinv_core.read.filters import Filter, key, number, special
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec, VersionChange, object_of, pointing_back
+from netinv_core.resource import Resource, VersionChange, object_of, pointing_back
 from netinv_core.write.delete import Dependents
 from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.devices import Device
 from netinv_dcim.interfaces import Interface
 from netinv_dcim.virtual_chassis import VirtualChassis
-from netinv_extras.content_types import name_of
+from netinv_extras.content_types import type_label
 from netinv_extras.statuses import Status, status
 from netinv_ipam import networks
 from netinv_ipam.uniqueness import unique_within
@@ -67,34 +64,6 @@ class IPAddress(networks.Host, Primary):
         pattern_error="Only alphanumeric characters, hyphens, periods, and underscores are allowed in DNS names",
     )
     description: Mapped[Description]
-
-
-@dataclasses.dataclass(eq=False, kw_only=True)
-class AssignedType(kinds.Value):
-    """The content type of what an address is assigned to."""
-
-    registry: Registry
-    kind: str = "field"
-
-    def accept(self, draft: Draft, value: Any) -> None:
-        if value is not None and (not isinstance(value, str) or value.count(".") != 1):
-            raise colander.Invalid(None, "Invalid value. Specify a content type as '<app_label>.<model_name>'.")
-        if value is not None and value not in ASSIGNABLE:
-            raise colander.Invalid(None, f"Invalid content type: {value}")
-        draft[self.attribute] = value
-
-    def flat(self, shown: Any) -> Any:
-        found = self.registry.content_type(shown)
-        return found.id if found is not None else shown
-
-    def options(self) -> dict[str, Any]:
-        return {**super().options(), "choices": [{"value": label, "display": name_of(self.registry, label)} for label in ASSIGNABLE]}
-
-
-def _assigned_type(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-    what = known(endpoint.table.c.assigned_object_type)
-    shape = {"type": "string", "enum": list(ASSIGNABLE)}
-    return AssignedType(name="assigned_object_type", attribute="assigned_object_type", known=what, registry=registry, nullable=True, openapi=shape)
 
 
 def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +129,7 @@ ip_addresses = Resource(
     fields=[
         networks.cidr_field("address"),
         networks.family(),
-        Spec("assigned_object_type", _assigned_type),
+        type_label("assigned_object_type", lambda endpoint: endpoint.label in ASSIGNABLE),
         object_of("assigned_object", "assigned_object_type", "assigned_object_id"),
         pointing_back("nat_outside", "ipam.ipaddress", "nat_inside_id"),
     ],

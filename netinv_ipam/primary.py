@@ -14,9 +14,11 @@ from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
 from netinv_dcim.interfaces import Interface
 from netinv_dcim.virtual_chassis import VirtualChassis
-from netinv_ipam.addresses import INTERFACE, IPAddress
+from netinv_ipam.addresses import ENDS, INTERFACE, IPAddress
 
 PLACES = {"primary_ip4": 4, "primary_ip6": 6}
+# the way from an address to the interface it is assigned to, by the interface's label
+WAYS = {label: way for way, label in ENDS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Holder:
                     draft = moving.get(row[f"{place}_id"])
                     if draft is not None and not any(row["id"] in owners.get(interface, ()) for interface in reached[draft.id]):
                         name = named[row["id"]]["display"]
-                        draft.reject("assigned_object_id", f"IP address is primary for {self.title} {name} but not assigned to it!")
+                        draft.reject(WAYS[self.interface], f"IP address is primary for {self.title} {name} but not assigned to it!")
 
         return primary_addresses_stay
 

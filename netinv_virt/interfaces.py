@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,6 +30,7 @@ from netinv_core.model import (
 from netinv_core.read.filters import has, key, one_of, value
 from netinv_core.resource import Resource, many
 from netinv_core.write import schema
+from netinv_core.write.draft import Draft
 from netinv_dcim import switching
 from netinv_dcim.choices import INTERFACE_MODES
 from netinv_dcim.switching import mac_address, status_since_1_4
@@ -101,6 +102,18 @@ def _sites_of(context: Context, keys: Collection[Any]) -> dict[Any, Any]:
     machine, cluster = VirtualMachine.__table__, Cluster.__table__
     statement = sa.select(machine.c.id, cluster.c.site_id).join(cluster, cluster.c.id == machine.c.cluster_id)
     return dict(context.execute(statement.where(machine.c.id.in_(keys))).tuples().all())
+
+
+OWN = {"parent_interface": "An interface cannot be its own parent.", "bridge": "An interface cannot be bridged to itself."}
+
+
+@interfaces.rule
+def interfaces_stand_on_others(context: Context, drafts: Sequence[Draft]) -> None:
+    """Parent and bridge are other interfaces; unlike those of a device, they may belong to another machine."""
+    for draft in drafts:
+        for way, message in OWN.items():
+            if draft[f"{way}_id"] is not None and draft[f"{way}_id"] == draft.id:
+                draft.reject(way, message)
 
 
 interfaces.rule(switching.tagged_vlans_need_the_mode(tagged_vlans))

@@ -1,0 +1,265 @@
+"""Cables: which ends they may connect, and what changes for the ends and along their paths when they do."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.content_types import take_turns
+from netinv_core.context import Context
+from netinv_core.database import among, lock_rows
+from netinv_core.read import pages
+from netinv_core.read.filters import Filter, content_type, one_of, special
+from netinv_core.read.lookups import any_of, convert
+from netinv_core.read.paths import compare
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, object_of
+from netinv_core.write.amend import amend
+from netinv_core.write.delete import Dependents
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.cable_paths import CABLE, CONNECTED, End, Line, Network, columns_of, ends_of
+from netinv_dcim.cabling import LENGTH_UNITS, Cable, Cabled
+from netinv_dcim.devices import Device
+from netinv_extras.content_types import type_label
+from netinv_extras.statuses import Status
+
+SIDES = ("termination_a", "termination_b")
+FIXED = "Cable termination points may not be modified. Delete and recreate the cable instead."
+Rows = Mapping[End, Any]
+
+
+def cable_words(label: str, key: uuid.UUID) -> str:
+    """How a cable is called: its label, else its id."""
+    return label or f"#{key}"
+
+
+def _takes_cables(endpoint: Endpoint) -> bool:
+    return issubclass(endpoint.model, Cabled)
+
+
+def _of_type(side: str) -> Filter:
+    return content_type(f"{side}_type", lambda endpoint, table, values: table.c[f"{side}_type"].in_(values))
+
+
+def _at(name: str, path: str) -> Filter:
+    """The cables of devices for which the column at ``path`` has one of these values."""
+
+    def apply(context: Context, table: Any, values: list[str]) -> Any:
+        device = context.registry.of_model(Device)
+        there = device.table.alias()
+        hosts = sa.select(there.c.id).where(any_of([compare(device, there, path.split("."), partial(_equals, value)) for value in values]))
+        ends = [endpoint.table for endpoint in ends_of(context.registry).values() if "device_id" in endpoint.table.c]
+        return table.c.id.in_(sa.union_all(*[sa.select(end.c.cable_id).where(end.c.cable_id.is_not(None), end.c.device_id.in_(hosts)) for end in ends]))
+
+    return special(name, apply)
+
+
+def _equals(value: str, column: Any) -> Any:
+    return column == convert(column, value)
+
+
+PLACES = {
+    "device_id": "id",
+    "device": "name",
+    "rack_id": "rack.id",
+    "rack": "rack.name",
+    "site_id": "site.id",
+    "site": "site.slug",
+    "region_id": "site.region.id",
+    "region": "site.region.slug",
+    "tenant_id": "tenant.id",
+    "tenant": "tenant.slug",
+}
+
+cables = Resource(
+    Cable,
+    "cables",
+    display=(cable_words, "label", "id"),
+    brief=["label"],
+    order=["termination_a_type", "termination_a_id", "termination_b_type", "termination_b_id"],
+    search=["label"],
+    fields=[
+        *[type_label(f"{side}_type", _takes_cables) for side in SIDES],
+        *[object_of(side, f"{side}_type", f"{side}_id") for side in SIDES],
+    ],
+    filters=[one_of("length_unit", LENGTH_UNITS, multiple=False), *map(_of_type, SIDES), *[_at(name, path) for name, path in PLACES.items()]],
+)
+
+
+def ends_of_draft(draft: Draft) -> list[End]:
+    """The two ends of a cable."""
+    return [End(draft[f"{side}_type"], draft[f"{side}_id"]) for side in SIDES]
+
+
+def _locked(context: Context, ends: Iterable[End]) -> Rows:
+    """The rows of these ends, held until the transaction ends, so that nobody else connects them: one statement a kind, in one order."""
+    wanted: dict[str, set[Any]] = {}
+    for end in ends:
+        wanted.setdefault(end.label, set()).add(end.id)
+    found: dict[End, Any] = {}
+    for label, endpoint in sorted(ends_of(context.registry).items()):
+        if label in wanted:
+            statement = lock_rows(sa.select(endpoint.table).where(among(context.registry.dialect, endpoint.table.c.id)).order_by(endpoint.table.c.id))
+            rows = context.execute(statement, {"keys": list(wanted[label])}).all()
+            context.seen.setdefault(endpoint.table, {}).update((row.id, row) for row in rows)
+            found |= {End(label, row.id): row for row in rows}
+    return found
+
+
+@cables.rule
+def ends_stay(context: Context, drafts: Sequence[Draft]) -> None:
+    """What a cable connects is fixed when it is made."""
+    for draft in drafts:
+        for side in SIDES:
+            if not draft.new and draft.changed(f"{side}_type", f"{side}_id"):
+                draft.reject(side, FIXED)
+
+
+@cables.rule
+def ends_exist_and_fit_each_other(context: Context, drafts: Sequence[Draft]) -> None:
+    """A new cable connects two different ends that take cables of each other's kind and have none yet."""
+    new = [draft for draft in drafts if draft.new]
+    if new:
+        take_turns(context, CABLE)
+    rows = _locked(context, [end for draft in new for end in ends_of_draft(draft)]) if new else {}
+    claimed: set[End] = set()
+    for draft in new:
+        _check_ends(context.registry, draft, rows)
+        for end in ends_of_draft(draft):
+            if not draft.errors and end in claimed:
+                draft.reject(ALL, f"{_words(context.registry, end, rows)} is the end of two of these cables.")
+        claimed.update(ends_of_draft(draft) if not draft.errors else ())
+
+
+def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
+    """Rejects a cable for the first thing that is wrong with its ends."""
+    a, b = ends_of_draft(draft)
+    for side, end in zip(SIDES, (a, b), strict=True):
+        if end not in rows:
+            draft.reject(side, f"Invalid ID for type {_type_words(registry, end)}")
+            return
+    models: list[type[Cabled]] = [registry[end.label].model for end in (a, b)]  # type: ignore[misc]
+    for side, end, model in zip(SIDES, (a, b), models, strict=True):
+        refusal = model.refusal(rows[end])
+        if refusal is not None:
+            draft.reject(f"{side}_id", refusal)
+            return
+    if models[1].plug not in models[0].takes:
+        draft.reject(ALL, f"Incompatible termination types: {_type_words(registry, a)} and {_type_words(registry, b)}")
+    elif a == b:
+        draft.reject(ALL, f"Cannot connect {_type_words(registry, a)} to itself")
+    elif (objection := models[0].objection(rows[a], models[1], rows[b])) is not None:
+        draft.reject(ALL, objection)
+    else:
+        for end in (a, b):
+            if rows[end].cable_id is not None and not draft.errors:
+                draft.reject(ALL, f"{_words(registry, end, rows)} already has a cable attached (#{rows[end].cable_id})")
+
+
+def _type_words(registry: Registry, end: End) -> str:
+    """A content type as errors name it: ``dcim | rear port``."""
+    endpoint = registry[end.label]
+    return f"{endpoint.app.name} | {endpoint.title}"
+
+
+def _words(registry: Registry, end: End, rows: Rows) -> str:
+    row = rows[end]
+    return getattr(row, "name", None) or f"{registry[end.label].title} {end.id}"
+
+
+@cables.rule
+def lengths_have_a_unit(context: Context, drafts: Sequence[Draft]) -> None:
+    """A length without a unit says nothing."""
+    for draft in drafts:
+        if draft["length"] is not None and not draft["length_unit"]:
+            draft.reject(ALL, "Must specify a unit when setting a cable length")
+
+
+@cables.prepare
+def units_go_with_their_length(context: Context, drafts: Sequence[Draft]) -> None:
+    """A unit goes with its length, unless it is itself what was sent."""
+    for draft in drafts:
+        if draft["length"] is None and draft["length_unit"] and "length_unit" not in draft.body:
+            draft["length_unit"] = ""
+
+
+@cables.effect
+def ends_know_their_cable(context: Context, drafts: Sequence[Draft]) -> None:
+    """The ends of a new cable refer to it and to each other; paths through it, or through one whose status changed, lead elsewhere now."""
+    concerned = [draft for draft in drafts if draft.new or draft.changed("status_id")]
+    if not concerned:
+        return
+    if not all(draft.new for draft in concerned):
+        take_turns(context, CABLE)
+    statuses = pages.rows_of(context, Status, [draft["status_id"] for draft in concerned])
+    lines = [Line(draft.id, *ends_of_draft(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in concerned]
+    wanted: dict[str, dict[Any, dict[str, Any]]] = {}
+    for draft in concerned:
+        a, b = ends_of_draft(draft)
+        for end, peer in ((a, b), (b, a)) if draft.new else ():
+            wanted.setdefault(end.label, {})[end.id] = {"cable_id": draft.id, "cable_peer_type": peer.label, "cable_peer_id": peer.id}
+    network = Network(context)
+    network.add(lines)
+    _rewrite(context, network, network.origins(lines), wanted)
+
+
+def retrace(context: Context, ends: Collection[End]) -> None:
+    """Follows anew every path that leads to these ends or through them: how one goes on behind them has changed."""
+    if ends:
+        take_turns(context, CABLE)
+        network = Network(context)
+        _rewrite(context, network, network.origins(network.lines_at(ends)), {})
+
+
+@cables.departure
+def ends_let_go_of_their_cable(context: Context, rows: Sequence[dict[str, Any]]) -> None:
+    """The ends that stay have no cable any more, and the paths through it end there."""
+    take_turns(context, CABLE)
+    lines = [Line(row["id"], *[End(row[f"{side}_type"], row[f"{side}_id"]) for side in SIDES], connected=False) for row in rows]
+    wanted: dict[str, dict[Any, dict[str, Any]]] = {}
+    for line in lines:
+        for end in (line.a, line.b):
+            if end.id not in context.leaving.get(end.label, ()):
+                wanted.setdefault(end.label, {})[end.id] = {"cable_id": None, "cable_peer_type": None, "cable_peer_id": None}
+    network = Network(context)
+    network.add(lines)
+    _rewrite(context, network, network.origins(lines), wanted)
+
+
+def _rewrite(context: Context, network: Network, origins: Iterable[End], wanted: dict[str, dict[Any, dict[str, Any]]]) -> None:
+    """Writes what is ``wanted`` of the ends of cables, which is recorded, and what the rows of the origins say of their paths.
+
+    Where a path leads is worked out, like a counter, so an origin is not recorded as changed when something on its path is.
+    """
+    worked_out = columns_of(network.trace(origins))
+    for label, rows in wanted.items():
+        for key, values in rows.items():
+            values |= worked_out.get(label, {}).pop(key, {})
+        amend(context, context.registry[label], rows)
+    for label, rows in worked_out.items():
+        _write(context, context.registry[label], rows)
+
+
+def _write(context: Context, endpoint: Endpoint, rows: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Writes the columns of the rows that differ."""
+    if not rows:
+        return
+    table = endpoint.table
+    names = list(next(iter(rows.values())))
+    statement = sa.select(table.c.id, *[table.c[name] for name in names]).where(among(context.registry.dialect, table.c.id))
+    there = {key: dict(zip(names, values, strict=True)) for key, *values in context.execute(lock_rows(statement), {"keys": list(rows)})}
+    differing = [{"of_id": key, **rows[key]} for key, values in there.items() if values != rows[key]]
+    if differing:
+        update = sa.update(table).where(table.c.id == sa.bindparam("of_id")).values({name: sa.bindparam(name) for name in names})
+        context.write(update, differing)
+
+
+def dependents(registry: Registry) -> list[Dependents]:
+    """A cable goes with either of its ends."""
+    table = Cable.__table__
+    labels = set(ends_of(registry))
+    return [Dependents(table, f"{side}_type", f"{side}_id", CABLE, lambda endpoint: endpoint.label in labels) for side in SIDES]

@@ -1,0 +1,145 @@
+"""Interface redundancy groups: interfaces that share a virtual address by a first-hop protocol (HSRP, VRRP, …), each with its priority."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.columns import Timestamp
+from netinv_core.model import (
+    CASCADE,
+    SET_NULL,
+    Choices,
+    Column,
+    Description,
+    Name,
+    Organizational,
+    Primary,
+    Ref,
+    choice,
+    column,
+    now,
+    required_text,
+    text,
+    to,
+    unique_set,
+    whole,
+)
+from netinv_core.read.filters import key, one_of
+from netinv_core.read.paths import Relation, across
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec, pointing_back
+from netinv_core.write import schema
+from netinv_core.write.draft import Draft
+from netinv_dcim.components import component_words
+from netinv_dcim.interfaces import Interface, interfaces
+from netinv_extras.secrets import SecretsGroup
+from netinv_extras.statuses import status
+from netinv_extras.tags import Tags, tagged
+
+PROTOCOLS = Choices.of(hsrp="HSRP", vrrp="VRRP", glbp="GLBP", carp="CARP")
+GROUP, ASSOCIATION, INTERFACE = "dcim.interfaceredundancygroup", "dcim.interfaceredundancygroupassociation", "dcim.interface"
+
+
+class InterfaceRedundancyGroup(Primary):
+    """Interfaces of which one answers for the virtual address, the one with the best priority that is up."""
+
+    __tablename__ = "dcim_interface_redundancy_group"
+
+    name: Mapped[Name] = required_text(100, unique=True)
+    status_id: Mapped[Ref] = status()
+    description: Mapped[Description]
+    protocol: Mapped[str] = choice(PROTOCOLS, default=None, required=True)
+    protocol_group_id: Mapped[str] = text(50)
+    virtual_ip_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=CASCADE)
+    secrets_group_id: Mapped[Ref | None] = to(SecretsGroup, on_delete=SET_NULL)
+    created: Mapped[datetime.datetime] = column(Timestamp(), default=now, read_only=True, sort_order=90)
+
+
+class InterfaceRedundancyGroupAssociation(Organizational):
+    """An interface in a group, and its priority there."""
+
+    __tablename__ = "dcim_interface_redundancy_group_association"
+    __table_args__ = (unique_set("interface_redundancy_group_id", "interface_id"),)
+
+    interface_redundancy_group_id: Mapped[Ref] = to(InterfaceRedundancyGroup, on_delete=CASCADE)
+    interface_id: Mapped[Ref] = to(Interface, on_delete=CASCADE)
+    priority: Mapped[int] = whole(0, 32767)
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class NoTags(kinds.Field):
+    """The ``tags`` that are sent for what takes none: the list is checked like any, so that only an empty one passes."""
+
+    tags: Tags
+    write_only: bool = True
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self.tags.accept(draft, value)
+
+    def schema(self) -> dict[str, Any]:
+        return self._described(self.tags.written_schema())
+
+
+class Untaggable(Tags):
+    """A list of tags of which none is allowed."""
+
+    def allowed(self, context: Any, ids: set[Any]) -> set[Any] | None:
+        return set()
+
+
+def _no_tags(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    return NoTags(name="tags", tags=Untaggable(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint))
+
+
+def _an_object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("Value must be a JSON object.")
+    return value
+
+
+def _custom_field_data(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    """The values of custom fields as they are kept, beside ``custom_fields``."""
+    what = Column(kind="json", parse=_an_object)
+    node = schema.node("_custom_field_data", dict, what, length=None, digits=None)
+    return kinds.Value(name="_custom_field_data", attribute="custom_field_data", known=what, node=node, openapi={"type": "object"})
+
+
+def association_words(group: str, device: str, name: str, label: str, priority: int) -> str:
+    """How an association is called: the group, the interface with its device, the priority."""
+    return f"{group}: {device} {component_words(name, label)}: {priority}"
+
+
+interface_redundancy_groups = Resource(
+    InterfaceRedundancyGroup,
+    "interface-redundancy-groups",
+    brief=["name", "protocol"],
+    search=["name", "description"],
+    fields=[pointing_back("interfaces", ASSOCIATION, "interface_redundancy_group_id"), Spec("_custom_field_data", _custom_field_data)],
+    filters=[one_of("protocol", PROTOCOLS, multiple=False)],
+)
+
+interface_redundancy_group_associations = Resource(
+    InterfaceRedundancyGroupAssociation,
+    "interface-redundancy-group-associations",
+    display=(association_words, "interface_redundancy_group.name", "interface.device.display", "interface.name", "interface.label", "priority"),
+    brief=["priority"],
+    order=["interface_redundancy_group.name", "-priority"],
+    search=["interface_redundancy_group.name", "interface.name", "interface.label"],
+    fields=[Spec("tags", _no_tags)],
+    omit=["custom_fields", "computed_fields", "relationships", "notes_url"],
+)
+
+interfaces.filters.append(key("interface_redundancy_groups"))
+
+
+def relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
+    """The ways between groups and their interfaces."""
+    table, group, interface = InterfaceRedundancyGroupAssociation.__table__, "interface_redundancy_group_id", "interface_id"
+    if endpoint.label == GROUP:
+        return {"interfaces": across(registry, INTERFACE, table, group, interface)}
+    return {"interface_redundancy_groups": across(registry, GROUP, table, interface, group)} if endpoint.label == INTERFACE else {}

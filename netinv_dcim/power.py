@@ -1,0 +1,156 @@
+"""Power: the panels that supply a site, and the feeds that lead from them to its racks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.model import PROTECT, Choices, Comments, Name, Primary, Ref, choice, to, unique_set, whole
+from netinv_core.read import pages
+from netinv_core.read.filters import key, number, one_of, tree, tree_pair
+from netinv_core.resource import Resource
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.cabling import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
+from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.mounting import carry_along, places_of_moved
+from netinv_dcim.racks import Rack, RackGroup, rack_groups, rack_words, within_group
+from netinv_dcim.sites import Site
+from netinv_extras.statuses import status
+
+AC, THREE_PHASE = "ac", "three-phase"
+FEED_TYPES = Choices.of(primary="Primary", redundant="Redundant")
+SUPPLIES = Choices.of((AC, "AC"), ("dc", "DC"))
+PHASES = Choices.of(("single-phase", "Single phase"), (THREE_PHASE, "Three-phase"))
+# Line to line, a three-phase system gives the square root of three times what one phase does.
+OF_THREE_PHASES = 1.732
+ELSEWHERE = 'Rack group "{group}" belongs to a location ("{there}") that does not contain "{here}".'
+
+
+class PowerPanel(Primary):
+    """A distribution board at a site, from which feeds lead to racks."""
+
+    __tablename__ = "dcim_power_panel"
+    __table_args__ = (unique_set("site_id", "name"),)
+
+    site_id: Mapped[Ref] = to(Site, on_delete=PROTECT, back="power_panels")
+    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="power_panels")
+    rack_group_id: Mapped[Ref | None] = to(RackGroup, on_delete=PROTECT, back="power_panels")
+    name: Mapped[Name]
+
+
+class PowerFeed(PathEnd, Primary):
+    """A circuit from a power panel, usually to a rack. Voltage is in volts (negative: DC below ground), amperage in amperes.
+
+    ``available_power`` is what may be drawn from it, in volt-amperes: of its rating, no more than ``max_utilization`` per cent.
+    """
+
+    plug = POWER_SUPPLY
+    takes = frozenset({POWER_DRAW})
+
+    __tablename__ = "dcim_power_feed"
+    __table_args__ = (unique_set("power_panel_id", "name"),)
+
+    power_panel_id: Mapped[Ref] = to(PowerPanel, on_delete=PROTECT, back="power_feeds", count="powerfeed_count")
+    rack_id: Mapped[Ref | None] = to(Rack, on_delete=PROTECT, back="power_feeds", count="powerfeed_count")
+    name: Mapped[Name]
+    status_id: Mapped[Ref] = status()
+    type: Mapped[str] = choice(FEED_TYPES, default="primary")
+    supply: Mapped[str] = choice(SUPPLIES, default=AC)
+    phase: Mapped[str] = choice(PHASES, default="single-phase")
+    voltage: Mapped[int] = whole(-32768, 32767, default=120)
+    amperage: Mapped[int] = whole(1, 32767, default=20)
+    max_utilization: Mapped[int] = whole(1, 100, "Maximum permissible draw (percentage)", default=80)
+    available_power: Mapped[int] = whole(default=0, hidden=True, flat=True)
+    comments: Mapped[Comments]
+
+
+power_panels = Resource(
+    PowerPanel,
+    "power-panels",
+    brief=["name", "powerfeed_count"],
+    order=["site.name_key", "name"],
+    search=["name"],
+    filters=[*tree_pair("region", "site.region"), tree("location"), *tree_pair("rack_group")],
+)
+
+power_feeds = Resource(
+    PowerFeed,
+    "power-feeds",
+    brief=["name", "cable"],
+    brief_fields=[cable_key],
+    order=["power_panel.site.name_key", "power_panel.name", "name"],
+    search=["name", "comments"],
+    fields=[*path_fields],
+    filters=[
+        *tree_pair("region", "power_panel.site.region"),
+        key("site_id", "power_panel.site", by=()),
+        key("site", "power_panel.site", by="slug", ids=False),
+        one_of("type", FEED_TYPES, multiple=False),
+        one_of("supply", SUPPLIES, multiple=False),
+        one_of("phase", PHASES, multiple=False),
+        number("available_power"),
+        *path_filters,
+    ],
+    example={"voltage": 230},
+)
+
+power_panels.rule(location_fits)
+
+
+@power_panels.rule
+def panels_are_at_the_site_of_their_rack_group(context: Context, drafts: Sequence[Draft]) -> None:
+    """A panel's rack group is at the panel's site."""
+    groups = pages.rows_of(context, RackGroup, [draft["rack_group_id"] for draft in drafts])
+    elsewhere = [draft for draft in drafts if draft["rack_group_id"] and groups[draft["rack_group_id"]].site_id != draft["site_id"]]
+    sites = pages.rows_of(context, Site, [key for draft in elsewhere for key in (draft["site_id"], groups[draft["rack_group_id"]].site_id)])
+    for draft in elsewhere:
+        group = groups[draft["rack_group_id"]]
+        there, here = sites[group.site_id].name, sites[draft["site_id"]].name
+        draft.reject(ALL, f"Rack group {group.name} ({there}) is in a different site than {here}")
+
+
+power_panels.rule(within_group("rack_group", ELSEWHERE))
+
+
+@rack_groups.effect
+def panels_move_with_their_group(context: Context, drafts: Sequence[Draft]) -> None:
+    """The panels of a rack group, or of one below it, are where the group is."""
+    places, panel = places_of_moved(context, drafts), PowerPanel.__table__
+    inside = context.execute(sa.select(panel).where(panel.c.rack_group_id.in_(list(places)))).all() if places else []
+    carry_along(context, context.registry.of_model(PowerPanel), [(row, *places[row.rack_group_id]) for row in inside])
+
+
+@power_feeds.prepare
+def power_follows_from_the_rating(context: Context, drafts: Sequence[Draft]) -> None:
+    """What may be drawn is kept beside what it follows from, for filters."""
+    for draft in drafts:
+        if draft.changed("voltage", "amperage", "max_utilization", "phase"):
+            power = abs(draft["voltage"]) * draft["amperage"] * (draft["max_utilization"] / 100)
+            draft["available_power"] = round(power * (OF_THREE_PHASES if draft["phase"] == THREE_PHASE else 1))
+
+
+@power_feeds.rule
+def voltage_suits_the_supply(context: Context, drafts: Sequence[Draft]) -> None:
+    """There is a voltage, and an alternating one has no sign."""
+    for draft in drafts:
+        if draft["voltage"] == 0:
+            draft.reject("voltage", "This value may not be 0.")
+        elif draft["voltage"] < 0 and draft["supply"] == AC:
+            draft.reject("voltage", "Voltage cannot be negative for AC supply")
+
+
+@power_feeds.rule
+def racks_are_at_the_site_of_the_panel(context: Context, drafts: Sequence[Draft]) -> None:
+    """A feed leads to a rack of the site that its panel is at."""
+    leading = [draft for draft in drafts if draft["rack_id"] is not None and draft.changed("rack_id", "power_panel_id")]
+    racks = pages.rows_of(context, Rack, [draft["rack_id"] for draft in leading])
+    panels = pages.rows_of(context, PowerPanel, [draft["power_panel_id"] for draft in leading])
+    sites = pages.rows_of(context, Site, [row.site_id for row in (*racks.values(), *panels.values())])
+    for draft in leading:
+        rack, panel = racks[draft["rack_id"]], panels[draft["power_panel_id"]]
+        if rack.site_id != panel.site_id:
+            here, there = f"{rack_words(rack.name, rack.facility_id)} ({sites[rack.site_id].name})", f"{panel.name} ({sites[panel.site_id].name})"
+            draft.reject(ALL, f"Rack {here} and power panel {there} are in different sites")
