@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
 from netinv_core import hookspecs, migrating
+from netinv_core.commands.main import cli
 from netinv_core.contract import Service
 
 HERE = Path(__file__).parent
@@ -89,6 +91,16 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ins
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "Guest"]
     assert (listed["version"], listed["author"], listed["status"]) == ("7.8", "Someone", "active")
     assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"
+
+
+def test_a_package_adds_commands_to_the_command_line_and_takes_none_away(installed: Callable[[str], Service]) -> None:
+    installed("guest")
+    for words in (["greet"], ["import", "greet"]):
+        assert CliRunner().invoke(cli, words).output == "hello\n"
+        listed = CliRunner().invoke(cli, [*words[:-1], "--help"]).output
+        assert "Say that the guest is here." in listed
+    assert "--check" in CliRunner().invoke(cli, ["migrate", "--help"]).output
+    assert CliRunner().invoke(cli, ["import", "nothing"]).exit_code == 2
 
 
 def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(installed: Callable[[str], Service]) -> None:

@@ -24,32 +24,24 @@ from netinv_core.commands.importing import import_
 from netinv_core.context import Context
 from netinv_core.contract import Api, Service
 from netinv_core.database import session_factory
-from netinv_core.importing import CREATED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+from netinv_core.importing import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
 from tests.conftest import empty_database, migrate
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
-TAKEN = {
-    "dcim.device": 63,
-    "dcim.devicerole": 8,
-    "dcim.devicetype": 13,
-    "dcim.interface": 1113,
-    "dcim.interfacetemplate": 267,
-    "dcim.location": 4,
-    "dcim.manufacturer": 13,
-    "dcim.platform": 3,
-    "dcim.rack": 42,
-    "dcim.rackrole": 4,
-    "dcim.region": 67,
-    "dcim.site": 24,
-    "ipam.aggregate": 4,
-    "ipam.prefix": 68,
-    "ipam.rir": 7,
-    "ipam.role": 4,
-    "ipam.vlan": 63,
-    "ipam.vlangroup": 7,
-    "tenancy.tenant": 11,
-    "tenancy.tenantgroup": 1,
-}
+APPLICATIONS = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
+WORKED_OUT = {"dcim.cablepath"}
+
+
+def objects() -> list[dict[str, Any]]:
+    """The objects of the demonstration inventory."""
+    found: list[dict[str, Any]] = json.loads(DUMP.read_bytes())
+    return found
+
+
+def taken() -> dict[str, int]:
+    """How many objects of each model of the applications it has."""
+    counts = collections.Counter(item["model"] for item in objects())
+    return {label: n for label, n in counts.items() if label.partition(".")[0] in APPLICATIONS and label not in WORKED_OUT}
 
 
 def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:
@@ -351,17 +343,18 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Re
 
 def test_every_object_of_the_dump_has_one_outcome(demo: tuple[Service, Report]) -> None:
     _, report = demo
-    inside = collections.Counter(item["model"] for item in json.loads(DUMP.read_bytes()))
+    inside, created = collections.Counter(item["model"] for item in objects()), taken()
     assert {label: counts.total() for label, counts in report.counts().items()} == dict(inside)
-    assert {label: report.counts()[label][CREATED] for label in TAKEN} == TAKEN, [*report.reasons.items()][:5]
-    assert report.incomplete == []
-    assert {(label, field): n for (label, field, _), n in report.left_out.items() if label in TAKEN} == {("tenancy.tenant", "custom_field_data"): 11}
+    assert {label: report.counts()[label][CREATED] for label in created} == created, [*report.reasons.items()][:5]
+    assert (report.total(CREATED), report.total(REFUSED), report.incomplete) == (sum(created.values()), 0, [])
+    assert {label for label, counts in report.counts().items() if counts[DERIVED]} == WORKED_OUT
+    assert {(label, field): n for (label, field, _), n in report.left_out.items()} == {("tenancy.tenant", "custom_field_data"): 11}
 
 
 def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> None:
     service, _ = demo
     api = service.api
-    for label, number in TAKEN.items():
+    for label, number in taken().items():
         assert api.get(service.registry[label].path, {"limit": 1})["count"] == number, label
     device = found(api, "/api/dcim/devices/", "dmi01-akron-rtr01")
     assert (device["site"]["name"], device["rack"]["name"], device["position"]) == ("DM-Akron", "Comms closet", 4)
@@ -372,17 +365,41 @@ def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> 
     assert len(members) == 52 and all(shown["lag"]["device"]["id"] == shown["device"]["id"] for shown in members)
 
 
+def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Service, Report]) -> None:
+    """Every path of the dump is found again from the cables alone, and both ends of every cable know each other."""
+    api, inside = demo[0].api, {(item["model"], item["pk"]): item["fields"] for item in objects()}
+
+    def name(kind: list[str], key: int) -> tuple[str, str, str]:
+        fields = inside[".".join(kind), key]
+        return ".".join(kind), inside["dcim.device", fields["device"]]["name"], fields["name"]
+
+    shown = {}
+    for label in ("dcim.interface", "dcim.powerport", "dcim.poweroutlet"):
+        for end in api.get(demo[0].registry[label].path, {"limit": 0})["results"]:
+            shown[label, end["device"]["name"], end["name"]] = end
+    paths = [fields for (label, _), fields in inside.items() if label == "dcim.cablepath"]
+    assert len(paths) == 104
+    for path in paths:
+        origin = shown[name(path["origin_type"], path["origin_id"])]
+        far = origin["connected_endpoint"]
+        assert (origin["connected_endpoint_type"], far["device"]["name"], far["name"]) == name(path["destination_type"], path["destination_id"])
+        assert origin["connected_endpoint_reachable"] is path["is_active"]
+    cables = api.get("/api/dcim/cables/", {"limit": 0})["results"]
+    assert len(cables) == 108
+    assert all(cable[side]["cable"] == cable["id"] for cable in cables for side in ("termination_a", "termination_b"))
+
+
 def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Report]) -> None:
     service, report = demo
     mine = sa.select(ObjectChange.changed_object_type, sa.func.count()).where(ObjectChange.user_name == service.admin.username, ObjectChange.action == "create")
     rows = dict(map(tuple, service.rows(mine.group_by(ObjectChange.changed_object_type))))
-    assert {label: rows[label] for label in TAKEN} == TAKEN
+    assert {label: rows[label] for label in taken()} == taken()
     assert rows["dcim.locationtype"] == len(report.added) == 1
 
 
 def test_importing_it_again_changes_nothing(demo: tuple[Service, Report]) -> None:
     service, first = demo
-    tables = [service.registry[label].table for label in TAKEN]
+    tables = [service.registry[label].table for label in taken()]
     before = [service.rows(sa.select(table).order_by(table.c.id)) for table in tables]
     changes = service.rows(sa.select(sa.func.count()).select_from(ObjectChange))
     again = load(service, DUMP)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import uuid
 from pathlib import Path
 
+import alembic.command
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -11,6 +14,7 @@ from alembic.runtime.migration import MigrationContext
 
 from netinv_core import migrating
 from netinv_core.contract import Service
+from netinv_core.database import WRITING
 from netinv_core.model import Base
 from netinv_core.service import registry_for
 from tests.conftest import empty_database
@@ -40,6 +44,29 @@ def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path) -> None:
         migrating.upgrade(engine, registry)
         assert {name: _count(engine, name) for name in Base.metadata.tables} == before
         assert api.get("/api/dcim/sites/")["results"][0]["name"] == "Lisbon"
+
+
+def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> None:
+    """Rows survive the tables' changes, and trees get keys of today's form."""
+    with empty_database(tmp_path) as engine:
+        registry = registry_for(engine.dialect.name, {})
+        for app in migrating._ordered(registry):
+            with engine.connect().execution_options(**{WRITING: True}) as connection:
+                alembic.command.upgrade(migrating._configuration(app, connection), f"{migrating._label(app)}_0001")
+                connection.commit()
+        now = {"created": datetime.date(2026, 1, 1), "last_updated": datetime.datetime(2026, 1, 1), "custom_field_data": "{}"}
+        key = uuid.uuid4()
+        row = {"id": key, "name": "Europe", "slug": "europe", "description": "", "tree_key": "Europe\x1f", "tree_names": '["Europe"]', "tree_level": 0}
+        with engine.begin() as connection:
+            table = sa.Table("dcim_region", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), autoload_with=connection)
+            connection.execute(sa.insert(table).values(**row, **now))
+        migrating.upgrade(engine, registry)
+        api = Service(engine).api
+        api.post("/api/dcim/regions/", {"name": "Portugal", "parent": str(key)})
+        assert [shown["name"] for shown in api.get("/api/dcim/regions/")["results"]] == ["Europe", "Portugal"]
+        with engine.connect() as connection:
+            stored = connection.execute(sa.select(registry["dcim.region"].table.c.tree_key).order_by("tree_key")).scalars().all()
+        assert stored[0] == f"Europe\x1f{key}\x1f" and stored[1].startswith(stored[0])
 
 
 def test_every_branch_goes_back_to_nothing(tmp_path: Path) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import requests
+import sqlalchemy as sa
+from plant import CABLES, Plant
 from test_client import served
 
 from netinv_core.contract import Service, Unique
+from netinv_core.database import lock_rows
 
 CLIENTS = 64
 
@@ -54,3 +60,45 @@ def test_one_name_is_given_once(service: Service, unique: Unique) -> None:
         answers = at_once(lambda number: requests.post(url, json={"name": name, "slug": name.lower()}, headers=headers, timeout=60), 16)
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 15
     assert all("already exists" in answer.text for answer in answers if answer.status_code == 400)
+
+
+def test_paths_see_cables_that_are_laid_at_the_same_time(service: Service, unique: Unique) -> None:
+    """Both sides of panels are connected at once: whoever comes last finds the whole path."""
+    plant = Plant(service.api, unique)
+    panels, near, far = [plant.panel() for _ in range(8)], plant.ends("dcim.interface", 8), plant.ends("dcim.interface", 8)
+    pairs = [pair for a, panel, b in zip(near, panels, far, strict=True) for pair in ((a, panel.fronts[0]), (panel.rear, b))]
+    headers = {"Authorization": f"Token {service.api.token}"}
+    with served(service.app) as address:
+        url = f"{address}{CABLES}"
+        answers = at_once(lambda number: requests.post(url, json=plant.body(*pairs[number]), headers=headers, timeout=60), len(pairs))
+    assert {answer.status_code for answer in answers} == {201}
+    assert [plant.leads_to(end) for end in (*near, *far)] == [(end, True) for end in (*far, *near)]
+
+
+def test_a_request_that_meets_another_in_a_deadlock_is_tried_again(service: Service, unique: Unique) -> None:
+    """Somebody holds the second of two objects and wants the first, while a request holds the first and wants the second."""
+    made = [service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active"}) for _ in range(2)]
+    first, second = sorted(made, key=lambda site: site["id"])
+    table = service.registry["dcim.site"].table
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, service.engine.connect() as other:
+        other.execute(lock_rows(sa.select(table.c.id).where(table.c.id == uuid.UUID(second["id"]))))
+        answer = pool.submit(service.api.patch, "/api/dcim/sites/", [{"id": site["id"], "comments": "x"} for site in (first, second)])
+        time.sleep(0.3)
+        with contextlib.suppress(sa.exc.OperationalError):  # it may be the one that is given up
+            other.execute(lock_rows(sa.select(table.c.id).where(table.c.id == uuid.UUID(first["id"]))))
+        other.rollback()
+        assert [site["comments"] for site in answer.result(timeout=60)] == ["x", "x"]
+
+
+def test_an_end_gets_one_cable(service: Service, unique: Unique) -> None:
+    """Of many who plug a cable into the same port at once, at either end of theirs, one succeeds and the others are told why not."""
+    plant = Plant(service.api, unique)
+    port, others = plant.end(), plant.ends("dcim.interface", 16)
+    bodies = [plant.body(port, other) if number % 2 else plant.body(other, port) for number, other in enumerate(others)]
+    headers = {"Authorization": f"Token {service.api.token}"}
+    with served(service.app) as address:
+        answers = at_once(lambda number: requests.post(f"{address}{CABLES}", json=bodies[number], headers=headers, timeout=60), len(others))
+    assert sorted(answer.status_code for answer in answers) == [201] + [400] * 15, [answer.text for answer in answers]
+    (cable,) = [answer.json() for answer in answers if answer.status_code == 201]
+    assert [other.id for other in others if plant.leads_to(other) == (port, True)] == [plant.leads_to(port)[0].id]  # type: ignore[union-attr]
+    assert service.api.get(port.path)["cable"]["id"] == cable["id"]

@@ -1,5 +1,6 @@
 """A package that a test installs: it implements the hooks that attach to other packages' resources."""
 
+import click
 import sqlalchemy as sa
 
 from netinv_core.app import App
@@ -77,6 +78,18 @@ def netinv_seed(context):
 def netinv_importers(registry):
     """Nothing of a dump."""
     return {}
+
+
+@click.command()
+def greet():
+    """Say that the guest is here."""
+    click.echo("hello")
+
+
+@hookimpl
+def netinv_commands():
+    """``netinv greet`` and ``netinv import greet``; the name ``migrate`` is taken."""
+    return {"netinv": [greet, click.Command("migrate")], "import": [greet]}
 
 
 @hookimpl
