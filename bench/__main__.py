@@ -28,9 +28,7 @@ STARTS = 3
 @click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
 @click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
 @click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Print ratios to the results in this file.")
-def bench(
-    database: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None
-) -> None:
+def bench(database: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None) -> None:
     """Measure a netinv service of this benchmark's own.
 
     Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST, and

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bench.client import Client
-from bench.world import World, network
+from bench.world import World, cable, network
 
 FEWEST, MOST = 10, 1000
 
@@ -47,7 +47,7 @@ class Result:
 
 def measures(world: World) -> list[Measure]:
     """Everything that is measured on a world."""
-    return [*_reads(world), *_writes(world), *_allocations()]
+    return [*_reads(world), *_writes(world), *_cables(world), *_allocations()]
 
 
 def _listing(name: str, path: str, aim: float | None = None) -> Measure:
@@ -90,6 +90,48 @@ def _refused(client: Client) -> int:
     finally:
         client.headers["Authorization"] = token
     return 1
+
+
+def _cables(world: World) -> list[Measure]:
+    """In a network of 10,000 cables: to lay some, to follow a path, to connect and take away a trunk that 48 paths share."""
+    numbers, devices, wired = itertools.count(1), world.ids["dcim/devices/"], itertools.cycle(world.ids["dcim/interfaces/"])
+
+    def free(client: Client, number: int) -> list[str]:
+        bodies = [{"device": devices[0], "name": f"free {next(numbers)}", "type": "1000base-t", "status": "active"} for _ in range(number)]
+        return [item["id"] for item in client.call("POST", "dcim/interfaces/", bodies, expect=201)]
+
+    def ends(client: Client, number: int) -> list[dict[str, Any]]:
+        found = free(client, 2 * number)
+        return [cable("interface", a, "interface", b) for a, b in zip(found[::2], found[1::2], strict=True)]
+
+    def lay(client: Client, body: Any) -> int:
+        client.call("POST", "dcim/cables/", body, expect=201)
+        return len(body) if isinstance(body, list) else 1
+
+    def laid(client: Client) -> list[dict[str, Any]]:
+        return [{"id": item["id"]} for item in client.call("POST", "dcim/cables/", ends(client, 100), expect=201)]
+
+    def take(client: Client, body: list[Any]) -> int:
+        client.call("DELETE", "dcim/cables/", body, expect=204)
+        return len(body)
+
+    def trace(client: Client, _: Any) -> int:
+        return len(client.call("GET", f"dcim/interfaces/{next(wired)}/trace/"))
+
+    return [
+        _listing("GET cables, 50", "dcim/cables/?limit=50"),
+        _listing("GET interfaces with their ends, 50", "dcim/interfaces/?limit=50"),
+        Measure("GET a trace through two panels", trace),
+        Measure("POST 1 cable", lay, lambda client: ends(client, 1)[0]),
+        Measure("POST 100 cables", lay, lambda client: ends(client, 100)),
+        Measure("DELETE 100 cables", take, laid),
+        Measure("PATCH the status of a trunk, 48 paths", _switch(world)),
+    ]
+
+
+def _switch(world: World) -> Callable[[Client, Any], int]:
+    trunk, states = world.ids["dcim/cables/"][len(world.ids["dcim/front-ports/"])], itertools.cycle(["planned", "connected"])
+    return lambda client, _: len([client.call("PATCH", f"dcim/cables/{trunk}/", {"status": next(states)})])
 
 
 def _writes(world: World) -> list[Measure]:
@@ -171,9 +213,7 @@ def run(measure: Measure, open_client: Callable[[], Client], clients: int, secon
     spent = sum(times) / number
     p95 = statistics.quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
     middle = statistics.median(times)
-    return Result(
-        measure.name, number, len(times), middle * 1000, p95 * 1000, len(times) / spent, objects / spent, errors, measure.aim
-    )
+    return Result(measure.name, number, len(times), middle * 1000, p95 * 1000, len(times) / spent, objects / spent, errors, measure.aim)
 
 
 def _together(measure: Measure, clients: list[Client], seconds: float) -> Iterator[tuple[float, int] | str]:

@@ -18,6 +18,7 @@ CONTINENTS, COUNTRIES = 4, 5
 TENANTS, TYPES, ROLES = 10, 20, 5
 SITES, RACKS, DEVICES, WIRED, INTERFACES = 10, 50, 2000, 500, 10  # for each unit of scale
 BLOCKS, PREFIXES, VLANS, ADDRESSES = 4, 150, 500, 20000  # of these, PREFIXES for each block
+PAIRS, POSITIONS, DRAWS, CONSOLES = 52, 48, 2500, 2500  # pairs of patch panels, the positions of each; cabled power and console ports
 MOST = 64  # units of scale, each with BLOCKS /16 of 10.0.0.0/8
 
 
@@ -73,6 +74,43 @@ def _parts(world: World, scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]
     prefixes = BLOCKS * PREFIXES * scale
     yield "ipam/prefixes/", prefixes, _each(prefixes, lambda i: _prefix(ids, i))
     yield "ipam/ip-addresses/", ADDRESSES * scale, _each(ADDRESSES * scale, lambda i: _address(ids, i, prefixes))
+    yield from _plant(ids, scale)
+
+
+def _plant(ids: dict[str, list[str]], scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]:
+    """Patch panels on the last devices, in pairs that a trunk connects; interfaces on their front ports; power and console cables."""
+    panels = 2 * PAIRS * scale
+    yield "dcim/rear-ports/", panels, _each(panels, lambda i: {"device": ids["dcim/devices/"][-1 - i], "name": "rear", "type": "mpo", "positions": POSITIONS})
+    yield "dcim/front-ports/", panels * POSITIONS, _each(panels * POSITIONS, lambda i: _front_port(ids, i))
+    for path, number in (("power-ports", DRAWS), ("power-outlets", DRAWS), ("console-ports", CONSOLES), ("console-server-ports", CONSOLES)):
+        yield f"dcim/{path}/", number * scale, _each(number * scale, lambda i: {"device": _of(ids, "dcim/devices/", i), "name": f"port {i}"})
+    wired = min(len(ids["dcim/interfaces/"]), panels * POSITIONS)
+    ways = [
+        (wired, "interface", "dcim/interfaces/", "frontport", "dcim/front-ports/", 0),
+        (panels // 2, "rearport", "dcim/rear-ports/", "rearport", "dcim/rear-ports/", panels // 2),
+        (DRAWS * scale, "powerport", "dcim/power-ports/", "poweroutlet", "dcim/power-outlets/", 0),
+        (CONSOLES * scale, "consoleport", "dcim/console-ports/", "consoleserverport", "dcim/console-server-ports/", 0),
+    ]
+    for number, a, near, b, far, shift in ways:
+        yield "dcim/cables/", number, _each(number, lambda i, a=a, b=b, near=near, far=far, shift=shift: cable(a, ids[near][i], b, ids[far][i + shift]))  # type: ignore[misc]
+
+
+def _front_port(ids: dict[str, list[str]], i: int) -> Row:
+    panel = i // POSITIONS
+    number = i % POSITIONS + 1
+    return {
+        "device": ids["dcim/devices/"][-1 - panel],
+        "name": f"front {number}",
+        "type": "lc",
+        "rear_port": ids["dcim/rear-ports/"][panel],
+        "rear_port_position": number,
+    }
+
+
+def cable(a: str, a_id: str, b: str, b_id: str) -> Row:
+    """A body for a cable between two ends of dcim."""
+    ends = {"termination_a_type": f"dcim.{a}", "termination_a_id": a_id, "termination_b_type": f"dcim.{b}", "termination_b_id": b_id}
+    return {**ends, "status": "connected"}
 
 
 def _each(number: int, make: Callable[[int], Row]) -> Iterator[Row]:

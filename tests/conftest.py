@@ -107,3 +107,14 @@ def statements(service: Service) -> Any:
 def configured(service: Service) -> Any:
     """``with configured(max_page_size=10)``: other settings for the block."""
     return service.configured
+
+
+@pytest.fixture
+def make(api: Api, unique: Unique) -> Any:
+    """``make(path, …)``: a new object, with a name and a slug of its own."""
+
+    def post(path: str, **fields: Any) -> Any:
+        name = unique()
+        return api.post(path, {"name": name, "slug": name, **fields})
+
+    return post

@@ -16,17 +16,6 @@ TYPES = "/api/dcim/device-types/"
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object, with a name and a slug of its own."""
-
-    def post(path: str, **fields: Any) -> Any:
-        name = unique()
-        return api.post(path, {"name": name, "slug": name, **fields})
-
-    return post
-
-
-@pytest.fixture
 def make_type(api: Api, make: Any, unique: Any) -> Any:
     """``make_type("eth0", …)``: a device type with templates of these names."""
 

@@ -20,17 +20,6 @@ MORE = {"interfaces": {"type": "virtual", "status": "active"}, "rear-ports": {"t
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object, with a name and a slug of its own."""
-
-    def post(path: str, **fields: Any) -> Any:
-        name = unique()
-        return api.post(path, {"name": name, "slug": name, **fields})
-
-    return post
-
-
-@pytest.fixture
 def make_type(make: Any, unique: Any) -> Any:
     """``make_type(…)``: a device type."""
     return lambda **fields: make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"], **fields)

@@ -27,17 +27,6 @@ def folder(configured: Any, tmp_path: Any) -> Any:
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object, with a name and a slug of its own."""
-
-    def post(path: str, **fields: Any) -> Any:
-        name = unique()
-        return api.post(path, {"name": name, "slug": name, **fields})
-
-    return post
-
-
-@pytest.fixture
 def site(make: Any) -> str:
     return str(make("/api/dcim/sites/", status="active")["id"])
 

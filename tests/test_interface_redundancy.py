@@ -14,12 +14,6 @@ INTERFACES = "/api/dcim/interfaces/"
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object with a name of its own."""
-    return lambda path, **fields: api.post(path, {"name": unique(), **fields})
-
-
-@pytest.fixture
 def device(make: Any, unique: Any) -> Any:
     """A device."""
     kind = make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])

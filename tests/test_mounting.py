@@ -16,12 +16,6 @@ SITES = "/api/dcim/sites/"
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object with a name of its own."""
-    return lambda path, **fields: api.post(path, {"name": unique(), **fields})
-
-
-@pytest.fixture
 def site(make: Any) -> Any:
     """A site."""
     return make(SITES, status="active")

@@ -17,12 +17,6 @@ NICS = "/api/virtualization/interfaces/"
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object with a name of its own."""
-    return lambda path, **fields: api.post(path, {"name": unique(), **fields})
-
-
-@pytest.fixture
 def make_device(make: Any, unique: Any) -> Any:
     """``make_device(…)``: a device with an interface and its address, as ``(device, interface, address)``."""
     kind = make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])

@@ -27,17 +27,6 @@ def components(api: Api, kind: str, device: Any) -> list[Any]:
 
 
 @pytest.fixture
-def make(api: Api, unique: Any) -> Any:
-    """``make(path, …)``: a new object, with a name and a slug of its own."""
-
-    def post(path: str, **fields: Any) -> Any:
-        name = unique()
-        return api.post(path, {"name": name, "slug": name, **fields})
-
-    return post
-
-
-@pytest.fixture
 def make_type(make: Any, unique: Any) -> Any:
     """``make_type(…)``: a device type without templates."""
     return lambda **fields: make(TYPES, model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"], **fields)
