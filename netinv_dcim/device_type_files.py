@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
-import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ TYPES, IMAGES = "device-types", "elevation-images"
 SUFFIXES = (".yaml", ".yml")
 NO_IMAGE = "the library has no such file"
 LINK = "a link to a folder is not followed"
+LONG = 60  # characters of a value that a reason shows
 Key = tuple[str, str]
 
 
@@ -49,13 +49,16 @@ def find(path: Path) -> list[File]:
     inside = path / TYPES if (path / TYPES).is_dir() else path
     found: list[File] = []
 
-    def failed(error: OSError) -> None:
-        found.append(File(Path(error.filename), os.path.relpath(error.filename, path), f"it cannot be read: {error.strerror}"))
+    def add(file: Path, fault: str = "") -> None:
+        found.append(File(file, os.fsencode(file.relative_to(path)).decode(errors="backslashreplace"), fault))
 
-    for folder, folders, names in os.walk(inside, onerror=failed):
-        linked = [name for name in folders if (Path(folder) / name).is_symlink()]
-        found += [File(Path(folder) / name, os.path.relpath(Path(folder) / name, path), LINK) for name in linked]
-        found += [File(Path(folder) / name, os.path.relpath(Path(folder) / name, path)) for name in names if name.endswith(SUFFIXES)]
+    for folder, folders, names in os.walk(inside, onerror=lambda error: add(Path(error.filename), f"it cannot be read: {error.strerror}")):
+        for name in folders:
+            if (Path(folder) / name).is_symlink():
+                add(Path(folder) / name, LINK)
+        for name in names:
+            if name.endswith(SUFFIXES):
+                add(Path(folder) / name)
     if not any(not file.fault for file in found):
         raise ValueError(f"{path} holds no device types: files that end in {' or '.join(SUFFIXES)}, in a folder for each manufacturer")
     return sorted(found, key=lambda file: file.name)
@@ -183,11 +186,12 @@ def _taken(fields: Mapping[str, Value], block: Block) -> Iterator[tuple[str, Any
     """
     for name, field in fields.items():
         value = block.get(name)
-        if isinstance(value, list | dict):
+        if value is None:
+            continue
+        if not isinstance(value, str):
             raise Fault(f"{name}: a single value is expected")
         try:
-            if value is not None:
-                yield name, schema.parse(field.node, value)
+            yield name, schema.parse(field.node, value)
         except colander.Invalid as error:
-            reason, shown = " ".join(errors_of(error)), textwrap.shorten(value, 60, placeholder="…")
+            reason, shown = " ".join(errors_of(error)), value if len(value) <= LONG else f"{value[:LONG]}…"
             raise Fault(f"{name}: {reason}" if value in reason else f"{name} is {shown}: {reason}") from None

@@ -52,7 +52,7 @@ class _Library:
         self.left_out = report.left_out = collections.Counter[tuple[str, str, str]]()
         self.described: dict[tuple[str, Any], str] = {}  # the file of each type, by manufacturer and model
         self.sources = {
-            self.makers: Source(self.makers),
+            self.makers: Source(self.makers, by=("name",)),
             self.types: Source(self.types, by=("manufacturer_id", "model")),
             **{section.label: Source(section.label, by=("device_type_id", "name"), within="device_type") for section in self.layout.sections.values()},
         }
@@ -96,8 +96,12 @@ class _Library:
         table, slugs = table_of(Manufacturer), {name: slugify(name) for name in names}
         rows = self.context.execute(sa.select(table.c.name, table.c.slug).where(table.c.name.in_(names) | table.c.slug.in_(slugs.values())))
         here = [{"name": name, "slug": slug} for name, slug in rows]
-        by_name, by_slug = {maker["name"]: maker for maker in here}, {maker["slug"]: maker for maker in here}
-        return {name: by_name.get(name) or by_slug.setdefault(slug, {"name": name, "slug": slug}) for name, slug in sorted(slugs.items())}
+        found = {maker["name"]: maker for maker in here}
+        by_slug = {maker["slug"]: maker for maker in here}
+        for name, slug in sorted(slugs.items()):
+            if name not in found:  # a name may be all of letters that no slug has
+                found[name] = by_slug.setdefault(slug, {"name": name, "slug": slug}) if slug else {"name": name}
+        return found
 
     def _objects(self, read: Sequence[Described], makers: Mapping[str, dict[str, str]]) -> Objects:
         """The objects of a dump that says what the files say; objects of a file are called by its name and their own."""

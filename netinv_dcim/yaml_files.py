@@ -85,9 +85,10 @@ class _Document:
             self._refuse(event, self._begun > 1, "a second document begins")
         elif isinstance(event, yaml.AliasEvent):
             self._refuse(event, event.anchor not in self._named, f"nothing is called {event.anchor}")
-            self._put(event, self._named[event.anchor])
+            self._put(event, self._named[str(event.anchor)])
         elif isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0]
+            self._refuse(event, "\0" in event.value, "the null character is not allowed")
             self._refuse(event, not any(event.implicit) and event.tag != TEXT, f"the tag {event.tag} is not allowed")
             self._name(event, None if plain and event.value in NULLS else event.value)
         elif isinstance(event, yaml.CollectionStartEvent):

@@ -184,6 +184,15 @@ def test_manufacturers_are_recognised_by_slug_too_and_keep_their_names(library: 
     assert (shown["name"], shown["devicetype_count"]) == (f"{library.maker} International", 2)
 
 
+def test_manufacturers_without_a_latin_letter_are_told_apart(library: Library, run: Any, api: Api, unique: Any) -> None:
+    names = ["".join(chr(0x4E00 + ord(letter)) for letter in unique()) for _ in range(2)]
+    for name in names:
+        library.write(f"device-types/{name}/x.yaml", f"manufacturer: {name}\nmodel: 型\n".encode())
+    assert counts(run(), "dcim.manufacturer") == {"created": 2, "objects": 2}
+    assert counts(run(), "all") == {"unchanged": 4, "objects": 4}
+    assert [api.get(MAKERS, {"name": name})["count"] for name in names] == [1, 1]
+
+
 def test_one_manufacturer_is_made_for_all_that_name_it(library: Library, run: Any, api: Api) -> None:
     for number in range(CHUNK + 5):
         library.add(f"m{number:03}", manufacturer=library.maker if number % 2 else library.maker.lower())
@@ -268,6 +277,7 @@ device-bays:
         (b"manufacturer: A\nmodel: \x07\n", "line 2: control characters are not allowed"),
         (b"manufacturer: A\nmodel: !!python/object/apply:os.getcwd []\n", "line 2: the tag tag:yaml.org,2002:python/object/apply:os.getcwd is not allowed"),
         (b"manufacturer: A\nmodel: *m\n", "line 2: nothing is called m"),
+        (b'manufacturer: A\nmodel: "m\\0"\n', "line 2: the null character is not allowed"),
         (b"manufacturer: A\n? [m]\n: n\n", "line 2: a key is text"),
         (b"manufacturer: A\n---\nmodel: m\n", "line 2: a second document begins"),
         (b"manufacturer: A\nmodel: " + b"[" * 5000, "line 2: it nests too deep"),
