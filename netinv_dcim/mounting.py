@@ -51,13 +51,14 @@ class Mounted:
 
 
 def mounted(context: Context, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, Mounted]:
-    """The devices that have a position in these racks, by their own id; one statement."""
+    """The devices that have a position in these racks, from the bottom, by their own id; one statement."""
     wanted = [key for key in set(keys) if key is not None]
     device, kind = Device.__table__, DeviceType.__table__
     statement = (
         sa.select(device.c.id, device.c.rack_id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth)
         .join(kind, kind.c.id == device.c.device_type_id)
         .where(among(context.registry.dialect, device.c.rack_id), device.c.position.is_not(None))
+        .order_by(device.c.rack_id, device.c.position, device.c.id)
     )
     rows = context.execute(statement, {"keys": wanted}) if wanted else ()
     return {row[0]: Mounted(*row) for row in rows}
