@@ -13,11 +13,13 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Mapped
+from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth.models import User
 from netinv_core.columns import Json
-from netinv_core.model import SET_NULL, Choices, Record, Ref, choice, column, known, now, table_of, to
+from netinv_core.database import clock
+from netinv_core.masking import mask_change
+from netinv_core.model import SET_NULL, Base, Choices, Record, Ref, choice, column, known, now, table_of, to
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -31,7 +33,9 @@ class ObjectChange(Record):
     """One change of one object.
 
     ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and
-    ``after`` are representations; ``position`` orders the changes of one unit of work.
+    ``after`` are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
+    commits, given afterwards (:mod:`netinv_core.numbering`). ``time`` is when the row was written, while the object was held: of two
+    changes of one object, the later one has the later time.
     """
 
     __tablename__ = "core_object_change"
@@ -48,11 +52,22 @@ class ObjectChange(Record):
     before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
     after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
     position: Mapped[int] = column(hidden=True, default=0)
+    number: Mapped[int | None] = column(sa.BigInteger(), hidden=True, default=None, unique=True, index=True)
+
+
+class ChangeNumbering(Base):
+    """The one row (id 1) of what is known of the numbers of changes: the last one ``given``, and the highest of a change that is deleted."""
+
+    __tablename__ = "core_change_numbering"
+
+    id: Mapped[int] = mapped_column(sa.Integer(), primary_key=True, autoincrement=False)
+    given: Mapped[int] = mapped_column(sa.BigInteger())
+    pruned: Mapped[int] = mapped_column(sa.BigInteger())
 
 
 @dataclasses.dataclass
 class Change:
-    """What happened to one object; see :class:`ObjectChange`."""
+    """What happened to one object; see :class:`ObjectChange`. ``record`` is the id of its row, once that is written."""
 
     endpoint: Endpoint
     key: Any
@@ -60,6 +75,25 @@ class Change:
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     flat: dict[str, Any]
+    record: uuid.UUID | None = None
+
+    @property
+    def name(self) -> str:
+        """What the object is called in the change log."""
+        shown = self.after or self.before or {}
+        return str(shown.get(self.endpoint.resource.called or "display", ""))[:200]
+
+    def mask(self) -> None:
+        """Takes out what the change log does not keep, and keeps it visible that it changed."""
+        for name, mask in self.endpoint.masked.items():
+            old, new = (self.before or {}).get(name), (self.after or {}).get(name)
+            masked_old, masked_new = mask(old), mask(new)
+            if self.before is not None:
+                self.before = {**self.before, name: masked_old}
+            if self.after is not None:
+                masked_new = mask_change(old, new, masked_old, masked_new) if self.before is not None else masked_new
+                self.after = {**self.after, name: masked_new}
+            self.flat = {**self.flat, name: (self.after or self.before or {}).get(name)}
 
 
 class Journal:
@@ -92,23 +126,26 @@ class Journal:
         found, self._changes = list(self._changes.values()), {}
         recorded = [change for change in found if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
         if recorded:
+            for change in recorded:
+                change.mask()
             rows = [_row(context, change, position) for position, change in enumerate(recorded)]
-            context.write(sa.insert(table_of(ObjectChange)), rows)
+            context.write(sa.insert(table_of(ObjectChange)).values(time=clock(context.registry.dialect)), rows)
+            for change, row in zip(recorded, rows, strict=True):
+                change.record = row["id"]
+            context.registry.hooks.netinv_recorded(context=context, changes=recorded)
         return found
 
 
 def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
-    shown = change.after or change.before or {}
     return {
         "id": uuid.uuid4(),
-        "time": context.now,
         "user_id": context.identity.user_id,
         "user_name": context.identity.username,
         "request_id": context.request_id,
         "action": change.action,
         "changed_object_type": change.endpoint.label,
         "changed_object_id": change.key,
-        "object_repr": str(shown.get(change.endpoint.resource.called or "display", ""))[:200],
+        "object_repr": change.name,
         "object_data": change.flat,
         "before": change.before,
         "after": change.after,
@@ -116,7 +153,7 @@ def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
     }
 
 
-def flat(endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
+def flat(context: Context, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
     """The flat form of an object: its columns, references as ids, and what is kept beside its row."""
     found: dict[str, Any] = {}
     for name, sql_column in endpoint.table.c.items():
@@ -137,5 +174,5 @@ def flat(endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict
     for name, field in endpoint.fields.items():
         beside = name not in found and (field.attribute or name) not in endpoint.table.c
         if beside and name in shown and not (field.read_only or field.opt_in):
-            found[name] = field.flat(shown[name])
+            found[name] = field.flat_beside(context, row, shown[name])
     return found

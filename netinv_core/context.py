@@ -7,11 +7,12 @@ import dataclasses
 import datetime
 import pathlib
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 import zope.sqlalchemy
+from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changes import Journal
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
     from netinv_core.registry import Registry
     from netinv_core.write.draft import Draft
+
+
+@dataclasses.dataclass(eq=False)
+class Configuration:
+    """What a unit of work knows of the configuration: the process's cache for the version that it began with, or ``None``, read anew each time.
+
+    It is ``None`` where there was no request, and once the unit has changed the configuration itself.
+    """
+
+    cached: dict[Any, Any] | None = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -50,8 +61,43 @@ class Context:
     journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
     made: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
+    configuration: Configuration = dataclasses.field(default_factory=Configuration)
     _connection: sa.Connection | None = None
     _files: Files | None = None
+    _afterwards: dict[Any, Callable[[], None]] | None = None
+
+    def after_commit(self, function: Callable[[], None], name: Any = None) -> None:
+        """Has ``function`` called once the transaction is committed; when it is not, the function is forgotten.
+
+        Of several functions with one ``name`` the last is called.
+        """
+        if self._afterwards is None:
+            self._afterwards = {}
+            event.listen(self.session, "after_commit", self._committed)
+            event.listen(self.session, "after_rollback", self._rolled_back)
+        self._afterwards[name or object()] = function
+
+    def _committed(self, session: Session) -> None:
+        if session.get_nested_transaction() is None:
+            for function in self._forget():
+                function()
+
+    def _rolled_back(self, session: Session) -> None:
+        if session.get_nested_transaction() is None:  # what was done before a savepoint stands
+            self._forget()
+
+    def _forget(self) -> list[Callable[[], None]]:
+        found, self._afterwards = list((self._afterwards or {}).values()), {}
+        return found
+
+    def configured(self, name: Any, load: Callable[[Context], Any]) -> Any:
+        """What ``load`` finds in the configuration (resources that say so: ``configuration=True``), found once for a version of it."""
+        cached = self.configuration.cached
+        if cached is None:
+            return load(self)
+        if name not in cached:
+            cached[name] = load(self)
+        return cached[name]
 
     @property
     def files(self) -> Files:
@@ -67,6 +113,12 @@ class Context:
             options = options_for(self.registry.dialect, writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
         return self._connection
+
+    def release(self) -> None:
+        """Gives the connection back, for one that waits while others need it; what is asked for next takes one again."""
+        self.session.close()
+        self._connection = None
+        self.forget()
 
     def on_behalf(self) -> Self:
         """The same unit of work for what the service itself does because of the user: all is permitted, and recorded as the user's."""

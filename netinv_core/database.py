@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import uuid
 from typing import Any
@@ -15,6 +16,8 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import TypeDecorator
+
+from netinv_core.columns import Timestamp
 
 WRITING = "netinv_writing"
 
@@ -143,6 +146,18 @@ def matching(dialect: str, expression: Any, pattern: str, *, ignore_case: bool) 
         return expression.op("REGEXP", is_comparison=True)(("(?i)" if ignore_case else "") + pattern)
     flags = "(?i)" if ignore_case else "(?-i)"
     return expression.op("REGEXP", is_comparison=True)(flags + pattern)
+
+
+def clock(dialect: str) -> ColumnElement[Any]:
+    """The time at which a statement runs, by the one clock that all processes share: the database's.
+
+    What was written after waiting for a row carries a later time than what held it, on whatever machine either was asked for.
+    """
+    if dialect == "postgresql":
+        return sa.func.clock_timestamp()
+    if dialect == "sqlite":
+        return sa.literal(datetime.datetime.now(datetime.UTC), Timestamp())
+    return sa.literal_column("UTC_TIMESTAMP(6)")
 
 
 def lock_rows(statement: Any) -> Any:

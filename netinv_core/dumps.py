@@ -15,6 +15,7 @@ from typing import Any
 
 Fields = Mapping[str, Any]
 Key = tuple[str, Any]
+Needs = Mapping[str, Mapping[Any, Fields]]
 
 CONTENT_TYPE_LENGTH = 2
 
@@ -31,7 +32,7 @@ class Source:
     columns by which an object that is already here is recognised (the last may not be null; when not given: the
     resource's natural key, where it is unique). ``within`` names the reference to what an object is a part of: when that is not
     here, neither is the part, and that is no fault of its own. ``needs`` are objects that this system asks for and the dump does not
-    have: labels to keys to fields.
+    have: labels to keys to fields, or what gives them for the dump. What comes ``first`` decides how objects of any model may be.
     """
 
     to: str
@@ -43,7 +44,12 @@ class Source:
     later: Sequence[str] = ()
     by: Sequence[str] = ()
     within: str = ""
-    needs: Mapping[str, Mapping[Any, Fields]] = dataclasses.field(default_factory=dict)
+    needs: Needs | Callable[[Dump], Needs] = dataclasses.field(default_factory=dict)
+    first: bool = False
+
+    def needed(self, dump: Dump) -> Needs:
+        """The objects that this system asks for and a dump does not have."""
+        return self.needs(dump) if callable(self.needs) else self.needs
 
 
 @dataclasses.dataclass(frozen=True)

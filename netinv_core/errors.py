@@ -85,6 +85,12 @@ class Conflict(_Detailed):
     status = 409
 
 
+class Gone(_Detailed):
+    """410: what is asked for was there, and is not kept any longer."""
+
+    status = 410
+
+
 class TooLarge(_Detailed):
     """413: the body holds more than is taken."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     import click
 
     from netinv_core.app import App
+    from netinv_core.changes import Change
     from netinv_core.context import Context
     from netinv_core.dumps import Derived, Part, Source
+    from netinv_core.http.metrics import Sample
     from netinv_core.read.filters import Filter
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.resource import Spec
+    from netinv_core.work import Task
 
 hookspec = pluggy.HookspecMarker("netinv")
 hookimpl = pluggy.HookimplMarker("netinv")
@@ -37,6 +40,11 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]: 
 
 
 @hookspec
+def netinv_parameters(context: Context, endpoint: Endpoint) -> Mapping[str, Filter]:  # type: ignore[empty-body]
+    """Query parameters of a resource that depend on the configuration; asked when a query names one that the resource itself does not have."""
+
+
+@hookspec
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:  # type: ignore[empty-body]
     """Steps (:class:`netinv_core.read.paths.Relation`) to attach to a resource of any package, by name."""
 
@@ -49,6 +57,11 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:  # ty
 @hookspec
 def netinv_dependents(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
     """Rows that go with an object of any model (:class:`netinv_core.write.delete.Dependents`)."""
+
+
+@hookspec
+def netinv_context_scopes(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
+    """What config contexts may be limited to, and which objects have one (``netinv_extras.context_scopes.Scope``)."""
 
 
 @hookspec
@@ -67,5 +80,20 @@ def netinv_commands() -> Mapping[str, Iterable[click.Command]]:  # type: ignore[
 
 
 @hookspec
+def netinv_recorded(context: Context, changes: Sequence[Change]) -> None:
+    """Told of the changes of a unit of work, in its transaction, once their records are written."""
+
+
+@hookspec
+def netinv_tasks(registry: Registry) -> Iterable[Task]:  # type: ignore[empty-body]
+    """What the worker does beside the core's own tasks (:class:`netinv_core.work.Task`)."""
+
+
+@hookspec
 def netinv_status(context: Context) -> dict[str, Any]:  # type: ignore[empty-body]
     """Entries for ``/api/status/``."""
+
+
+@hookspec
+def netinv_metrics(context: Context) -> Iterable[Sample]:  # type: ignore[empty-body]
+    """Figures for ``/metrics`` (:class:`netinv_core.http.metrics.Sample`)."""

@@ -93,7 +93,7 @@ class Import:
         before = self._shown(label, bodies)
         new = [key for key in bodies if key not in before]
         self._attempt(label, new, lambda some: self._create(label, {key: bodies[key] for key in some}))
-        changes = {key: self._differing(shown, bodies[key]) for key, shown in before.items()}
+        changes = {key: self._differing(label, shown, bodies[key]) for key, shown in before.items()}
         for key, change in changes.items():
             self.here.add((label, key))
             if not change:
@@ -111,7 +111,7 @@ class Import:
                 except Missing as error:
                     self.report.incomplete.append(((label, key), self._why(error)))
         before = self._shown(label, bodies)
-        changes = {key: change for key, shown in before.items() if (change := self._differing(shown, bodies[key]))}
+        changes = {key: change for key, shown in before.items() if (change := self._differing(label, shown, bodies[key]))}
         self._attempt(label, list(changes), lambda some: self._update(label, {key: changes[key] for key in some}, before))
 
     def _settle_part(self, key: Key, part: Part, fields: Mapping[str, Any]) -> None:
@@ -167,9 +167,16 @@ class Import:
             if equal in wanted and len(ids) == 1 and ids[0] not in taken:
                 self.ids[label, wanted[equal]] = ids[0]
 
-    def _differing(self, shown: Body, body: Body) -> Body:
-        """What of a body differs from a representation."""
-        return {name: value for name, value in body.items() if not self._is_shown(shown.get(name), value)}
+    def _differing(self, label: str, shown: Body, body: Body) -> Body:
+        """What of a body differs from a representation; where a field merges what is sent, only its members count."""
+        fields, found = self._endpoint(label).writable, {}
+        for name, value in body.items():
+            there = shown.get(name)
+            if fields[name].merges and isinstance(there, dict) and isinstance(value, dict):
+                there = {member: there.get(member) for member in value}
+            if not self._is_shown(there, value):
+                found[name] = value
+        return found
 
     def _is_shown(self, shown: Any, value: Any) -> bool:
         """Whether a value is the one that is there; a file is, when one with the same content is kept."""

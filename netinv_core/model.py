@@ -35,6 +35,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, MappedColumn, mapped_column
 
 from netinv_core.columns import Chars, Json, LongText, Timestamp
 from netinv_core.files import LENGTH
+from netinv_core.masking import mask
 
 PROTECT = "protect"
 CASCADE = "cascade"
@@ -86,7 +87,8 @@ class Column:
 
     ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
     not hidden are held as they are. ``folder`` is where the files are kept that the column names. ``shows`` is
-    what a reference shows of its target after ``display, id, url``, where that is not its brief form.
+    what a reference shows of its target after ``display, id, url``, where that is not its brief form. ``max_length`` bounds text whose
+    column holds more. ``masked`` gives what the change log keeps of a value in place of it (:mod:`netinv_core.masking`).
     """
 
     kind: str = "value"
@@ -100,6 +102,7 @@ class Column:
     minimum: int | None = None
     maximum: int | None = None
     min_length: int | None = None
+    max_length: int | None = None
     pattern: str | None = None
     pattern_error: str = "Enter a valid value."
     choices: Choices | None = None
@@ -111,6 +114,7 @@ class Column:
     parse: Callable[[Any], Any] | None = None
     flat: Callable[[Any], Any] | bool | None = None
     folder: str = ""
+    masked: Callable[[Any], Any] | None = None
 
 
 NAMING = {
@@ -204,9 +208,7 @@ def required_text(length: int | None = None, help: str = "", **known: Any) -> Ma
     return column(LongText() if length is None else Chars(length), help=help, **known)
 
 
-def whole(
-    minimum: int | None = None, maximum: int | None = None, help: str = "", **known: Any
-) -> MappedColumn[Any]:
+def whole(minimum: int | None = None, maximum: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
     """An integer within bounds, both included."""
     type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
     return column(type_, minimum=minimum, maximum=maximum, help=help, **known)
@@ -217,9 +219,12 @@ def number(digits: int, places: int, help: str = "", **known: Any) -> MappedColu
     return column(Numeric(digits, places, asdecimal=True), help=help, **known)
 
 
-def choice(
-    choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any
-) -> MappedColumn[Any]:
+def secret(length: int = 255, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """An optional text that is kept sealed (:func:`netinv_core.auth.keys.seal`): clear to who may view the object, masked in the change log."""
+    return column(LongText(), default="", kind="secret", blank=True, max_length=length, masked=mask, help=help, **known)
+
+
+def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any) -> MappedColumn[Any]:
     """One of a closed set; read as ``{value, label}`` unless ``plain``. ``default=""`` makes it optional."""
     type_ = Chars(length) if length else Integer()
     blank = known.pop("blank", default == "")
@@ -307,9 +312,7 @@ def to(
     return mapped_column(ForeignKey(target.__table__.c.id), **options)
 
 
-def many_to_many(
-    name: str, owner: str, target: str, *, back: str | None = None, count: str | None = None
-) -> SATable:
+def many_to_many(name: str, owner: str, target: str, *, back: str | None = None, count: str | None = None) -> SATable:
     """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``.
 
     A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late :class:`Link`,
@@ -359,9 +362,7 @@ class Record(Base):
 
     __abstract__ = True
 
-    id: Mapped[uuid.UUID] = mapped_column(
-        Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": Column(read_only=True)}
-    )
+    id: Mapped[uuid.UUID] = mapped_column(Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": Column(read_only=True)})
 
 
 class Tracked(Record):
@@ -369,12 +370,8 @@ class Tracked(Record):
 
     __abstract__ = True
 
-    created: Mapped[datetime.date] = mapped_column(
-        Date(), sort_order=90, info={"netinv": Column(read_only=True)}, default=lambda: now().date()
-    )
-    last_updated: Mapped[datetime.datetime] = mapped_column(
-        Timestamp(), sort_order=91, info={"netinv": Column(read_only=True)}, default=now
-    )
+    created: Mapped[datetime.date] = mapped_column(Date(), sort_order=90, info={"netinv": Column(read_only=True)}, default=lambda: now().date())
+    last_updated: Mapped[datetime.datetime] = mapped_column(Timestamp(), sort_order=91, info={"netinv": Column(read_only=True)}, default=now)
 
 
 class Organizational(Tracked):
@@ -382,9 +379,7 @@ class Organizational(Tracked):
 
     __abstract__ = True
 
-    custom_field_data: Mapped[dict[str, Any]] = mapped_column(
-        Json(), default=dict, sort_order=92, info={"netinv": Column(hidden=True)}
-    )
+    custom_field_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, sort_order=92, info={"netinv": Column(hidden=True)})
 
 
 class Primary(Organizational):
@@ -400,15 +395,9 @@ class Tree:
     ``tree_names`` holds the names from the root down.
     """
 
-    tree_key: Mapped[str] = mapped_column(
-        LongText(), default="", sort_order=93, info={"netinv": Column(hidden=True)}
-    )
-    tree_names: Mapped[list[Any]] = mapped_column(
-        Json(), default=list, sort_order=94, info={"netinv": Column(hidden=True)}
-    )
-    tree_level: Mapped[int] = mapped_column(
-        Integer(), default=0, sort_order=95, info={"netinv": Column(hidden=True)}
-    )
+    tree_key: Mapped[str] = mapped_column(LongText(), default="", sort_order=93, info={"netinv": Column(hidden=True)})
+    tree_names: Mapped[list[Any]] = mapped_column(Json(), default=list, sort_order=94, info={"netinv": Column(hidden=True)})
+    tree_level: Mapped[int] = mapped_column(Integer(), default=0, sort_order=95, info={"netinv": Column(hidden=True)})
 
 
 def table_of(model: type[Base]) -> SATable:
@@ -422,4 +411,3 @@ def known(column: Any) -> Column:
     """What the service knows of a column of a mapped table."""
     found = column.info.get("netinv")
     return found if isinstance(found, Column) else Column()
-

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pluggy
+import sqlalchemy as sa
 
 from netinv_core import fields as kinds
 from netinv_core import hookspecs
@@ -99,8 +100,11 @@ class Endpoint:
 
     def parse_key(self, text: str) -> Any:
         """An id from a path; ``None`` when it cannot be one."""
+        if self.key_type is int:
+            most = 2**63 if isinstance(self.table.c.id.type, sa.BigInteger) else 2**31
+            return number if text.isdecimal() and len(text) < 20 and (number := int(text)) < most else None
         try:
-            return self.key_type(text) if self.key_type is not int or text.isdecimal() else None
+            return self.key_type(text)
         except ValueError:
             return None
 
@@ -155,6 +159,11 @@ class Endpoint:
         return collections.namedtuple(self.model.__name__, self.table.c.keys(), rename=True)
 
     @functools.cached_property
+    def masked(self) -> dict[str, Callable[[Any], Any]]:
+        """What the change log keeps in place of a field's value, by field."""
+        return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := known(column).masked) is not None}
+
+    @functools.cached_property
     def costly(self) -> frozenset[str]:
         """The fields that a request can leave out."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
@@ -174,6 +183,11 @@ class Endpoint:
     def opt_in(self) -> frozenset[str]:
         """The fields that a request must ask for."""
         return frozenset(name for name, field in self.fields.items() if field.opt_in)
+
+    @functools.cached_property
+    def varying(self) -> list[kinds.Field]:
+        """The fields whose form in older versions the configuration decides."""
+        return [field for field in self.fields.values() if type(field).downgrade is not kinds.Field.downgrade]
 
     @functools.cached_property
     def writable(self) -> dict[str, kinds.Field]:
@@ -211,7 +225,7 @@ class Endpoint:
                 self.relations[attribute.removesuffix("_id")] = paths.forward(registry, attribute, link)
         for name, field in self.fields.items():
             if isinstance(field, kinds.Many):
-                self.relations[name] = paths.across(registry, field.to, field.table)
+                self.relations[name] = paths.across(registry, field.to, field.pairs)
             elif isinstance(field, kinds.Labels):
                 self.relations[name] = paths.to_labels(field.table)
             elif isinstance(field, kinds.Back):
@@ -232,7 +246,7 @@ class Endpoint:
                 target.fields.setdefault(link.count, spec.make(self.registry, target))
         for field in list(self.fields.values()):
             if isinstance(field, kinds.Many) and field.back and field.target is not None:
-                field.target.relations[field.back] = paths.across(self.registry, self.label, field.table, "target_id", "owner_id")
+                field.target.relations[field.back] = paths.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
                 field.target.backs.add(field.back)
 
     def attach(self) -> None:
@@ -294,8 +308,17 @@ class Registry:
         self.manager.add_hookspecs(hookspecs)
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
-        self.cache: dict[Any, Any] = {}
-        self.cache_version: int | None = None
+        self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
+
+    def cached(self, version: int) -> dict[Any, Any]:
+        """What this process has cached of a version of the configuration; of another version it keeps nothing.
+
+        Whoever still works with an earlier version keeps a dictionary of its own, so nothing stale gets into a later one.
+        """
+        found = self._cached
+        if found[0] != version:
+            found = self._cached = (version, {})
+        return found[1]
 
     @property
     def hooks(self) -> Any:

@@ -39,7 +39,7 @@ class VersionChange:
     """What was different before API version ``since``.
 
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
-    form to the newest; ``absent`` names the fields that older versions do not know. ``schema`` takes the OpenAPI schema
+    form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they know. ``schema`` takes the OpenAPI schema
     of the object, read or written, to the older one: needed where a field is there in both with another form.
     """
 
@@ -48,6 +48,7 @@ class VersionChange:
     upgrade: Upgrade = dict
     schema: Callable[[dict[str, Any]], dict[str, Any]] = dict
     absent: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
 
 
 def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> Spec:

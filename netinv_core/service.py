@@ -12,7 +12,7 @@ from pyramid.config import Configurator
 from pyramid.request import Request
 from sqlalchemy.engine import Engine
 
-from netinv_core import content_types
+from netinv_core import content_types, work
 from netinv_core import settings as known_settings
 from netinv_core.app import Broken, Packages, discover
 from netinv_core.auth.identity import ANONYMOUS
@@ -51,9 +51,9 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     known = known_settings.read(settings)
     engine = engine_for(known)
     app = make_app(engine, known, settings)
+    if known["queue_url"]:
+        work.call_urgent(app.registry.netinv)
     if known["embedded_worker"] and known["queue_url"]:
-        from netinv_core import work  # Huey and Redis take 8 MiB that a service without a worker can spare
-
         huey = work.queue(known["queue_url"])
         work.add_tasks(huey, engine, app.registry.netinv)
         work.start_embedded(huey)
@@ -86,6 +86,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.include("netinv_core.http.roots")
     config.include("netinv_core.http.documents")
     config.include("netinv_core.http.media")
+    config.include("netinv_core.http.metrics")
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
@@ -100,7 +101,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
 
 def _attempts(request: Request) -> int:
     """How often a request may be run: what only reads meets nobody, and a large body is not kept."""
-    length = request.content_length
+    length = request.content_length if request.is_body_readable else 0
     return ATTEMPTS if request.method in WRITES and length is not None and length <= MOST_KEPT else 1
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import pathlib
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,6 +30,22 @@ def _size(text: str) -> int:
     return int(number) * {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit.strip()]
 
 
+def _seconds(text: str) -> float:
+    """Seconds, more than none."""
+    found = float(text)
+    if not 0 < found < float("inf"):
+        raise ValueError(text)
+    return found
+
+
+def _targets(text: str) -> tuple[str, ...]:
+    """Networks (an address alone is one) and host names."""
+    for word in text.split():
+        if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
+            ipaddress.ip_network(word, strict=False)
+    return tuple(word.lower() for word in text.split())
+
+
 # name → (reader of the text, default)
 KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
@@ -44,6 +62,12 @@ KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
     "exempt_view_permissions": (_words, ()),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
+    "feed_waiters": (int, 2),
+    "webhook_allow": (_targets, ()),
+    "webhook_connect_timeout": (_seconds, 3.0),
+    "webhook_read_timeout": (_seconds, 10.0),
+    "webhook_total_timeout": (_seconds, 30.0),
+    "webhook_threads": (int, 32),
     "media_root": (str, "var/media"),
     "max_upload_size": (_size, 5 * 2**20),
 }

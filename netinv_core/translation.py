@@ -20,6 +20,7 @@ Body = dict[str, Any]
 _NAMESPACE = uuid.UUID("6d1a3f0e-5f0c-4c8e-9a59-7f6c52a8f0b4")
 _BOOKKEEPING = frozenset({"created", "last_updated"})
 _TREE = frozenset({"lft", "rght", "tree_id", "level"})
+_NAMES = {"custom_field_data": "custom_fields"}
 _NOTHING: tuple[Any, ...] = (None, "", False, [], {})
 
 
@@ -60,7 +61,7 @@ class Translation:
 
     def _add_what_is_needed(self, known: Mapping[str, Source]) -> Iterator[Key]:
         for source in list(self.sources.values()):
-            for label, objects in source.needs.items():
+            for label, objects in source.needed(self.dump).items():
                 self.sources[label] = known[label]
                 for key, fields in objects.items():
                     self.dump.objects.setdefault(label, {})[key] = fields
@@ -85,7 +86,8 @@ class Translation:
 
         :raises ValueError: when references go round in a circle
         """
-        graph = {label: self._referred_to(label) & self.sources.keys() - {label} for label in self.sources}
+        first = {label for label, source in self.sources.items() if source.first}
+        graph = {label: (self._referred_to(label) | (set() if label in first else first)) & self.sources.keys() - {label} for label in self.sources}
         try:
             return list(graphlib.TopologicalSorter(graph).static_order())
         except graphlib.CycleError as error:
@@ -128,13 +130,16 @@ class Translation:
         ignored = {*_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}
         body: Body = {}
         for there, value in fields.items():
-            name = source.rename.get(there, there)
+            name = source.rename.get(there, _NAMES.get(there, there))
             if not _is_told(source, there) or there in ignored or (name in source.later) is not later:
                 continue
             try:
                 if there in source.omit:
                     raise Unavailable(source.omit[there])
-                found = self._value(endpoint.writable.get(name), there, value, fields)
+                field = endpoint.writable.get(name)
+                if field is not None and field.merges and not value:
+                    continue
+                found = self._value(field, there, value, fields)
             except Unavailable as reason:
                 if value not in _NOTHING:
                     self.left_out[label, there, str(reason)] += 1

@@ -22,6 +22,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.changes import ChangeNumbering
 from netinv_core.content_types import register
 from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
@@ -155,7 +156,7 @@ permissions = Resource(
     brief=["name", "enabled", "object_types", "groups", "users", "actions"],
     search=["name", "description"],
     fields=[
-        labels("object_types", permission_types, required=True),
+        labels("object_types", permission_types, required=True, empty=False),
         many("groups", permission_groups, "auth.group", default=[], back="object_permissions", brief_name="name", plain=True),
         many("users", permission_users, "users.user", default=[], back="object_permissions", brief_name="username", plain=True),
     ],
@@ -203,9 +204,11 @@ def netinv_app() -> App:
 
 @hookimpl
 def netinv_seed(context: Context) -> None:
-    """The configuration version, and the name of every model."""
+    """The configuration version, where the numbers of changes begin, and the name of every model."""
     table = table_of(ConfigurationVersion)
     if context.execute(sa.select(table.c.id)).first() is None:
         context.write(sa.insert(table).values(id=1, number=1))
+    numbering = table_of(ChangeNumbering)
+    if context.execute(sa.select(numbering.c.id)).first() is None:
+        context.write(sa.insert(numbering).values(id=1, given=0, pruned=0))
     register(context, context.registry.endpoints)
-

@@ -20,6 +20,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.database import lock_rows
 from netinv_core.errors import Denied
 from netinv_core.model import now, table_of
 
@@ -103,21 +104,19 @@ def by_username(context: Context, username: str) -> Identity:
     row = context.execute(_by_name, {"username": username}).first()
     if row is None:
         raise LookupError(f"no user is called {username!r}")
-    return _identity(context, row, writes=True)
+    found = _identity(context, row, writes=True)
+    context.configuration.cached = None  # a command may last: it goes by the configuration of each moment
+    return found
 
 
 def _identity(context: Context, row: Any, *, writes: bool) -> Identity:
     if not row.is_active:
         raise Denied("User inactive")
-    registry = context.registry
-    if row.version != registry.cache_version:
-        registry.cache, registry.cache_version = {}, row.version
+    context.configuration.cached = context.registry.cached(row.version)
     if row.is_superuser:
         return Identity(row.id, row.username, True, writes)
-    cache, name = registry.cache, ("permissions", row.id)
-    if name not in cache:
-        cache[name] = _permissions_of(context, row.id)
-    return Identity(row.id, row.username, False, writes, cache[name])
+    permissions = context.configured(("permissions", row.id), lambda context: _permissions_of(context, row.id))
+    return Identity(row.id, row.username, False, writes, permissions)
 
 
 def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
@@ -140,8 +139,14 @@ def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
     return found
 
 
+def lock_configuration(context: Context) -> None:
+    """Has others who change the configuration wait until this transaction ends, for rules over all of it."""
+    table = table_of(ConfigurationVersion)
+    context.execute(lock_rows(sa.select(table.c.number).where(table.c.id == 1)))
+
+
 def configuration_changed(context: Context) -> None:
-    """Raises the configuration version: every process drops what it cached when it next authenticates."""
+    """Raises the configuration version: every process drops what it cached when it next authenticates, this unit of work at once."""
     table = table_of(ConfigurationVersion)
     context.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
-    context.registry.cache_version = None
+    context.configuration.cached = None

@@ -7,11 +7,12 @@ setting ``netinv.secret``, so that its owner can read it again and a stolen data
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import secrets
 
 import argon2
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 
 KEY_LENGTH = 40
 _hasher = argon2.PasswordHasher()
@@ -27,9 +28,26 @@ def digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+@functools.cache
 def sealer(secret: str) -> Fernet:
     """The cipher for the setting ``netinv.secret``."""
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"netinv token keys" + secret.encode()).digest()))
+
+
+def seal(secret: str, text: str) -> str:
+    """A text as it is kept in the database; nothing stays nothing."""
+    return sealer(secret).encrypt(text.encode()).decode() if text else ""
+
+
+def unseal(secret: str, sealed: str) -> str:
+    """What was sealed.
+
+    :raises ValueError: when it was sealed under another ``netinv.secret``
+    """
+    try:
+        return sealer(secret).decrypt(sealed.encode()).decode() if sealed else ""
+    except InvalidToken:
+        raise ValueError("It was sealed under another netinv.secret.") from None
 
 
 def hash_password(password: str) -> str:

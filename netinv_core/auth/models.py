@@ -33,9 +33,7 @@ class Group(Base):
 
     __tablename__ = "core_group"
 
-    id: Mapped[int] = mapped_column(
-        sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True)}
-    )
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True)})
     name: Mapped[str] = required_text(150, unique=True)
 
 
@@ -89,9 +87,7 @@ class ObjectPermission(Record):
     description: Mapped[str] = text(200)
     enabled: Mapped[bool] = switch(True)
     actions: Mapped[list[Any]] = column(Json(), kind="json", help="The list of actions granted by this permission")
-    constraints: Mapped[Any | None] = document(
-        "Queryset filter matching the applicable objects of the selected type(s)"
-    )
+    constraints: Mapped[Any | None] = document("Queryset filter matching the applicable objects of the selected type(s)")
 
 
 class ConfigurationVersion(Base):
@@ -107,4 +103,3 @@ user_groups = many_to_many("core_user_group", "core_user", "core_group")
 permission_users = many_to_many("core_permission_user", "core_permission", "core_user")
 permission_groups = many_to_many("core_permission_group", "core_permission", "core_group")
 permission_types = labels_of("core_permission_type", "core_permission")
-

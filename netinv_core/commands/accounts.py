@@ -34,9 +34,7 @@ def user() -> None:
 @click.option("--with-token", is_flag=True, help="Also make a token and print it.")
 @click.option("--unless-any", is_flag=True, help="Do nothing when there already is an account.")
 @click.pass_obj
-def create_user(
-    environment: Environment, username: str, superuser: bool, password: str | None, email: str, with_token: bool, unless_any: bool
-) -> None:
+def create_user(environment: Environment, username: str, superuser: bool, password: str | None, email: str, with_token: bool, unless_any: bool) -> None:
     """Create the account USERNAME; what is printed is not shown again."""
     chosen = password or secrets.token_urlsafe(12)
     with environment.context() as context:

@@ -12,9 +12,7 @@ from netinv_core.commands.extending import Extensible, packages
 
 
 @click.group("netinv", cls=Extensible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option(
-    "-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file."
-)
+@click.option("-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file.")
 @click.version_option(package_name="netinv-core", prog_name="netinv")
 @click.pass_context
 def cli(context: click.Context, config: str) -> None:

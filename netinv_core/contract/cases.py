@@ -9,6 +9,7 @@ from typing import Any
 from netinv_core import fields as kinds
 from netinv_core.contract.samples import NoSample, Samples, generic_pairs
 from netinv_core.contract.service import Api, Service, Unique
+from netinv_core.http import versions
 from netinv_core.registry import Endpoint, Registry
 
 
@@ -51,7 +52,8 @@ class Case:
 
     def shown_names(self) -> list[str]:
         """The members of a representation that is asked for without more, in order."""
-        return [name for name, field in self.endpoint.fields.items() if not (field.write_only or name in self.endpoint.opt_in)]
+        hidden = self.endpoint.opt_in | versions.absent(self.endpoint, versions.NEWEST)
+        return [name for name, field in self.endpoint.fields.items() if not (field.write_only or name in hidden)]
 
     def nobody(self) -> Any:
         """An id that no object has."""
@@ -60,6 +62,8 @@ class Case:
     def changes(self) -> Iterator[tuple[kinds.Field, Any]]:
         """Every field that samples have another value for, with that value."""
         for field in self.endpoint.writable.values():
+            if field.name in versions.absent(self.endpoint, versions.NEWEST):
+                continue
             plain = isinstance(field, kinds.Value | kinds.Reference | kinds.Many | kinds.Labels)
             if plain and not any(field.name in pair for pair in generic_pairs(self.endpoint)):
                 try:

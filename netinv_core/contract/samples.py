@@ -112,7 +112,7 @@ class Samples:
             found = self.shared(target, endpoint)
         if isinstance(field, kinds.Status):
             return found["slug"]
-        return found["id"] if single else [found["id"]]
+        return found["id"] if single else [found[getattr(field, "by", None) or "id"]]
 
     def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
         for candidate in _candidates(field, number, self.unique, another=another):

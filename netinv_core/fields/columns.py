@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields.field import Field
 from netinv_core.fields.images import Image
 from netinv_core.fields.references import Reference, Status
+from netinv_core.fields.sealed import Sealed
 from netinv_core.fields.types import JSON_TYPES
 from netinv_core.fields.values import Choice, Value
 from netinv_core.model import Column
@@ -57,7 +58,7 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
         python_type = column.type.python_type
     except NotImplementedError:
         python_type = object
-    length = getattr(column.type, "length", None) if python_type is str else None
+    length = known.max_length or (getattr(column.type, "length", None) if python_type is str else None)
     digits = (column.type.precision, column.type.scale) if python_type is decimal.Decimal else None
     openapi = dict(JSON_TYPES.get(python_type, {})) if known.kind != "json" else {}
     if length:
@@ -78,4 +79,6 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
     }
     if known.choices is not None:
         return Choice(choices=known.choices, plain=known.plain, **common)
+    if known.kind == "secret":
+        return Sealed(registry=registry, **common)
     return Value(**common)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -26,8 +26,9 @@ class Field:
 
     ``kind`` is the type OPTIONS shows; ``costly`` fields can be left out with ``exclude``, ``opt_in`` fields are read
     when ``include`` names them and shown in the answer to a write; ``attribute`` is the
-    column that holds the value, when one does; ``nested`` says whether the field is ``shown``, ``absent`` or
-    ``null`` where its resource is nested in another.
+    column that holds the value, when one does; ``merges`` says that the members of
+    what is sent join those that are there; ``nested`` says whether the field is ``shown``, ``absent`` or
+    ``null`` where another resource refers to its own (``null`` in no list).
     """
 
     name: str
@@ -40,6 +41,7 @@ class Field:
     nullable: bool = False
     costly: bool = False
     opt_in: bool = False
+    merges: bool = False
     nested: str = "shown"
     default: Any = NONE
     attribute: str | None = None
@@ -83,6 +85,18 @@ class Field:
     def flat(self, shown: Any) -> Any:
         """What the change log's flat form keeps of a value kept outside the object's own row, given its representation."""
         return shown
+
+    def flat_beside(self, context: Context, row: Mapping[str, Any], shown: Any) -> Any:
+        """As :meth:`flat`, given the row too: for a field that keeps its value in a column which has another name."""
+        return self.flat(shown)
+
+    def downgrade(self, context: Context, version: str) -> Callable[[Any], Any] | None:
+        """How an older API version shows the value, where the configuration decides that; ``None`` when as it is."""
+        return None
+
+    def upgrade(self, context: Context, version: str) -> Callable[[Any], Any] | None:
+        """What a value written for an older API version is in the newest; ``None`` when the same."""
+        return None
 
     def options(self) -> dict[str, Any]:
         """The entry under ``actions.POST`` of OPTIONS."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 
+NO_LABEL = "Invalid value. Specify a content type as '<app_label>.<model_name>'."
+
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Many(Field):
     """Objects on the far side of an association table, nested; written as a list that replaces the former one.
 
     ``plain`` lists word their errors as lists of ids do; ``brief_name`` is the one field of each object that the brief
-    form shows.
+    form shows. ``by`` is a column of theirs that is listed and written in place of each object.
     """
 
     table: Any
@@ -35,6 +38,12 @@ class Many(Field):
     back: str | None = None
     plain: bool = False
     brief_name: str | None = None
+    by: str | None = None
+
+    @property
+    def pairs(self) -> Any:
+        """What holds the ids of objects and of what they list, as ``owner_id`` and ``target_id``: the table, or a part of it."""
+        return self.table
 
     @property
     def target(self) -> Endpoint | None:
@@ -48,8 +57,18 @@ class Many(Field):
         target = self.target
         if target is None:
             return lambda row, page: []
-        inner = Plan(plan.registry, target, key=self.table.c.owner_id, through=self.table, ordered=True)
-        return grouped(plan, place, inner.finish_nested())
+        pairs = self.pairs
+        inner = Plan(plan.registry, target, key=pairs.c.owner_id, through=pairs, ordered=True)
+        return self.listed(plan, place, inner.finish_nested(listed=True))
+
+    def listed(self, plan: Plan, place: Place, inner: Plan) -> Reader:
+        """A reader of the list of what ``inner`` finds by the ids at ``place``, in the form in which it is shown."""
+        read, by = self.grouped(plan, place, inner), self.by
+        return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
+
+    def grouped(self, plan: Plan, place: Place, inner: Plan) -> Reader:
+        """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+        return grouped(plan, place, inner)
 
     def brief_reader(self, plan: Plan, place: Place) -> Reader:
         read, name = self.reader(plan, place), self.brief_name
@@ -78,25 +97,27 @@ class Many(Field):
         replace_rows(context, self.table, "target_id", self.name, drafts)
 
     def flat(self, shown: Any) -> Any:
-        return [item["id"] for item in shown]
+        return shown if self.by is not None else [item["id"] for item in shown]
 
     def schema(self) -> dict[str, Any]:
-        return self._described({"type": "array", "items": nested_schema(self.target)})
+        return self._described({"type": "array", "items": {"type": "string"} if self.by is not None else nested_schema(self.target)})
 
     def brief_schema(self) -> dict[str, Any]:
         return self.schema() if self.brief_name is None else self._described({"type": "array", "items": {"type": "string"}})
 
     def written_schema(self) -> dict[str, Any]:
-        return self._described({"type": "array", "items": named_schema(self.target)})
+        return self.schema() if self.by is not None else self._described({"type": "array", "items": named_schema(self.target)})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Labels(Field):
-    """Content types in an association table, as ``app.model`` labels."""
+    """Content types in an association table, as ``app.model`` labels; ``allowed(registry, label)`` says which ones, ``empty`` whether there may be none."""
 
     table: Any
     registry: Registry
     kind: str = "field"
+    empty: bool = True
+    allowed: Callable[[Registry, str], bool] = lambda registry, label: True
 
     def sources(self) -> Collection[str]:
         return ()
@@ -116,12 +137,14 @@ class Labels(Field):
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
-        if not isinstance(value, list):
-            raise refused_list(value)
-        if not value and self.required:
+        if not isinstance(value, list | dict):
+            raise refused_items(value)
+        if not (value or self.empty):
             raise colander.Invalid(None, "This list may not be empty.")
         for label in value:
-            if self.registry.content_type(label) is None:
+            if not isinstance(label, str) or label.count(".") != 1:
+                raise colander.Invalid(None, NO_LABEL)
+            if self.registry.content_type(label) is None or not self.allowed(self.registry, label):
                 raise colander.Invalid(None, f"Invalid content type: {label}")
         draft.many[self.name] = list(dict.fromkeys(value))
 

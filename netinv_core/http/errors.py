@@ -62,8 +62,6 @@ def _exists(request: Request, path: str) -> bool:
     return True
 
 
-
-
 def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
     """A constraint of the database that a change made at the same time violated."""
     log.warning("integrity error answered 409: %s", error.orig)

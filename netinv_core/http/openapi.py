@@ -201,20 +201,21 @@ class _Writer:
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
-        """A route below a resource's items."""
+        """A route below a resource's items, or below its list."""
+        place, keys = ("", []) if action.whole else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
             shape: Shape = getattr(view, "shape", _UNSAID)
-            name = "list" if method == "get" and shape.form != "one" else _ACTION_NAMES[method]
+            name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.whole and method != 'get')}{_ACTION_NAMES[method]}"
             shown = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             made = _operation(f"{endpoint.path}{action.name}/", name, _summary(view), shown if status != "204" else None, status, (Invalid, Denied, NotFound))
             pages = [_ref(name, "parameters") for name in ("limit", "offset")] if shape.form == "page" else []
-            made["parameters"] = [self._key(endpoint), _ref("api_version", "parameters"), *pages, *map(dict, shape.query)]
+            made["parameters"] = [*keys, _ref("api_version", "parameters"), *pages, *map(dict, shape.query)]
             made["responses"][status].get("content", {}).update({media: {"schema": {"type": "string"}} for media in shape.also})
             if shape.takes is not None and method != "get":
                 made["requestBody"] = _body(self.shown(shape.takes, "Request"))
             made["tags"] = [_tag(endpoint.app.path)]
-            self._add(f"{endpoint.path.removeprefix('/api')}{{id}}/{action.name}/", method, made)
+            self._add(f"{endpoint.path.removeprefix('/api')}{place}{action.name}/", method, made)
 
     # -- parts
 
@@ -277,7 +278,7 @@ class _Writer:
         return [_ref("brief", "parameters"), *named]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
-        absent = versions.absent(endpoint, self.version)
+        absent = versions.coming(endpoint, self.version)
         offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
         found = [self._shared(made) for item in offered for made in parameters.of_filter(endpoint, item)]
         return [*found, _ref("limit", "parameters"), _ref("offset", "parameters"), *self._shape_parameters(endpoint)]

@@ -33,8 +33,9 @@ _ACTIONS = {"GET": "view", "HEAD": "view", "POST": "add", "PUT": "change", "PATC
 
 
 def allowed(endpoint: Endpoint, methods: tuple[str, ...] = METHODS) -> str:
-    """The Allow header of a resource's list (or of another set of methods)."""
-    names = methods if endpoint.resource.writable else ("GET",)
+    """The Allow header of a resource's list (or of another set of methods of its own; an action's are its own whatever the resource has)."""
+    own = methods in (METHODS, ITEM_METHODS)
+    names = methods if endpoint.resource.writable or not own else ("GET",)
     return ", ".join((*names, *(["HEAD"] if "GET" in names else []), "OPTIONS"))
 
 
@@ -47,7 +48,7 @@ def open_list(request: Request) -> tuple[Opened, Endpoint]:
 
 
 def open_item(request: Request, methods: tuple[str, ...] = ITEM_METHODS, action: str | None = None, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
-    """Starts a request to an item, or to an action below it with its own ``methods``; as :func:`open_list`.
+    """Starts a request to an item, or to an action with its own ``methods`` below an item or a list; as :func:`open_list`.
 
     ``action`` names the permission to ask for when the method's own is not what is meant; ``offers`` the media types that
     are answered with beside JSON and HTML.
@@ -88,9 +89,21 @@ def answer(context: Opened, request: Request, body: Any, status: int = 200) -> R
 
 def as_version(context: Opened, endpoint: Endpoint, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Representations as the request's version has them."""
-    if context.version == versions.NEWEST or not endpoint.resource.versions:
-        return shown
-    return [versions.downgrade(endpoint, context.version, item) for item in shown]
+    if endpoint.resource.versions:
+        shown = [versions.downgrade(endpoint, context.version, item) for item in shown]
+    renderings = {field.name: render for field in endpoint.varying if (render := field.downgrade(context, context.version)) is not None}
+    return [_with(renderings, item) for item in shown] if renderings else shown
+
+
+def as_newest(context: Opened, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> list[Any]:
+    """Bodies that were written for the request's version as the newest version has them (``new``: for objects to be created)."""
+    found = [versions.upgrade(endpoint, context.version, item, new=new) for item in bodies]
+    readings = {field.name: read for field in endpoint.varying if (read := field.upgrade(context, context.version)) is not None}
+    return [_with(readings, item) if isinstance(item, dict) else item for item in found] if readings else found
+
+
+def _with(functions: Mapping[str, Callable[[Any], Any]], members: dict[str, Any]) -> dict[str, Any]:
+    return {name: functions[name](value) if name in functions else value for name, value in members.items()}
 
 
 def get_list(request: Request) -> Response:
@@ -114,7 +127,7 @@ def post(request: Request) -> Response:
     context, endpoint = open_list(request)
     body = body_of(request, endpoint)
     single = not isinstance(body, list)
-    bodies = [versions.upgrade(endpoint, context.version, item, new=True) for item in ([body] if single else body)]
+    bodies = as_newest(context, endpoint, [body] if single else body, new=True)
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
     context.journal.write(context)
     uncounted = [{n: v for n, v in item.items() if not _counted_later(endpoint, n)} for item in made]
@@ -132,8 +145,7 @@ def _counted_later(endpoint: Endpoint, name: str) -> bool:
 def change_list(request: Request) -> Response:
     """PUT or PATCH of several objects: all or none."""
     context, endpoint = open_list(request)
-    items = _items(body_of(request))
-    bodies = [versions.upgrade(endpoint, context.version, item, new=False) for item in items]
+    bodies = as_newest(context, endpoint, _items(body_of(request)), new=False)
     changed = save.update(context, endpoint, bodies, partial=request.method == "PATCH")
     context.journal.write(context)
     return answer(context, request, as_version(context, endpoint, changed))
@@ -166,7 +178,7 @@ def change_item(request: Request) -> Response:
     """PUT or PATCH of one object."""
     context, endpoint = open_item(request)
     key = _key(request)
-    body = versions.upgrade(endpoint, context.version, body_of(request, endpoint), new=False)
+    (body,) = as_newest(context, endpoint, [body_of(request, endpoint)], new=False)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}." if body is not None else "No data provided")
     changed = save.update(context, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True)
@@ -268,13 +280,14 @@ def shaped(
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """A route below the items of those resources of an application whose name matches ``pattern``."""
+    """A route below the items (or, for the ``whole``, below the list) of those resources of an application whose name matches ``pattern``."""
 
     app: App
     pattern: str
     name: str
     views: Mapping[str, View]
     offered: Callable[[Endpoint], bool]
+    whole: bool = False
 
     def endpoints(self, registry: Registry) -> list[Endpoint]:
         """The resources that have it."""
@@ -300,9 +313,16 @@ class Actions:
 
         ``offered`` tells the documentation which of the resources that match have it, where the views refuse the others.
         """
-        path = f"{self.app.path}{{model:{name}}}/{{id}}/{action}/"
-        service = Service(name=f"{self.app.name} {name} {action}", path=path, traverse="/{model}/{id}", factory=root_of(self.app))
-        service.action = Action(self.app, name, action, views, offered)
+        self._add(Action(self.app, name, action, views, offered), f"{{id}}/{action}/", "/{model}/{id}")
+
+    def whole(self, name: str, action: str, **views: View) -> None:
+        """Adds ``…/<name>/<action>/``, about the resource as a whole, as :meth:`item` does for one object."""
+        self._add(Action(self.app, name, action, views, lambda endpoint: True, whole=True), f"{action}/", "/{model}")
+
+    def _add(self, action: Action, path: str, traverse: str) -> None:
+        views, where = action.views, f"{self.app.path}{{model:{action.pattern}}}/{path}"
+        service = Service(name=f"{self.app.name} {action.pattern} {path}", path=where, traverse=traverse, factory=root_of(self.app))
+        service.action = action
         methods = tuple(method.upper() for method in views)
         refuse, describe_action = _others(methods)
         for method in METHODS:

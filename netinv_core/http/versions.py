@@ -10,6 +10,7 @@ from netinv_core.errors import BadRequest, NotAcceptable, NotFound
 
 if TYPE_CHECKING:
     from netinv_core.registry import Endpoint
+    from netinv_core.resource import VersionChange
 
 SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
@@ -77,15 +78,26 @@ def older(version: str, than: str) -> bool:
 
 
 def absent(endpoint: Endpoint, version: str) -> frozenset[str]:
-    """The fields of a resource that ``version`` does not know yet."""
+    """The fields of a resource that ``version`` does not know, yet or any longer."""
+    return frozenset(name for change in endpoint.resource.versions for name in _unknown(change, version))
+
+
+def coming(endpoint: Endpoint, version: str) -> frozenset[str]:
+    """The fields of a resource that ``version`` does not know yet; parameters named after those that are no longer shown still work."""
     return frozenset(name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent)
+
+
+def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
+    return change.absent if older(version, change.since) else change.former
 
 
 def downgrade(endpoint: Endpoint, version: str, shown: dict[str, Any]) -> dict[str, Any]:
     """A representation as ``version`` has it."""
     for change in reversed(endpoint.resource.versions):
+        unknown = _unknown(change, version)
+        shown = {name: value for name, value in shown.items() if name not in unknown}
         if older(version, change.since):
-            shown = change.downgrade({name: value for name, value in shown.items() if name not in change.absent})
+            shown = change.downgrade(shown)
     return shown
 
 
@@ -94,7 +106,8 @@ def upgrade(endpoint: Endpoint, version: str, body: Any, *, new: bool) -> Any:
     if not isinstance(body, dict):
         return body
     for change in endpoint.resource.versions:
+        unknown = _unknown(change, version)
+        body = {name: value for name, value in body.items() if name not in unknown}
         if older(version, change.since):
-            body = {name: value for name, value in body.items() if name not in change.absent}
             body = change.upgrade(body) if new else body
     return body

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -307,21 +307,40 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
     return Filter(name, apply, ("n",))
 
 
-def parse_parameters(
-    context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool
-) -> list[Condition]:
+def _named(table: Mapping[str, Filter], name: str) -> tuple[Filter, str] | None:
+    """The filter and the lookup that a parameter names."""
+    if name in table:
+        return table[name], ""
+    base, _, suffix = name.rpartition("__")
+    found = table.get(base)
+    return (found, suffix) if found is not None and suffix in found.lookups else None
+
+
+def _configured(context: Context, endpoint: Endpoint) -> dict[str, Filter]:
+    """The parameters that depend on the configuration."""
+    found: dict[str, Filter] = {}
+    for some in context.registry.hooks.netinv_parameters(context=context, endpoint=endpoint) if endpoint.resource.of is None else ():
+        found.update(some)
+    return found
+
+
+def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
     """The conditions that query parameters ask for.
 
     :raises Invalid: naming every unknown parameter, or the first with a bad value
     """
     known: list[tuple[str, Filter, str, list[str]]] = []
     unknown: dict[str, list[str]] = {}
+    configured: Mapping[str, Filter] | None = None
     for name, values in parameters:
-        base, _, suffix = name.rpartition("__") if name not in endpoint.filters else (name, "", "")
-        found = endpoint.filters.get(base or name)
-        if found is None or (suffix and suffix not in found.lookups):
+        named = _named(endpoint.filters, name)
+        if named is None:
+            configured = _configured(context, endpoint) if configured is None else configured
+            named = _named(configured, name)
+        if named is None:
             unknown[name] = [UNKNOWN]
             continue
+        found, suffix = named
         given = [item for item in values if item != "" or found.blank]
         if given:
             known.append((name, found, suffix, given if found.multiple else given[-1:]))
@@ -361,7 +380,7 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
             add(content_type(name, _labelled(field)))
         elif isinstance(field, fields.Many):
             add(key(name, name))
-        elif isinstance(field, fields.Value) and not field.write_only and field.known.kind != "json":
+        elif isinstance(field, fields.Value) and not field.write_only and field.known.kind not in ("json", "secret"):
             add(_for_type(name, field.attribute, field.python_type))
     for name in endpoint.backs:
         add(key(name, name))
@@ -377,9 +396,7 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
 def _labelled(field: Any) -> Callable[[Any, Any, list[str]], Condition]:
     """The objects that have every one of these content types: of a field with many values, repetition means AND."""
     table = field.table
-    return lambda endpoint, here, labels: sa.and_(
-        sa.true(), *[here.c.id.in_(sa.select(table.c.owner_id).where(table.c.label == label)) for label in labels]
-    )
+    return lambda endpoint, here, labels: sa.and_(sa.true(), *[here.c.id.in_(sa.select(table.c.owner_id).where(table.c.label == label)) for label in labels])
 
 
 def _for_type(name: str, attribute: str, python_type: type) -> Filter:
@@ -393,5 +410,3 @@ def _for_type(name: str, attribute: str, python_type: type) -> Filter:
     if python_type in (datetime.date, datetime.datetime):
         return moment(name, attribute)
     return value(name, attribute)
-
-

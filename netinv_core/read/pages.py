@@ -41,7 +41,12 @@ class Listing:
     results: list[dict[str, Any]]
 
 
-def _conditions(context: Context, endpoint: Endpoint, table: Any, parameters: Parameters, action: str) -> list[Any]:
+def conditions_of(context: Context, endpoint: Endpoint, table: Any, parameters: Parameters, action: str) -> list[Any]:
+    """What an object must meet: the parameters, and to be within what is permitted for the action.
+
+    :raises Denied: without permission
+    :raises Invalid: for an unknown parameter or a bad value
+    """
     allowed = permits.scope(context, endpoint, action, table)
     strict = context.registry.settings.get("strict_filtering", True)
     found = filters.parse_parameters(context, endpoint, table, parameters, strict=strict)
@@ -55,7 +60,7 @@ def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Wi
     :raises Invalid: for an unknown parameter or a bad value
     """
     table = endpoint.table
-    conditions = _conditions(context, endpoint, table, parameters, action)
+    conditions = conditions_of(context, endpoint, table, parameters, action)
     source, order = endpoint.ordering
     statement = sa.select(table.c.id).select_from(source).where(*conditions).order_by(*order)
     if window.limit:
@@ -95,7 +100,7 @@ def detail(
     :raises NotFound: when there is no such object for this identity
     """
     table = endpoint.table
-    conditions = _conditions(context, endpoint, table, parameters, "view")
+    conditions = conditions_of(context, endpoint, table, parameters, "view")
     if conditions and context.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
         raise NotFound()
     found = endpoint.plan(shape, without).represent(context, [key])

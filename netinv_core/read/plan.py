@@ -8,6 +8,7 @@ dictionary. Nothing of it depends on how many objects are read.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,8 @@ class Plan:
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
         self._objects: dict[str, tuple[list[tuple[int, int]], int]] = {}
+        self._gathered: tuple[list[tuple[int, Plan]], int] | None = None
+        self._readers: dict[tuple[tuple[str, ...], Field], Reader] = {}
         self._references = 0
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
@@ -136,6 +139,25 @@ class Plan:
         pairs.append((label, key))
         return batch
 
+    def gather(self, place: Place, inner: Plan) -> Reader:
+        """A reader of the list of what ``inner`` finds by the ids at ``place``: one statement for all lists that are gathered."""
+        if self._gathered is None:
+            inners: list[tuple[int, Plan]] = []
+
+            def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
+                found: dict[Any, Any] = {}
+                wanted = [(plan, list({row[key]: None for row in rows if row[key] is not None})) for key, plan in inners]
+                for number, items in enumerate(fetch_together(context, wanted)):
+                    for owner, item in items:
+                        found.setdefault((number, owner), []).append(item)
+                return found
+
+            self._gathered = inners, self.batch(load)
+        inners, batch = self._gathered
+        key, number = self.column(place, "id"), len(inners)
+        inners.append((key, inner))
+        return lambda row, page: page.batches[batch].get((number, row[key]), [])
+
     def nest(self, place: Place, attribute: str, shows: Sequence[str] = ()) -> Reader:
         """A reader of the nested representation that a foreign key leads to (of these fields, when ``shows`` names any), or of null."""
         present, target = self.column(place, attribute), self.follow(place, attribute)
@@ -156,13 +178,19 @@ class Plan:
 
         return read
 
+    def reader_of(self, place: Place, field: Field) -> Reader:
+        """How a field is read at ``place``: what it loads is loaded once, however many other fields are read from it."""
+        if (place.path, field) not in self._readers:
+            self._readers[place.path, field] = field.reader(self, place)
+        return self._readers[place.path, field]
+
     def read(self, place: Place, path: str) -> Reader:
         """A reader for a dotted path of field or column names, across references (``"rack.site.name"``)."""
         head, _, rest = path.partition(".")
         if not rest:
             field = place.endpoint.fields.get(head)
             if field is not None and head not in place.table.c:
-                return field.reader(self, place)
+                return self.reader_of(place, field)
             index = self.column(place, head)
             return lambda row, page: row[index]
         attribute = f"{head}_id"
@@ -177,9 +205,9 @@ class Plan:
         self._reader = _record(self, self.root, fields, brief=brief)
         return self
 
-    def finish_nested(self) -> Plan:
-        """Fixes the representation to the one that other resources nest."""
-        self._reader = record_nested(self, self.root)
+    def finish_nested(self, *, listed: bool = False) -> Plan:
+        """Fixes the representation to the one that other resources nest; ``listed`` when in a list, which shows what a reference does not know."""
+        self._reader = record_nested(self, self.root, listed=listed)
         return self
 
     # -- running
@@ -190,10 +218,17 @@ class Plan:
         if not keys:
             return []
         if self._statement is None:
-            self._statement = (
-                sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
-            )
+            self._statement = sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
         return self._represented(context, context.execute(self._statement, {"keys": list(keys)}).all())
+
+    def _ranked(self) -> list[Any]:
+        """The columns as parts of a statement of several plans, whose rows come in no order: an ordered plan adds the place of each row."""
+        rank = [sa.func.row_number().over(order_by=self._order)] if self._order else []
+        return [*(column.element for column in self._columns), *rank]
+
+    def _in_order(self, rows: list[Row]) -> list[Row]:
+        """The rows of :meth:`_ranked` columns, in the plan's own order."""
+        return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
     def _represented(self, context: Context, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
         assert self._reader is not None
@@ -210,17 +245,17 @@ class Plan:
 
 
 def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]]) -> list[list[tuple[Any, dict[str, Any]]]]:
-    """What several plans find, each by its own keys, in one statement: a union whose columns plans of any models share by type."""
+    """What several plans find, each by its own keys and in its own order, in one statement: a union whose columns plans of any models share by type."""
     asked = [(plan, keys) for plan, keys in wanted if keys]
     if len(asked) < 2:
         return [plan.fetch(context, keys) for plan, keys in wanted]
     plans, dialect = tuple(plan for plan, _ in asked), context.registry.dialect
     union = context.registry.union(
         plans,
-        lambda: [([c.element for c in plan._columns], plan._from, among(dialect, plan._key, f"keys{n}")) for n, plan in enumerate(plans)],
+        lambda: [(plan._ranked(), plan._from, among(dialect, plan._key, f"keys{n}")) for n, plan in enumerate(plans)],
     )
     found = iter(union.rows(context, {f"keys{number}": list(keys) for number, (_, keys) in enumerate(asked)}))
-    return [plan._represented(context, next(found)) if keys else [] for plan, keys in wanted]
+    return [plan._represented(context, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
 
 
 def _named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -276,7 +311,7 @@ def _null(dialect: str, type_: Any) -> Any:
 def _record(plan: Plan, place: Place, fields: Iterable[Field], *, brief: bool) -> Reader:
     """A reader of a dictionary of ``fields`` at ``place``."""
     shown = [field for field in fields if not field.write_only]
-    readers = [(field.name, (field.brief_reader if brief else field.reader)(plan, place)) for field in shown]
+    readers = [(field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field)) for field in shown]
 
     def read(row: Row, page: Page) -> dict[str, Any]:
         return {name: reader(row, page) for name, reader in readers}
@@ -295,10 +330,10 @@ def shown_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
     return [field for field in endpoint.brief if field.nested != "absent"]
 
 
-def record_nested(plan: Plan, place: Place, shows: Sequence[str] = ()) -> Reader:
+def record_nested(plan: Plan, place: Place, shows: Sequence[str] = (), *, listed: bool = False) -> Reader:
     """A reader of the representation that other resources nest of the object at ``place``."""
     shown = shown_fields(place.endpoint, shows)
-    readers = [(f.name, _nothing if f.nested == "null" else f.brief_reader(plan, place)) for f in shown]
+    readers = [(f.name, _nothing if f.nested == "null" and not listed else f.brief_reader(plan, place)) for f in shown]
 
     def read(row: Row, page: Page) -> dict[str, Any]:
         return {name: reader(row, page) for name, reader in readers}

@@ -29,7 +29,7 @@ def amend(context: Context, endpoint: Endpoint, wanted: Mapping[Any, Mapping[str
     after = _after(context, endpoint, differing, before)
     for key, values in differing.items():
         row = {**rows[key], **values}
-        context.journal.add(changes.Change(endpoint, key, changes.UPDATE, before[key], after[key], changes.flat(endpoint, row, after[key])))
+        context.journal.add(changes.Change(endpoint, key, changes.UPDATE, before[key], after[key], changes.flat(context, endpoint, row, after[key])))
     return list(differing)
 
 

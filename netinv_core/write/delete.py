@@ -1,6 +1,6 @@
 """Deleting: the foreign keys' own policies (protect, cascade, set null), walked level by level in batches.
 
-Every object that goes along is recorded; what protects is named, and then nothing is deleted.
+Every object that goes along is recorded, except of models that nobody writes; what protects is named, and then nothing is deleted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def delete(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, singl
 def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
     """Meets everything that refers to the rows, and goes on from what goes along."""
     for child, attribute, policy in _links_to(context.registry, endpoint):
-        if policy == BY_DEPARTURE:
+        if policy == BY_DEPARTURE or (policy == CASCADE and _unseen(child)):
             continue
         found = _referring(context, child, attribute, list(rows))
         taken = walk.going.get(child.label, {})
@@ -103,6 +103,14 @@ def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, A
         if found:
             walk.going.setdefault(child.label, {}).update(found)
             _follow(context, child, found, walk)
+
+
+def _unseen(endpoint: Endpoint) -> bool:
+    """Whether rows of a model go with what they belong to without being looked at: nobody writes them, no change of theirs is recorded.
+
+    What refers to such rows in turn, the database takes along (``ON DELETE CASCADE``).
+    """
+    return not (endpoint.resource.writable or endpoint.resource.recorded)
 
 
 def _dependents(registry: Registry) -> list[Dependents]:
@@ -180,12 +188,15 @@ def _remove(context: Context, walk: _Walk, shown: Mapping[str, Mapping[Any, dict
                 context.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
         for field in endpoint.fields.values():
             field.leave(context, list(rows.values()))
+        for child, attribute, policy in _links_to(registry, endpoint):
+            if policy == CASCADE and _unseen(child):
+                context.write(sa.delete(child.table).where(among(registry.dialect, child.table.c[attribute])), {"keys": keys})
         _unlink_self(context, endpoint, keys)
         _leave_lists(context, endpoint, keys)
         context.write(sa.delete(endpoint.table).where(among(registry.dialect, endpoint.table.c.id)), {"keys": keys})
         for key, row in rows.items():
             old = shown[label][key]
-            context.journal.add(changes.Change(endpoint, key, changes.DELETE, old, None, changes.flat(endpoint, row, old)))
+            context.journal.add(changes.Change(endpoint, key, changes.DELETE, old, None, changes.flat(context, endpoint, row, old)))
         if endpoint.resource.configuration:
             configuration_changed(context)
 
@@ -224,4 +235,6 @@ def _leave_lists(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
             target = field.table.c.get("target_id")
             if target is not None and not target.foreign_keys:
                 clause = among(context.registry.dialect, target)
-                context.write(sa.delete(field.table).where(clause), {"keys": keys})
+                removed = context.write(sa.delete(field.table).where(clause), {"keys": keys}).rowcount
+                if removed and other.resource.configuration:
+                    configuration_changed(context)

@@ -84,8 +84,8 @@ class Draft:
 
     def _take(self, field: Field, value: Any) -> None:
         try:
-            if schema.has_null(value):
-                raise colander.Invalid(None, schema.NO_NULL)
+            if (reason := schema.unkeepable(value)) is not None:
+                raise colander.Invalid(None, reason)
             field.accept(self, value)
         except colander.Invalid as error:
             self.errors[field.name] = errors_of(error)

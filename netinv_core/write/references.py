@@ -83,6 +83,8 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
 def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], statuses: list[Wanted]) -> None:
     """Puts a reference to the group it will be found with, or says at once what is wrong with it."""
     target, raw = wanted.field.target, wanted.raw
+    if isinstance(wanted.field, Many) and wanted.field.by is not None:
+        raw = {wanted.field.by: str(raw)}
     if isinstance(wanted.field, Status):
         statuses.append(wanted)
         return
@@ -289,5 +291,7 @@ def _find_one(context: Context, target: Endpoint, wanted: Wanted, attributes: di
 def _take(wanted: Wanted, found: list[Any], attributes: dict[str, Any]) -> None:
     if len(found) == 1:
         wanted.id = found[0]
+    elif isinstance(wanted.field, Many) and wanted.field.by is not None:
+        wanted.error = f"Object with {wanted.field.by}={attributes[wanted.field.by]} does not exist."
     else:
         wanted.error = (SEVERAL if found else NO_SUCH).format(attributes)

@@ -234,7 +234,7 @@ def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]
         changed = True
         row = {**draft.before, **draft.values}
         kind = changes.UPDATE if old is not None else changes.CREATE
-        context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(endpoint, row, new)))
+        context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(context, endpoint, row, new)))
     return changed
 
 

@@ -25,16 +25,21 @@ _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\
 _URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
 
 
+DEEPEST = 29  # MariaDB takes documents of 31 levels, and the change log puts what is sent into one
 NO_NULL = "Null characters are not allowed."
+TOO_DEEP = f"Values are nested in no more than {DEEPEST} levels."
 
 
-def has_null(value: Any) -> bool:
-    """Whether a JSON value holds the character U+0000, which not every database can keep."""
+def unkeepable(value: Any, levels: int = DEEPEST) -> str | None:
+    """Why a JSON value cannot be kept: it holds the character U+0000, which not every database takes, or is deeper than it can be written again."""
     if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any(has_null(name) or has_null(item) for name, item in value.items())
-    return isinstance(value, list) and any(map(has_null, value))
+        return NO_NULL if "\x00" in value else None
+    if not isinstance(value, dict | list):
+        return None
+    if not levels:
+        return TOO_DEEP
+    inner = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
+    return next((found for part in inner if (found := unkeepable(part, levels - 1)) is not None), None)
 
 
 class _Type(colander.SchemaType):  # type: ignore[misc]
@@ -167,10 +172,7 @@ class DateTime(_Type):
         try:
             found = datetime.datetime.fromisoformat(value)
         except (TypeError, ValueError):
-            raise ValueError(
-                "Datetime has wrong format. Use one of these formats instead: "
-                "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]."
-            ) from None
+            raise ValueError("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].") from None
         return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
 
 
