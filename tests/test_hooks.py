@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
-from netinv_core import hookspecs, migrating
+from netinv_core import hookspecs, migrating, work
 from netinv_core.commands.main import cli
 from netinv_core.contract import Service
 
@@ -72,6 +74,39 @@ def test_a_package_attaches_to_the_resources_of_another(installed: Callable[[str
     assert {item["id"] for item in reader.api.get(TENANTS)["results"]} == {made["id"], other["id"]}
 
 
+def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_model(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    api, word = service.api, service.unique()
+    above = api.post("/api/tenancy/tenant-groups/", {"name": word})
+    group = api.post("/api/tenancy/tenant-groups/", {"name": f"{word} 2", "parent": above["id"]})
+    maker = api.post("/api/dcim/manufacturers/", {"name": word})
+    contexts = "/api/extras/config-contexts/"
+    made = api.post(contexts, {"name": word, "data": {word: "maker"}, "makers": [maker["id"]]})
+    api.post(contexts, {"name": f"{word} 2", "data": {word: "group"}, "tenant_groups": [above["id"]]})
+    assert [shown["name"] for shown in made["makers"]] == [word]
+    assert api.get(contexts, {"maker": word})["count"] == 1
+    assert api.options(contexts)["actions"]["POST"]["makers"]["required"] is False
+    assert api.post(TENANTS, {"name": word, "group": group["id"]})["config_context"][word] == "group"
+    assert word not in api.post(TENANTS, {"name": f"{word} 2"})["config_context"]
+    kind = api.post("/api/dcim/device-types/", {"model": word, "manufacturer": maker["id"]})
+    role, site = api.post("/api/dcim/device-roles/", {"name": word}), api.post("/api/dcim/sites/", {"name": word, "status": "active"})
+    device = api.post("/api/dcim/devices/", {"device_type": kind["id"], "device_role": role["id"], "site": site["id"], "status": "active"})
+    assert device["config_context"][word] == "maker"
+    api.delete(f"/api/dcim/devices/{device['id']}/")
+    api.delete(contexts, [{"id": item["id"]} for item in api.get(contexts, {"name": [word, f"{word} 2"]})["results"]])
+
+
+def test_a_package_gives_parameters_that_depend_on_the_configuration(installed: Callable[[str], Service]) -> None:
+    api = installed("guest").api
+    word = f"Status{uuid.uuid4().hex}"
+    query = {f"called_as_{word.lower()}": "1"}
+    assert api.get(TENANTS, query, status=400) == {name: ["Unknown filter field"] for name in query}
+    api.post("/api/extras/statuses/", {"name": word, "content_types": ["dcim.site"]})
+    made = api.post(TENANTS, {"name": word})
+    assert [shown["id"] for shown in api.get(TENANTS, query)["results"]] == [made["id"]]
+    assert api.get("/api/dcim/sites/", query, status=400) == {name: ["Unknown filter field"] for name in query}
+
+
 def test_dependents_go_with_what_they_are_about(installed: Callable[[str], Service]) -> None:
     api = installed("guest").api
     made = api.post(TENANTS, {"name": api.get("/api/users/users/")["results"][0]["username"] + " tenant"})
@@ -91,6 +126,46 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ins
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "Guest"]
     assert (listed["version"], listed["author"], listed["status"]) == ("7.8", "Someone", "active")
     assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"
+
+
+def test_a_package_is_told_of_changes_in_their_transaction(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    api, word, told = service.api, service.unique(), sys.modules["netinv_guest"].recorded
+    made = api.post(TENANTS, {"name": word})
+    api.patch(made["url"], {"name": word})
+    api.patch(made["url"], {"name": f"{word} 2"})
+    api.delete(made["url"])
+    assert [(action, str(key), *names) for action, key, *names in told] == [
+        ("create", made["id"], None, word),
+        ("update", made["id"], word, f"{word} 2"),
+        ("delete", made["id"], f"{word} 2", None),
+    ]
+    assert api.post(TENANTS, {"name": f"{word} forbidden"}, status=400) == {"name": ["It is forbidden."]}
+    assert api.get(TENANTS, {"name__ic": word})["count"] == 0
+
+
+def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], Service], tmp_path: Path) -> None:
+    service = installed("guest")
+    url = f"sqlite:///{tmp_path / 'queue.sqlite'}"
+    huey = work.queue(url)
+    work.add_tasks(huey, service.engine, service.registry)
+    consumer, counted = work.start_embedded(huey), sys.modules["netinv_guest"].counted
+    try:
+        with service.configured(queue_url=url):
+            work.call(service.registry, "count_tenants")
+            deadline = time.monotonic() + 10
+            while not counted and time.monotonic() < deadline:
+                time.sleep(0.02)
+    finally:
+        consumer.stop(graceful=True)
+    assert counted == [service.api.get(TENANTS)["count"]]
+
+
+def test_a_package_adds_figures_for_those_who_watch(installed: Callable[[str], Service]) -> None:
+    lines = installed("guest").api.send("GET", "/metrics", status=200).text.splitlines()
+    start = lines.index("# HELP guest_present Guests\\nat home.")
+    room = 'guest_present{room="the \\"blue\\" \\\\ one"} 2'
+    assert lines[start + 1 : start + 4] == ["# TYPE guest_present gauge", room, 'guest_present{room="attic"} 0']
 
 
 def test_a_package_adds_commands_to_the_command_line_and_takes_none_away(installed: Callable[[str], Service]) -> None:

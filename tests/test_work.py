@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from netinv_core import work
+from netinv_core import numbering, work
 from netinv_core.changes import ObjectChange
 from netinv_core.contract import Service, Unique
 from netinv_core.model import now, table_of
@@ -55,7 +55,7 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
 def test_all_records_are_kept_when_the_setting_says_so(service: Service, unique: Unique) -> None:
     """0 days means for ever."""
     with service.configured(changelog_retention=0):
-        assert work.prune_changes(service.engine, service.registry) == 0
+        assert numbering.prune_changes(service.engine, service.registry) == 0
 
 
 def test_another_kind_of_queue_is_refused() -> None:

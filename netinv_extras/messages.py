@@ -1,0 +1,280 @@
+"""The message of a delivery: made, when it is sent, from the change record, in the form that receivers of the reference service know.
+
+The body holds the object as API version 1.3 shows it to nobody in particular: with addresses relative to the service, without the members
+that a request must ask for, and without counters while the object is new.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import functools
+import hashlib
+import hmac
+import importlib.metadata
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from netinv_core import fields as kinds
+from netinv_core.auth import keys
+from netinv_core.changes import CREATE, DELETE, UPDATE
+from netinv_core.context import Context
+from netinv_core.http import versions
+from netinv_core.masking import MASK
+from netinv_core.registry import Endpoint, Registry
+from netinv_extras.custom_fields import CustomFields
+from netinv_extras.templates import Unrendered, rendered
+
+Row = Mapping[str, Any]
+Renderings = Mapping[str, Callable[[Any], Any]]  # functions of a member's value, by its name
+NONE: Renderings = {}
+VERSION = "1.3"
+EVENTS = {CREATE: "created", UPDATE: "updated", DELETE: "deleted"}
+_LAST = ("created", "last_updated", "tags", "notes_url", "custom_fields")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CREDENTIAL = re.compile(r"auth|token|secret|passw|cookie|credential|signature|api-?key|access-?key", re.IGNORECASE)
+_OURS = re.compile(r"x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|te$|trailer$|expect$|proxy-", re.I)
+
+
+class Unmade(ValueError):
+    """A message that could not be made, and why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """One HTTP request. ``verify`` is as ``requests`` takes it; ``secrets`` are texts to mask in whatever is said of it."""
+
+    method: str
+    url: str
+    headers: Mapping[str, bytes]
+    body: bytes
+    verify: bool | str
+    secrets: tuple[str, ...]
+
+
+def message(registry: Registry, delivery: Row, webhook: Row, change: Row, at: datetime.datetime, renderings: Renderings = NONE) -> Message:
+    """The message of a delivery (a row), at its next attempt, ``at`` which it is signed; ``renderings`` are those of the object's label.
+
+    :raises Unmade: when a template of the webhook fails or makes headers that are none, or its secret cannot be unsealed
+    """
+    context = context_of(registry, change, renderings)
+    try:
+        secret = keys.unseal(registry.settings["secret"], webhook["secret"])
+    except ValueError as error:
+        raise Unmade(f"The webhook's secret cannot be read: {error}") from None
+    try:
+        body = rendered(webhook["body_template"], context).encode() if webhook["body_template"] else json.dumps(context).encode()
+    except Unrendered as error:
+        raise Unmade(f"The body template failed: {error}") from None
+    headers = {"User-Agent": _user_agent().encode(), "Content-Type": webhook["http_content_type"].encode()}
+    own = _additional(webhook["additional_headers"], context)
+    headers = {name: value for name, value in headers.items() if name.lower() not in {other.lower() for other in own}}
+    headers |= {name: value.encode() for name, value in own.items()}
+    headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
+    verify = (webhook["ca_file_path"] or True) if webhook["ssl_verification"] else False
+    return Message(webhook["http_method"], webhook["payload_url"], headers, body, verify, _secrets(secret, webhook["payload_url"], own))
+
+
+@functools.cache
+def _user_agent() -> str:
+    return f"netinv/{importlib.metadata.version('netinv-core')}"
+
+
+# -- headers
+
+
+def _additional(source: str, context: Mapping[str, Any]) -> dict[str, str]:
+    """The webhook's own headers.
+
+    :raises Unmade: for a line that is no header, and for a header that is not its to set
+    """
+    if not source.strip():
+        return {}
+    try:
+        text = rendered(source, context, lines=True)
+    except Unrendered as error:
+        raise Unmade(f"The template of the additional headers failed: {error}") from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        if not line.strip():
+            continue
+        name, colon, value = line.partition(":")
+        name, value = name.strip(), value.strip()
+        if not colon or not _NAME.fullmatch(name) or _CONTROL.search(value):
+            raise Unmade(f"Line {number} of the additional headers is not of the form Name: Value.")
+        if _OURS.match(name):
+            raise Unmade(f"The header {name} cannot be among the additional headers.")
+        found[name] = value
+    return found
+
+
+def _identification(delivery: Row, secret: str, body: bytes, at: datetime.datetime) -> dict[str, str]:
+    """Which change, which delivery, which attempt; and, with a secret, that it comes from here and when."""
+    found = {
+        "X-Netinv-Event": str(delivery["change_id"]),
+        "X-Netinv-Delivery": str(delivery["id"]),
+        "X-Netinv-Attempt": str(delivery["attempts"] + 1),
+    }
+    if secret:
+        key, seconds = secret.encode(), str(int(at.timestamp()))
+        signature = hmac.new(key, seconds.encode() + b"." + body, hashlib.sha256).hexdigest()
+        found["X-Hook-Signature"] = hmac.new(key, body, hashlib.sha512).hexdigest()
+        found["X-Netinv-Signature"] = f"t={seconds},v1={signature}"
+    return found
+
+
+# -- secrets
+
+
+def _secrets(secret: str, url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
+    """The texts that belong to nobody but sender and receiver: the secret, credentials in the URL, values of headers that look like them."""
+    found = {secret}
+    address = urlsplit(url)
+    if "@" in address.netloc:
+        credentials = address.netloc.rpartition("@")[0]
+        password = credentials.partition(":")[2]
+        plain = unquote(credentials)
+        found |= {credentials, password, plain, unquote(password), base64.b64encode(plain.encode()).decode()}
+    for name, value in headers.items():
+        if _CREDENTIAL.search(name):
+            found |= {value, value.rpartition(" ")[2]}  # "Bearer …": the scheme is no secret
+    found.discard("")
+    found |= {variant for text in found for variant in (json.dumps(text)[1:-1], quote(text, safe=""))}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def masked(text: str, hidden: Iterable[str]) -> str:
+    """A text without the secrets, longest first."""
+    for secret in hidden:
+        text = text.replace(secret, MASK)
+    return text
+
+
+# -- the context of templates, and default body
+
+
+def renderings_of(context: Context, labels: Iterable[str]) -> dict[str, Renderings]:
+    """By label, what becomes of members whose older form depends on the configuration, such as custom fields."""
+    endpoints = {label: endpoint for label in labels if (endpoint := context.registry.get(label)) is not None}
+    return {
+        label: {field.name: render for field in endpoint.varying if (render := field.downgrade(context, VERSION)) is not None}
+        for label, endpoint in endpoints.items()
+    }
+
+
+def context_of(registry: Registry, change: Row, renderings: Renderings = NONE) -> dict[str, Any]:
+    """What templates may use, and what the body is without one; from a row of the change log."""
+    endpoint = registry.get(change["changed_object_type"])
+    before, after = change["before"], change["after"]
+    before = before and _shown(endpoint, before, renderings, new=False)
+    after = after and _shown(endpoint, after, renderings, new=change["action"] == CREATE)
+    old, new = _jsonb(before), _jsonb(after)
+    return {
+        "event": EVENTS[change["action"]],
+        "timestamp": str(change["time"]),
+        "model": change["changed_object_type"].rpartition(".")[2],
+        "username": change["user_name"],
+        "request_id": str(change["request_id"]),
+        "data": after or before,
+        "snapshots": {"prechange": old, "postchange": new, "differences": _differences(old, new)},
+    }
+
+
+def _differences(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
+    """What each of two states has that the other has not; of two that are there, when they were written does not count."""
+    if not old or not new:
+        return {"removed": old or None, "added": new or None}
+    names = [name for name in _jsonb({**old, **new}) if name != "last_updated" and old.get(name) != new.get(name)]
+    return {"removed": {name: old.get(name) for name in names}, "added": {name: new.get(name) for name in names}}
+
+
+def _jsonb(value: Any) -> Any:
+    """A value as the snapshots have it: the names of every object by length, then by bytes."""
+    if isinstance(value, dict):
+        return {name: _jsonb(value[name]) for name in sorted(value, key=_length_first)}
+    return [_jsonb(item) for item in value] if isinstance(value, list) else value
+
+
+def _length_first(name: str) -> tuple[int, bytes]:
+    encoded = name.encode()
+    return len(encoded), encoded
+
+
+# -- a stored representation as the body has it
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """How the representations of an endpoint are laid out in a message: the members, and those of them with a treatment of their own."""
+
+    order: tuple[str, ...]
+    counters: frozenset[str]
+    addresses: frozenset[str]
+    as_they_are: frozenset[str]
+
+
+@functools.lru_cache(maxsize=1024)
+def _layout(endpoint: Endpoint) -> Layout:
+    asked_for = endpoint.opt_in | endpoint.costly
+    fields = {name: field for name, field in endpoint.fields.items() if name not in asked_for}
+    counters = [name for name, field in fields.items() if isinstance(field, kinds.Count)]
+    own = [name for name in fields if name not in counters and name not in _LAST]
+    last = [name for name in _LAST if name in fields]
+    return Layout(
+        order=(*own, *sorted(counters), *last),
+        counters=frozenset(name for name in counters if fields[name].nested == "absent"),
+        addresses=frozenset(name for name, field in fields.items() if isinstance(field, kinds.Address | kinds.Image)),
+        as_they_are=frozenset(
+            name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.known.kind == "json")
+        ),
+    )
+
+
+def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Renderings, *, new: bool) -> dict[str, Any]:
+    """A stored representation in the form and order of the body; as it is when its package is gone."""
+    if endpoint is None:
+        return stored
+    layout = _layout(endpoint)
+    base = str(stored.get("url") or "").partition(endpoint.home)[0]
+    shown = versions.downgrade(endpoint, VERSION, stored)
+    found = {}
+    for name in layout.order:
+        if name not in shown or (new and name in layout.counters):
+            continue
+        value = renderings[name](shown[name]) if name in renderings else shown[name]
+        if name in layout.addresses:
+            value = value.removeprefix(base) if isinstance(value, str) else value
+        elif name == "custom_fields" and isinstance(value, dict):
+            value = dict(sorted(value.items()))
+        elif isinstance(value, dict | list) and name not in layout.as_they_are:
+            value = _nested(endpoint.registry, base, value)
+        found[name] = value
+    return found
+
+
+def _nested(registry: Registry, base: str, value: Any) -> Any:
+    """What stands within a representation: nested ones in their order and with relative addresses, choices with the value first."""
+    if isinstance(value, list):
+        return [_nested(registry, base, item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    url = value.get("url")
+    if not isinstance(url, str):
+        return {"value": value["value"], "label": value["label"]} if value.keys() == {"value", "label"} else value
+    address = url.removeprefix(base)
+    names = {**dict.fromkeys(_brief(registry, address)), **value}
+    inner = {name: _nested(registry, base, value[name]) for name in names if name in value}
+    inner["url"] = address
+    return inner
+
+
+def _brief(registry: Registry, address: str) -> list[str]:
+    """The members of the nested form of what is at a path, in order."""
+    steps = address.split("/")
+    endpoint = registry.by_path.get((steps[-4], steps[-3])) if len(steps) > 4 else None
+    return [field.name for field in endpoint.brief] if endpoint is not None else []

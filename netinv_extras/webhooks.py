@@ -1,0 +1,176 @@
+"""Webhooks: who outside is told of which changes, where, and in what words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from jinja2 import TemplateSyntaxError
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth.identity import lock_configuration
+from netinv_core.context import Context
+from netinv_core.database import among
+from netinv_core.masking import MASK
+from netinv_core.model import Choices, Organizational, choice, labels_of, optional_text, required_text, secret, switch, table_of, text, whole
+from netinv_core.read import filters
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource, labels
+from netinv_core.write.draft import ALL, Draft
+from netinv_extras import templates
+from netinv_extras.content_types import name_of
+
+METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
+LONGEST_WAIT = 7 * 24 * 3600
+EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
+SCHEMES = ("http", "https")
+_CREDENTIAL = re.compile(r"((?:auth|cookie|token|key|secret|passw|credential)[^:\n]*:)[^\n]*", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def mask_headers(lines: Any) -> Any:
+    """Headers without the values of those that carry credentials, by their names."""
+    return _CREDENTIAL.sub(rf"\1 {MASK}", lines) if isinstance(lines, str) else lines
+
+
+class Webhook(Organizational):
+    """A receiver, and the changes it is told of.
+
+    Whether it is ``enabled``, its ``retries`` and ``retry_after`` (seconds, doubled each time) are set below it: see :mod:`netinv_extras.webhook_policies`.
+    """
+
+    __tablename__ = "extras_webhook"
+
+    name: Mapped[str] = required_text(150, unique=True)
+    type_create: Mapped[bool] = switch(False, "Call this webhook when a matching object is created.")
+    type_update: Mapped[bool] = switch(False, "Call this webhook when a matching object is updated.")
+    type_delete: Mapped[bool] = switch(False, "Call this webhook when a matching object is deleted.")
+    payload_url: Mapped[str] = required_text(500, "A POST will be sent to this URL when the webhook is called.", label="URL")
+    enabled: Mapped[bool] = switch(True, hidden=True, flat=True)
+    http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
+    http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
+    additional_headers: Mapped[str] = text(None, masked=mask_headers)
+    body_template: Mapped[str] = text(None)
+    secret: Mapped[str] = secret(255)
+    ssl_verification: Mapped[bool] = switch(True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification")
+    ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
+    retries: Mapped[int] = whole(0, 20, default=0, hidden=True)
+    retry_after: Mapped[int] = whole(1, LONGEST_WAIT, default=60, hidden=True)
+
+
+webhook_types = labels_of("extras_webhook_type", "extras_webhook")
+
+
+def _is_recorded(registry: Registry, label: str) -> bool:
+    """Whether changes of a model are recorded, as far as its package is here to say so."""
+    endpoint = registry.get(label)
+    return endpoint is None or endpoint.resource.recorded
+
+
+webhooks = Resource(
+    Webhook,
+    "webhooks",
+    search=["name", "payload_url"],
+    fields=[labels("content_types", webhook_types, required=True, allowed=_is_recorded)],
+    omit=["custom_fields", "computed_fields", "relationships"],
+    filters=[filters.flag("enabled")],
+    configuration=True,
+    example={"content_types": ["extras.secret"], "type_create": True, "payload_url": lambda number: f"https://receiver.example.com/{number}"},
+)
+
+
+@webhooks.rule
+def tells_of_something(context: Context, drafts: Sequence[Draft]) -> None:
+    """A webhook has at least one event."""
+    for draft in drafts:
+        if not any(draft[name] for name in EVENTS):
+            draft.reject(ALL, "You must select at least one type: create, update, and/or delete.")
+
+
+@webhooks.rule
+def verifies_against_one_authority(context: Context, drafts: Sequence[Draft]) -> None:
+    """A file of authorities makes sense only where certificates are verified."""
+    for draft in drafts:
+        if draft["ca_file_path"] and not draft["ssl_verification"]:
+            draft.reject("ca_file_path", "Do not specify a CA certificate file if SSL verification is disabled.")
+
+
+@webhooks.rule
+def can_be_sent(context: Context, drafts: Sequence[Draft]) -> None:
+    """The URL is one of HTTP, headers hold no control characters, templates compile."""
+    for draft in drafts:
+        if draft.changed("payload_url") and (reason := _url_fault(draft["payload_url"])):
+            draft.reject("payload_url", reason)
+        if draft.changed("http_content_type") and not draft["http_content_type"].isprintable():
+            draft.reject("http_content_type", "Control characters are not allowed.")
+        if draft.changed("additional_headers") and _CONTROL.search(draft["additional_headers"]):
+            draft.reject("additional_headers", "Control characters are not allowed.")
+        for name in ("additional_headers", "body_template"):
+            if draft.changed(name) and (reason := _template_fault(draft[name], lines=name == "additional_headers")):
+                draft.reject(name, reason)
+
+
+def _template_fault(source: str, *, lines: bool) -> str | None:
+    try:
+        templates.compiled(source, lines=lines)
+    except TemplateSyntaxError as error:
+        return f"This template does not compile. Line {error.lineno}: {error.message}"
+    except RecursionError:
+        return "This template does not compile: it is nested too deeply."
+    return None
+
+
+def _url_fault(url: str) -> str | None:
+    if not url.isprintable():
+        return "Control characters are not allowed."
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        return f"Enter a valid URL: {error}."
+    if parts.scheme and (parts.scheme not in SCHEMES or not parts.hostname):
+        return "Enter a valid URL, starting with http:// or https://."
+    return None
+
+
+@webhooks.rule
+def tells_a_receiver_once(context: Context, drafts: Sequence[Draft]) -> None:
+    """No two webhooks tell one URL of the same event of the same model; those who write webhooks at the same time wait for each other."""
+    wanted = [draft for draft in drafts if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)]
+    if not wanted:
+        return
+    lock_configuration(context)
+    own = _labels(context, [draft.id for draft in wanted if "content_types" not in draft.many])
+    taken = set(_taken(context, {draft["payload_url"] for draft in wanted}, [draft.id for draft in wanted]))
+    for draft in wanted:
+        url = draft["payload_url"]
+        for label in draft.many.get("content_types", own.get(draft.id, [])):
+            for name, event in EVENTS.items():
+                if draft[name] and (url, label, name) in taken:
+                    draft.reject(name, f"A webhook already exists for {event} on {name_of(context.registry, label)} to URL {url}")
+                elif draft[name]:
+                    taken.add((url, label, name))
+
+
+def _labels(context: Context, keys: list[Any]) -> dict[Any, list[str]]:
+    found: dict[Any, list[str]] = {}
+    statement = sa.select(webhook_types.c.owner_id, webhook_types.c.label).where(among(context.registry.dialect, webhook_types.c.owner_id))
+    for owner, label in context.execute(statement, {"keys": keys}) if keys else ():
+        found.setdefault(owner, []).append(label)
+    return found
+
+
+def _taken(context: Context, urls: set[str], but: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """URL, label and event of what webhooks other than these tell the URLs of."""
+    table = table_of(Webhook)
+    statement = (
+        sa.select(table.c.id, table.c.payload_url, webhook_types.c.label, *(table.c[name] for name in EVENTS))
+        .join_from(table, webhook_types, webhook_types.c.owner_id == table.c.id)
+        .where(table.c.payload_url.in_(urls))
+    )
+    for row in context.execute(statement).mappings():
+        if row["id"] not in but:
+            yield from ((row["payload_url"], row["label"], name) for name in EVENTS if row[name])

@@ -1,0 +1,1 @@
+"""Proofs that no committed change goes untold: real processes that are killed at the worst moments."""

@@ -1,0 +1,147 @@
+"""A whole installation for a proof: a database and a queue of its own, and the processes that a test starts and kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import requests
+from sqlalchemy.engine import Engine, make_url
+
+from netinv_core import work
+from netinv_core.contract import Service
+from tests.receivers import Received, Receiver
+
+PROCESS = Path(__file__).with_name("process.py")
+SECRET = "for proofs only"
+PATIENCE = 60.0
+
+
+class House:
+    """``service()`` and ``worker()`` start processes, ``kill`` ends one; ``api`` asks the service that runs."""
+
+    def __init__(self, engine: Engine, folder: Path, queue_url: str) -> None:
+        url = make_url(str(engine.url.render_as_string(hide_password=False)))
+        self.settings = {
+            "netinv.database_url": url.render_as_string(hide_password=False),
+            "netinv.queue_url": queue_url,
+            "netinv.secret": SECRET,
+            "netinv.media_root": str(folder / "media"),
+            "netinv.webhook_allow": "127.0.0.0/8",
+            "netinv.webhook_connect_timeout": "1",
+            "netinv.webhook_read_timeout": "1",
+            "netinv.webhook_total_timeout": "1",
+        }
+        self.queue = work.queue(queue_url)
+        self.queue.flush()
+        self._log = (folder / f"processes-{uuid.uuid4().hex[:6]}.log").open("wb")
+        self._running: list[subprocess.Popen[bytes]] = []
+        self.inside = Service(engine, {"netinv.secret": SECRET})
+        self.headers = {"Authorization": f"Token {self.inside.admin.token}"}
+        self.url = ""
+
+    def __enter__(self) -> House:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in list(self._running):
+            self.kill(process)
+        self._log.close()
+        self.queue.flush()
+
+    def _start(self, kind: str, fault: str) -> tuple[subprocess.Popen[bytes], str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+        command = [sys.executable, str(PROCESS), kind, json.dumps(self.settings), *([fault] if fault else [])]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, env=environment)
+        self._running.append(process)
+        assert process.stdout is not None
+        said = process.stdout.readline().decode().strip()
+        assert said, f"the {kind} did not start, see {self._log.name}"
+        return process, said
+
+    def service(self, fault: str = "") -> subprocess.Popen[bytes]:
+        """A service that answers at ``url``."""
+        process, port = self._start("service", fault)
+        self.url = f"http://127.0.0.1:{port}"
+        return process
+
+    def worker(self, fault: str = "") -> subprocess.Popen[bytes]:
+        """A worker."""
+        return self._start("worker", fault)[0]
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """kill -9."""
+        process.kill()
+        self.gone(process)
+
+    def gone(self, process: subprocess.Popen[bytes], seconds: float = PATIENCE) -> None:
+        """Waits until a process has ended."""
+        process.wait(seconds)
+        if process in self._running:
+            self._running.remove(process)
+            assert process.stdout is not None
+            process.stdout.close()
+
+    def ask(self, method: str, path: str, body: Any = None, status: int | None = None) -> Any:
+        """Asks the service; what it answers."""
+        answer = requests.request(method, f"{self.url}{path}", json=body, headers=self.headers, timeout=300)
+        assert status is None or answer.status_code == status, answer.text[:500]
+        return answer.json() if answer.content else None
+
+    def hook(self, receiver: Receiver, *types: str, retries: int = 0, **fields: Any) -> str:
+        """A webhook that tells a receiver of everything that happens to objects of some types; its id."""
+        body = {"name": uuid.uuid4().hex, "content_types": list(types), "payload_url": receiver.url, "type_create": True, "type_update": True}
+        made = self.inside.api.post("/api/extras/webhooks/", {**body, "type_delete": True, **fields})
+        if retries:
+            self.inside.api.patch(f"/api/extras/webhooks/{made['id']}/retries/", {"retries": retries, "retry_after": 1})
+        return str(made["id"])
+
+    def deliveries(self, **query: Any) -> list[dict[str, Any]]:
+        """The deliveries that there are."""
+        found: list[dict[str, Any]] = self.inside.api.get("/api/extras/webhook-deliveries/", {"limit": 0, **query})["results"]
+        return found
+
+    def settled(self, seconds: float = PATIENCE, **query: Any) -> None:
+        """Waits until nothing is queued any more."""
+        until(lambda: self.inside.api.get("/api/extras/webhook-deliveries/", {"state": "queued", "limit": 1, **query})["count"] == 0, seconds)
+
+
+def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    """Waits until a condition holds.
+
+    :raises AssertionError: when it does not in time
+    """
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(0.05)
+
+
+class Ledger:
+    """What was committed, and what a receiver got: duplicates are counted, losses and disorder are faults."""
+
+    def __init__(self) -> None:
+        self.committed: list[tuple[str, str]] = []
+
+    def note(self, key: str, word: str) -> None:
+        """A committed change of an object, told apart from its other changes by a word of its description."""
+        self.committed.append((key, word))
+
+    def check(self, name: str, received: list[Received], *, strangers: bool = False) -> None:
+        """Every committed change came, nothing else did, and those of one object first came in order; prints duplicates and losses."""
+        came = [(body["data"]["id"], body["data"]["description"]) for body in (json.loads(item.body) for item in received)]
+        lost = [change for change in self.committed if change not in came]
+        duplicates = len(came) - len(set(came))
+        print(f"{name}: {len(self.committed)} changes committed, {len(came)} messages received, {duplicates} duplicates, {len(lost)} lost")
+        assert lost == []
+        assert strangers or set(came) <= set(self.committed)
+        first = list(dict.fromkeys(came))
+        for key in {key for key, _ in self.committed}:
+            assert [word for of, word in first if of == key] == [word for of, word in self.committed if of == key]

@@ -1,0 +1,59 @@
+"""A service or a worker as a process of its own, for proofs: ``python process.py service|worker '{settings}' [fault]``.
+
+A fault kills the process, as a power cut would, the first time it comes to that point:
+``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record`` (sent, not recorded).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+from typing import Any
+
+import waitress
+
+from netinv_core import service, work
+from netinv_core import settings as known_settings
+from netinv_extras.outbox import Outbox
+from netinv_extras.sending import Sender
+
+
+def die(*_: Any, **__: Any) -> Any:
+    """Nothing is tidied up."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+FAULTS = {"after-commit": (work, "call"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
+
+
+def main(kind: str, text: str, fault: str = "") -> None:
+    """Runs until it is killed."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    settings = json.loads(text)
+    port = settings.pop("port", "0")
+    if kind == "service":
+        app = service.main(**settings)
+        _break(fault)
+        server = waitress.create_server(app, host="127.0.0.1", port=int(port), threads=4)
+        print(server.effective_port, flush=True)
+        server.run()
+        return
+    known = known_settings.read(settings)
+    engine = service.engine_for(known)
+    huey = work.queue(known["queue_url"])
+    work.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known))
+    _break(fault)
+    print("ready", flush=True)
+    huey.create_consumer(workers=2, worker_type="thread").run()
+
+
+def _break(fault: str) -> None:
+    if fault:
+        setattr(*FAULTS[fault], die)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,450 @@
+"""Delivering over real sockets: in order, none lost, whoever answers slowly, wrongly or not at all."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core import work
+from netinv_core.changes import ObjectChange
+from netinv_core.contract import Service
+from netinv_core.model import now, table_of
+from netinv_extras.deliveries import WebhookDelivery
+from netinv_extras.delivering import GONE, Deliverer, deliver_now
+from netinv_extras.outbox import Outbox, Outcome
+from netinv_extras.webhooks import Webhook
+from tests.receivers import Received, Receiver, say
+
+GROUPS = "/api/tenancy/tenant-groups/"
+WEBHOOKS = "/api/extras/webhooks/"
+_delivery, _webhook, _change = table_of(WebhookDelivery), table_of(Webhook), table_of(ObjectChange)
+
+
+@pytest.fixture
+def service(sending_service: Service) -> Service:
+    """A service whose outbox nobody else uses."""
+    return sending_service
+
+
+@pytest.fixture
+def hook(service: Service) -> Iterator[Callable[..., str]]:
+    """``hook(receiver, retries=3)``: a webhook that tells a receiver of tenant groups; gone after the test."""
+    made = []
+
+    def make(receiver: Receiver | str, **fields: Any) -> str:
+        policy = {name: fields.pop(name) for name in ("retries", "retry_after", "enabled") if name in fields}
+        url = receiver if isinstance(receiver, str) else receiver.url
+        given = {"content_types": ["tenancy.tenantgroup"], "type_create": True, "type_update": True, "type_delete": True, "payload_url": url}
+        made.append(service.api.post(WEBHOOKS, {"name": service.unique(), **given, **fields})["id"])
+        if policy:
+            change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(made[-1])).values(policy))
+        return str(made[-1])
+
+    yield make
+    for key in made:
+        service.api.delete(f"{WEBHOOKS}{key}/", status=[204, 404])
+
+
+def change(service: Service, statement: Any) -> None:
+    """Changes rows behind the service's back."""
+    with service.context() as context:
+        context.write(statement)
+
+
+def group(service: Service) -> str:
+    """A new tenant group."""
+    name = service.unique()
+    return str(service.api.post(GROUPS, {"name": name, "slug": name})["id"])
+
+
+def groups(service: Service, count: int) -> list[str]:
+    """Several of them, in one request."""
+    names = [service.unique() for _ in range(count)]
+    return [item["id"] for item in service.api.post(GROUPS, [{"name": name, "slug": name} for name in names])]
+
+
+def describe(service: Service, key: str, text: Any) -> None:
+    """An update."""
+    service.api.patch(f"{GROUPS}{key}/", {"description": str(text)})
+
+
+def deliver(service: Service, seconds: float = 20) -> None:
+    """Delivers all that is due."""
+    assert deliver_now(service.engine, service.registry, seconds)
+
+
+def deliveries(service: Service, webhook: str) -> list[Any]:
+    """The rows of a webhook's deliveries, oldest first."""
+    return service.rows(sa.select(_delivery).where(_delivery.c.webhook_id == uuid.UUID(webhook)).order_by(_delivery.c.id))
+
+
+def states(service: Service, webhook: str) -> list[str]:
+    """Their states."""
+    return [row.state for row in deliveries(service, webhook)]
+
+
+def history(service: Service, webhook: str) -> list[Any]:
+    """The attempts of a webhook's only delivery, as the API shows them."""
+    (row,) = deliveries(service, webhook)
+    return list(service.api.get(f"/api/extras/webhook-deliveries/{row.id}/")["history"])
+
+
+# -- outcomes
+
+
+def test_a_change_is_delivered_and_the_outcome_recorded(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver(lambda handler, _: say(handler, 201, "thanks")) as receiver:
+        webhook, key = hook(receiver), group(service)
+        deliver(service)
+        (request,) = receiver.received
+    (row,) = deliveries(service, webhook)
+    assert (row.state, row.attempts, row.claimed_by, row.claimed_until) == ("succeeded", 1, None, None)
+    assert row.finished is not None and str(row.changed_object_id) == key
+    assert request.headers["X-Netinv-Delivery"] == str(row.id) and request.headers["X-Netinv-Event"] == str(row.change_id)
+    (attempt,) = history(service, webhook)
+    assert (attempt["number"], attempt["status"], attempt["error"], attempt["answer"]) == (1, 201, "", "thanks")
+    assert 0 <= attempt["duration_ms"] < 1000
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "error"),
+    [
+        (500, 500, ""),
+        (301, 301, ""),
+        (lambda handler, _: time.sleep(1), None, "The receiver sent nothing for 0.4 s."),
+        (lambda handler, _: setattr(handler, "close_connection", True), None, "The receiver closed the connection without an answer."),
+    ],
+)
+def test_what_is_not_2xx_has_failed_and_is_not_sent_again(service: Service, hook: Callable[..., str], answer: Any, status: Any, error: str) -> None:
+    with Receiver(answer) as receiver:
+        webhook = hook(receiver)
+        group(service)
+        deliver(service)
+        deliver(service)
+        assert len(receiver.received) == 1
+    assert states(service, webhook) == ["failed"]
+    (attempt,) = history(service, webhook)
+    assert (attempt["status"], attempt["error"]) == (status, error)
+
+
+def test_it_is_sent_again_later_and_later_as_often_as_the_webhook_says(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver(503) as receiver:
+        webhook = hook(receiver, retries=2, retry_after=100)
+        group(service)
+        for wait in (100, 200):
+            deliver(service)
+            (row,) = deliveries(service, webhook)
+            assert row.state == "queued" and row.claimed_by is None
+            assert wait - 5 < (row.due - now()).total_seconds() <= wait
+            change(service, sa.update(_delivery).where(_delivery.c.id == row.id).values(due=now()))
+        deliver(service)
+        assert [request.headers["X-Netinv-Attempt"] for request in receiver.received] == ["1", "2", "3"]
+    assert states(service, webhook) == ["failed"]
+    assert [attempt["status"] for attempt in history(service, webhook)] == [503] * 3
+
+
+def test_a_template_that_fails_fails_the_delivery(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook(receiver, body_template="{{ data.nothing.here }}")
+        group(service)
+        deliver(service)
+        assert receiver.received == []
+    (attempt,) = history(service, webhook)
+    assert attempt["status"] is None and attempt["error"].startswith("The body template failed: ")
+
+
+def test_without_its_change_record_a_delivery_has_failed_for_good(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook(receiver, retries=5)
+        group(service)
+        (row,) = deliveries(service, webhook)
+        change(service, sa.delete(_change).where(_change.c.id == row.change_id))
+        deliver(service)
+        assert receiver.received == []
+    assert states(service, webhook) == ["failed"]
+    assert [attempt["error"] for attempt in history(service, webhook)] == [GONE]
+
+
+def test_secrets_are_in_neither_records_nor_log(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+
+    def echo(handler: Any, request: Received) -> None:
+        say(handler, 500, f"{request.headers['Authorization']} {request.headers['X-Api-Key']} s3cret-s3cret {request.body.decode()}")
+
+    with Receiver(echo) as receiver:
+        url = receiver.url.replace("://", "://someone:pa55-word@")
+        webhook = hook(url, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-")
+        group(service)
+        deliver(service)
+    (attempt,) = history(service, webhook)
+    shown = f"{attempt} {caplog.text}"
+    assert attempt["status"] == 500 and not any(text in shown for text in ("s3cret", "pa55", "k3y-created", "c29tZW9uZTpwYTU1LXdvcmQ="))
+
+
+# -- order, and who waits for whom
+
+
+def test_what_follows_waits_for_the_retry_and_other_objects_do_not(service: Service, hook: Callable[..., str]) -> None:
+    first, second = groups(service, 2)
+    refusing = {first}
+
+    def answer(handler: Any, request: Received) -> None:
+        say(handler, 500 if request.body.decode().partition(" ")[0] in refusing else 200)
+
+    with Receiver(answer) as receiver:
+        webhook = hook(receiver, retries=3, retry_after=100, body_template="{{ data.id }} {{ data.description }}")
+        for text in "ab":
+            describe(service, first, text)
+            describe(service, second, text)
+        deliver(service)
+        assert sorted(request.body.decode() for request in receiver.received) == sorted([f"{first} a", f"{second} a", f"{second} b"])
+        refusing.clear()
+        change(service, sa.update(_delivery).where(_delivery.c.state == "queued").values(due=now()))
+        deliver(service)
+        assert [request.body.decode() for request in receiver.received[3:]] == [f"{first} a", f"{first} b"]
+    assert set(states(service, webhook)) == {"succeeded"}
+
+
+def test_several_workers_keep_the_order_and_send_each_change_once(service: Service, hook: Callable[..., str]) -> None:
+    keys = groups(service, 5)
+    with Receiver() as receiver:
+        hook(receiver, body_template="{{ data.id }} {{ data.description }}")
+        for number in range(12):
+            service.api.patch(GROUPS, [{"id": key, "description": str(number)} for key in keys])
+        workers = [Deliverer(service.engine, service.registry) for _ in range(3)]
+        for worker in workers:
+            worker.look()
+        assert all(worker.wait(20) for worker in workers)
+        deliver(service)
+        sent = [request.body.decode().split() for request in receiver.received]
+    for key in keys:
+        assert [int(number) for owner, number in sent if owner == key] == list(range(12))
+
+
+def test_a_dead_receiver_keeps_nobody_waiting(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver(lambda handler, _: time.sleep(3)) as dead, Receiver() as good:
+        hook(dead)
+        groups(service, 200)
+        webhook = hook(good)
+        groups(service, 100)
+        worker, start = Deliverer(service.engine, service.registry), time.monotonic()
+        worker.look()
+        good.wait(100)
+        assert time.monotonic() - start < 3
+        worker.stop()
+        assert len(dead.received) < 20
+    assert states(service, webhook) == ["succeeded"] * 100
+
+
+def test_a_fast_receiver_gets_several_at_a_time_and_a_slow_one_too(service: Service, hook: Callable[..., str]) -> None:
+    running, most, lock = [0], [0], threading.Lock()
+
+    def answer(handler: Any, request: Received) -> None:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.02)
+        with lock:
+            running[0] -= 1
+        say(handler, 200)
+
+    with Receiver(answer) as receiver:
+        hook(receiver)
+        groups(service, 100)
+        deliver(service)
+    assert 4 <= most[0] <= 8
+
+
+def test_the_statements_do_not_grow_with_the_deliveries(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        hook(receiver)
+        groups(service, 200)
+        with service.statements() as found:
+            deliver(service)
+        assert len(receiver.received) == 200
+    assert len(found) < 150
+
+
+# -- claims
+
+
+def _outbox(service: Service, seconds: float) -> Outbox:
+    return Outbox(service.engine, service.registry.dialect, datetime.timedelta(seconds=seconds))
+
+
+def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook(receiver)
+        group(service)
+        assert len(_outbox(service, 1).claim(lambda row: 10)) == 1
+        deliver(service)
+        assert receiver.received == []
+        time.sleep(1.05)
+        deliver(service)
+        assert len(receiver.received) == 1
+    assert states(service, webhook) == ["succeeded"]
+
+
+def test_who_has_lost_a_claim_records_nothing(service: Service, hook: Callable[..., str]) -> None:
+    webhook = hook("http://127.0.0.1:1/")
+    group(service)
+    late, other = _outbox(service, -1), _outbox(service, 60)
+    (lost,) = late.claim(lambda row: 10)
+    (held,) = other.claim(lambda row: 10)
+    assert lost.delivery["id"] == held.delivery["id"]
+    outcome = Outcome(lost, now(), 0.1, 500, "", "", False)
+    assert late.record([outcome]) == [outcome]
+    late.release([lost])
+    assert states(service, webhook) == ["queued"] and deliveries(service, webhook)[0].claimed_by is not None
+    assert other.record([Outcome(held, now(), 0.1, 200, "", "", True)]) == []
+    assert states(service, webhook) == ["succeeded"]
+
+
+def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., str]) -> None:
+    hook("http://127.0.0.1:1/")
+    groups(service, 60)
+    found: list[int] = []
+
+    def claim() -> None:
+        outbox = _outbox(service, 60)
+        while got := outbox.claim(lambda row: 7):
+            found.extend(item.delivery["id"] for item in got)
+
+    threads = [threading.Thread(target=claim) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == len(set(found)) and len(found) >= 54, "what another one is just claiming is passed over"
+
+
+def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(service: Service, hook: Callable[..., str]) -> None:
+    def answer(handler: Any, request: Received) -> None:
+        time.sleep(0.1)
+        say(handler, 200)
+
+    with Receiver(answer) as receiver:
+        webhook = hook(receiver)
+        groups(service, 60)
+        worker = Deliverer(service.engine, service.registry)
+        worker.look()
+        receiver.wait(3)
+        worker.stop()
+        rows = deliveries(service, webhook)
+        assert sum(row.state == "succeeded" for row in rows) == len(receiver.received) < 60
+        assert all(row.claimed_by is None for row in rows)
+        deliver(service)
+        assert len(receiver.received) == 60
+    assert set(states(service, webhook)) == {"succeeded"}
+
+
+# -- webhooks that change meanwhile
+
+
+def test_what_was_queued_is_sent_though_the_webhook_was_disabled_since(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook(receiver)
+        group(service)
+        change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(enabled=False))
+        deliver(service)
+        assert len(receiver.received) == 1
+
+
+def test_the_webhook_counts_as_it_is_when_it_is_sent(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook("http://127.0.0.1:1/")
+        group(service)
+        service.api.patch(f"{WEBHOOKS}{webhook}/", {"payload_url": receiver.url, "http_method": "PUT"})
+        deliver(service)
+        assert [request.method for request in receiver.received] == ["PUT"]
+
+
+def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+    made: list[str] = []
+
+    def answer(handler: Any, request: Received) -> None:
+        service.api.delete(f"{WEBHOOKS}{made[0]}/", status=[204, 404])
+        say(handler, 200)
+
+    with Receiver(answer) as receiver, service.configured(webhook_read_timeout=10, webhook_total_timeout=20):
+        made.append(hook(receiver))
+        groups(service, 3)
+        deliver(service)
+        assert receiver.received
+    assert deliveries(service, made[0]) == [] and "broken off" not in caplog.text
+
+
+# -- the worker
+
+
+@pytest.fixture
+def worker(service: Service, tmp_path: Path) -> Iterator[None]:
+    """A worker in this process, on a real queue."""
+    url = os.environ.get("NETINV_TEST_QUEUE") or f"sqlite:///{tmp_path / 'queue.sqlite'}"
+    with service.configured(queue_url=url):
+        huey = work.queue(url)
+        huey.flush()
+        work.add_tasks(huey, service.engine, service.registry)
+        consumer = work.start_embedded(huey)
+        yield
+        consumer.stop(graceful=True)
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_change_reaches_its_receiver_at_once(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        webhook = hook(receiver)
+        key = group(service)
+        receiver.wait(1)
+        describe(service, key, "x")
+        receiver.wait(2)
+        deadline = time.monotonic() + 5
+        while set(states(service, webhook)) != {"succeeded"} and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert states(service, webhook) == ["succeeded"] * 2
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver(lambda handler, request: say(handler, 200 if request.headers["X-Netinv-Attempt"] == "2" else 500)) as receiver:
+        hook(receiver, retries=1, retry_after=1)
+        group(service)
+        one, two = receiver.wait(2)
+        assert 0.9 < two.time - one.time < 5
+
+
+@pytest.mark.usefixtures("worker")
+def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str]) -> None:
+    with Receiver() as receiver:
+        hook(receiver)
+        with service.configured(queue_url=""):
+            group(service)
+            assert len(_outbox(service, 2).claim(lambda row: 10)) == 1
+        group(service)
+        receiver.wait(1)
+        assert len(receiver.received) == 1
+        receiver.wait(2, 6)
+
+
+def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "netinv_extras")
+    with Receiver() as good, Receiver(500) as bad:
+        hook(good)
+        webhook = service.api.get(f"{WEBHOOKS}{hook(bad)}/")["name"]
+        groups(service, 5)
+        deliver(service)
+    lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "netinv_extras.delivering"]
+    assert lines == [
+        ("INFO", "webhooks: 5 messages delivered, 5 not"),
+        ("WARNING", f"webhook {webhook}: 5 of 5 messages were not delivered, the last one because: it answered 500"),
+    ]
