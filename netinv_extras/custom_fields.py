@@ -3,28 +3,114 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import colander
 
 from netinv_core import fields as kinds
+from netinv_core.context import Context
+from netinv_core.http import versions
 from netinv_core.read.plan import Place, Plan, Reader
-from netinv_core.resource import Spec
-from netinv_core.write.draft import Draft
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Rule, Spec
+from netinv_core.write.draft import ALL, Draft
+from netinv_extras.custom_field_definitions import Definitions, definitions_of
+
+NAME, COLUMN = "custom_fields", "custom_field_data"
+BY_SLUG_SINCE = "1.4"
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class CustomFields(kinds.Field):
-    """An object of values by the field's name; names that no one has defined are ignored, as the API has it."""
+    """An object with a member for every field that is defined for the content type; what is sent is merged into what is there.
+
+    Members that no one has defined are ignored, as the API has it.
+    """
+
+    label_of_type: str
+    merges: bool = True
+
+    def sources(self) -> Collection[str]:
+        return (COLUMN,)
 
     def reader(self, plan: Plan, place: Place) -> Reader:
-        index = plan.column(place, "custom_field_data")
-        return lambda row, page: row[index] or {}
+        index = plan.column(place, COLUMN)
+        defined = plan.batch(lambda context, rows: dict.fromkeys(definitions_of(context, self.label_of_type)))
+        return lambda row, page: {slug: (row[index] or {}).get(slug) for slug in page.batches[defined]}
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, dict):
             raise colander.Invalid(None, "An object of custom field values is required.")
+        draft[COLUMN] = {**(draft.before.get(COLUMN) or {}), **value}
+
+    def flat_beside(self, context: Context, row: Mapping[str, Any], shown: Any) -> Any:
+        """The values as they are kept, under the names that clients of the change log know."""
+        kept, defined = row.get(COLUMN) or {}, definitions_of(context, self.label_of_type)
+        return {field.name: kept[slug] for slug, field in defined.items() if slug in kept}
+
+    def downgrade(self, context: Context, version: str) -> Callable[[Any], Any] | None:
+        return _renaming({field.slug: field.name for field in self._renamed(context, version)})
+
+    def upgrade(self, context: Context, version: str) -> Callable[[Any], Any] | None:
+        return _renaming({field.name: field.slug for field in self._renamed(context, version)})
+
+    def _renamed(self, context: Context, version: str) -> list[Any]:
+        if not versions.older(version, BY_SLUG_SINCE):
+            return []
+        return [field for field in definitions_of(context, self.label_of_type).values() if field.name != field.slug]
 
 
-field = Spec("custom_fields", lambda registry, endpoint: CustomFields(name="custom_fields", openapi={"type": "object"}))
+def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any] | None:
+    def rename(value: Any) -> Any:
+        return {names.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
+
+    return rename if names else None
+
+
+def _make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    return CustomFields(name=NAME, label_of_type=endpoint.label, openapi={"type": "object"})
+
+
+field = Spec(NAME, _make)
+
+
+def rule(endpoint: Endpoint) -> Rule:
+    """The rule for objects of an endpoint: values are what their definitions allow, the required ones are there."""
+    label = endpoint.label
+
+    def values_are_valid(context: Context, drafts: Sequence[Draft]) -> None:
+        defined = definitions_of(context, label)
+        for draft in drafts:
+            kept, sent = draft.before.get(COLUMN) or {}, NAME in draft.body
+            given = dict(draft[COLUMN] or {})
+            if draft.new:
+                given = _with_defaults(defined, given, sent=sent)
+            if sent:
+                given = {slug: value for slug, value in given.items() if slug in defined or slug in kept}
+            values = _checked(draft, defined, given)
+            if draft.new or COLUMN in draft.values:
+                draft[COLUMN] = values
+
+    return values_are_valid
+
+
+def _with_defaults(defined: Definitions, given: dict[str, Any], *, sent: bool) -> dict[str, Any]:
+    """The values of a new object: of what was not given the default, or null when none at all were ``sent``."""
+    return {slug: field.default for slug, field in defined.items() if field.default is not None or not sent} | given
+
+
+def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as they are kept; says of the draft what is wrong with them."""
+    found = dict(given)
+    for slug, field in defined.items():
+        if slug not in given:
+            if field.required:
+                draft.reject(ALL, f"Missing required custom field '{slug}'.")
+            continue
+        try:
+            found[slug] = field.cleaned(given[slug])
+        except ValueError as error:
+            draft.reject(ALL, f"Invalid value for custom field '{slug}': {error}")
+    return found
