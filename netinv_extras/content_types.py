@@ -152,11 +152,12 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class TypeLabel(kinds.Value):
-    """A column with the label of a content type, one of those that ``allowed`` says."""
+    """A column with the label of a content type, one of those that ``allowed`` says; OPTIONS lists them unless they are too many to choose from."""
 
     registry: Registry
     allowed: Callable[[Endpoint], bool]
     kind: str = "field"
+    offered: bool = True
 
     def accept(self, draft: Draft, value: Any) -> None:
         if not self._check_null(value):
@@ -175,19 +176,20 @@ class TypeLabel(kinds.Value):
         return sorted(label for label, endpoint in self.registry.endpoints.items() if self.allowed(endpoint))
 
     def options(self) -> dict[str, Any]:
-        return {**super().options(), "choices": [{"value": label, "display": name_of(self.registry, label)} for label in self._labels()]}
+        choices = [{"value": label, "display": name_of(self.registry, label)} for label in self._labels()] if self.offered else None
+        return super().options() | ({"choices": choices} if choices else {})
 
     def written_schema(self) -> dict[str, Any]:
         return self._described({"type": "string", "enum": self._labels()})
 
 
-def type_label(name: str, allowed: Callable[[Endpoint], bool]) -> Spec:
+def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> Spec:
     """The field of a column that holds the label of a content type."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         column = endpoint.table.c[name]
         options: dict[str, Any] = {"known": known(column), "nullable": bool(column.nullable), "required": not column.nullable}
-        return TypeLabel(name=name, attribute=name, registry=registry, allowed=allowed, openapi={"type": "string"}, **options)
+        return TypeLabel(name=name, attribute=name, registry=registry, allowed=allowed, offered=offered, openapi={"type": "string"}, **options)
 
     return Spec(name, make)
 

@@ -39,8 +39,8 @@ class ConfigContextSchema(Organizational):
 
 
 def may_own(endpoint: Endpoint) -> bool:
-    """Whether objects of an endpoint may own a schema: others show their owner's name within their own, without end."""
-    return issubclass(endpoint.model, Organizational) and not issubclass(endpoint.model, ConfigContextSchema)
+    """Whether objects of an endpoint may own a schema: those that have an owner themselves show its name within their own, without end."""
+    return issubclass(endpoint.model, Organizational) and "owner_object_id" not in endpoint.table.c
 
 
 def schema_words(name: str, owner: dict[str, Any] | None) -> str:
@@ -56,7 +56,7 @@ config_context_schemas = Resource(
     brief=["name", "slug"],
     search=["name", "description"],
     fields=[
-        type_label("owner_content_type", may_own),
+        type_label("owner_content_type", may_own, offered=False),
         object_of("owner", "owner_content_type", "owner_object_id"),
     ],
     filters=content_type_pair("owner_content_type"),

@@ -86,6 +86,7 @@ tags = Resource(
     versions=[VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))],
 )
 
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Tags(kinds.Many):
     """The tags of an object: nested, written as a list of ids or attributes of tags allowed for its content type."""
@@ -143,4 +144,3 @@ def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
         lambda table, ids: table.c.id.in_(owners(ids)),
         lambda table: table.c.id.in_(owners()),
     )
-

@@ -1,0 +1,88 @@
+"""Config contexts: data that is merged into the config context of those objects that a context's scopes hold for."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth.identity import lock_configuration
+from netinv_core.columns import Chars
+from netinv_core.context import Context
+from netinv_core.model import SET_NULL, Base, Description, Name, Organizational, Ref, column, document, required_text, switch, to, unique_together, whole
+from netinv_core.resource import Resource, object_of
+from netinv_core.write.draft import Draft
+from netinv_core.write.uniqueness import unique_without
+from netinv_extras.content_types import content_type_pair, type_label
+from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema, may_own, schema_words
+
+NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'
+
+
+class ConfigContext(Organizational):
+    """Data for the objects within its scopes: of higher ``weight``, it goes before that of others. Possibly on behalf of an object that owns it."""
+
+    __tablename__ = "extras_config_context"
+    __table_args__ = (unique_together("name", "owner_content_type", "owner_object_id"),)
+
+    name: Mapped[Name] = required_text(100)
+    owner_content_type: Mapped[str | None] = column(length=100, default=None)
+    owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
+    weight: Mapped[int] = whole(0, 32767, default=1000)
+    description: Mapped[Description]
+    schema_id: Mapped[Ref | None] = to(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
+    is_active: Mapped[bool] = switch(True)
+    data: Mapped[Any] = document(required=True)
+
+
+# What each context is limited to: objects of any package, by the name of the scope. Their tables are not known here.
+scoped = sa.Table(
+    "extras_config_context_scope",
+    Base.metadata,
+    sa.Column("owner_id", sa.Uuid(), sa.ForeignKey("extras_config_context.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("scope", Chars(100), primary_key=True),
+    sa.Column("target_id", sa.Uuid(), primary_key=True, index=True),
+)
+
+config_contexts = Resource(
+    ConfigContext,
+    "config-contexts",
+    title="config context",
+    display=(schema_words, "name", "owner"),
+    brief=["name"],
+    order=["weight", "name"],
+    search=["name", "description", "data"],
+    fields=[
+        type_label("owner_content_type", may_own, offered=False),
+        object_of("owner", "owner_content_type", "owner_object_id"),
+    ],
+    omit=["custom_fields", "computed_fields", "relationships"],
+    filters=content_type_pair("owner_content_type"),
+    configuration=True,
+    example={"data": {"sample": 1}},
+)
+
+
+@config_contexts.rule
+def one_at_a_time(context: Context, drafts: Sequence[Draft]) -> None:
+    """Names are unique among the contexts without an owner, which no constraint can say: those who write them at the same time wait for each other."""
+    if any(draft.changed("name", "owner_object_id") for draft in drafts):
+        lock_configuration(context)
+
+
+TAKEN = "A ConfigContext with this name already exists."
+config_contexts.rule(unique_without(ConfigContext, ("name",), "owner_object_id", "name", TAKEN))
+
+
+@config_contexts.rule
+def data_is_an_object(context: Context, drafts: Sequence[Draft]) -> None:
+    """Data is merged by name."""
+    for draft in drafts:
+        if not isinstance(draft["data"], dict):
+            draft.reject("data", NOT_AN_OBJECT)
+
+
+config_contexts.rule(data_fits_its_schema("data", "schema"))
