@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import measures, report, world
+from bench import hooks, measures, report, world
 from bench.client import Client
 from bench.service import Service, postgresql
 
@@ -20,7 +20,8 @@ STARTS = 3
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--database", default="postgresql://postgres@127.0.0.1:5432/", show_default=True, metavar="URL", help="The PostgreSQL server.")
-@click.option("--sqlite", is_flag=True, help="Use SQLite, in a temporary folder, instead.")
+@click.option("--queue", default="redis://127.0.0.1:6379/8", show_default=True, metavar="URL", help="The Redis database of the worker's queue.")
+@click.option("--sqlite", is_flag=True, help="Use SQLite, in a temporary folder, for database and queue.")
 @click.option("--scale", type=click.IntRange(1, world.MOST), default=1, show_default=True, help="How many times 2,000 devices and 20,000 addresses.")
 @click.option("--clients", type=click.IntRange(1), default=1, show_default=True, help="How many connections ask at once (allocation: always 1, then 8).")
 @click.option("--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least).")
@@ -28,7 +29,9 @@ STARTS = 3
 @click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
 @click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
 @click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Print ratios to the results in this file.")
-def bench(database: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None) -> None:
+def bench(
+    database: str, queue: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None
+) -> None:
     """Measure a netinv service of this benchmark's own.
 
     Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST, and
@@ -40,7 +43,7 @@ def bench(database: str, sqlite: bool, scale: int, clients: int, seconds: float,
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netinv-bench-")))
             url = f"sqlite:///{folder}/bench.sqlite" if sqlite else stack.enter_context(postgresql(database))
             progress = stack.enter_context(_progress())
-            service = Service(folder, url, threads)
+            service = Service(folder, url, f"sqlite:///{folder}/queue.sqlite" if sqlite else queue, threads)
             stack.callback(service.stop)
             try:
                 run = _run(service, progress, scale, clients, seconds, only)
@@ -79,7 +82,9 @@ def _run(service: Service, progress: Progress, scale: int, clients: int, seconds
         progress.update(task, description=measure.name, completed=n, total=len(wanted))
         results.append(measures.run(measure, open_client, clients, seconds))
     dialect = "SQLite" if "sqlite" in service.ini.read_text() else "PostgreSQL"
-    return report.Run(dialect, scale, clients, statistics.median(starts), service.peak_memory(), made, results)
+    memory = service.peak_memory()
+    told = hooks.measure(service, open_client(), lambda what: progress.update(task, description=what)) if "webhook".startswith(only.lower()) else {}
+    return report.Run(dialect, scale, clients, statistics.median(starts), memory, made, results, told)
 
 
 if __name__ == "__main__":

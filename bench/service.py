@@ -24,6 +24,8 @@ INI = """\
 use = egg:netinv-core
 netinv.database_url = {database}
 netinv.secret = {secret}
+netinv.queue_url = {queue}
+netinv.webhook_allow = 127.0.0.0/8
 
 [server:main]
 use = egg:waitress#main
@@ -52,12 +54,12 @@ def postgresql(url: str) -> Iterator[str]:
 class Service:
     """The service in a folder: prepared once, started and stopped as often as wanted."""
 
-    def __init__(self, folder: Path, database: str, threads: int) -> None:
+    def __init__(self, folder: Path, database: str, queue: str, threads: int) -> None:
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
         self.ini = folder / "bench.ini"
-        self.ini.write_text(INI.format(database=database.replace("%", "%%"), secret=secrets.token_hex(32), port=port, threads=threads))
+        self.ini.write_text(INI.format(database=database.replace("%", "%%"), queue=queue, secret=secrets.token_hex(32), port=port, threads=threads))
         self.log = folder / "service.log"
         self.url = f"http://127.0.0.1:{port}"
         self.process: subprocess.Popen[bytes] | None = None

@@ -43,9 +43,12 @@ from netinv_dcim.templates import (
     rear_port_templates,
 )
 from netinv_dcim.virtual_chassis import virtual_chassis
+from netinv_extras.context_scopes import Scope
 
 if TYPE_CHECKING:
     import click
+
+DEVICE = "dcim.device"
 
 app = App(
     "dcim",
@@ -115,6 +118,22 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
     """Interfaces and their redundancy groups lead to each other."""
     return interface_redundancy.relations(registry, endpoint)
+
+
+@hookimpl
+def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+    """Where devices are and what they are."""
+    return [
+        Scope("regions", "dcim.region", {DEVICE: "site.region"}, position=10),
+        Scope("sites", "dcim.site", {DEVICE: "site"}, position=20),
+        Scope("locations", "dcim.location", {DEVICE: "location"}, lenient=True, position=30),
+        Scope("roles", "dcim.devicerole", {DEVICE: "device_role"}, position=40),
+        Scope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, position=50),
+        Scope("platforms", "dcim.platform", {DEVICE: "platform"}, position=60),
+        Scope("device_redundancy_groups", "dcim.deviceredundancygroup", {DEVICE: "device_redundancy_group"}, position=110),
+        Scope("tenant_groups", paths={DEVICE: "tenant.group"}),
+        Scope("tenants", paths={DEVICE: "tenant"}),
+    ]
 
 
 @hookimpl

@@ -91,9 +91,7 @@ class Platform(Organizational):
         help="Optionally limit this platform to devices of a certain manufacturer",
     )
     napalm_driver: Mapped[str] = text(50, "The name of the NAPALM driver to use when interacting with devices", label="NAPALM driver")
-    napalm_args: Mapped[Any | None] = document(
-        "Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments"
-    )
+    napalm_args: Mapped[Any | None] = document("Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments")
     network_driver: Mapped[str] = text(
         100,
         "The normalized network driver to use when interacting with devices, e.g. cisco_ios, arista_eos, etc. "

@@ -29,7 +29,7 @@ from netinv_core.model import (
 from netinv_core.read import pages, paths
 from netinv_core.read.filters import flag, has, key, one_of, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.resource import Resource, computed, first_of, held_by
+from netinv_core.resource import Resource, first_of, held_by
 from netinv_core.write.draft import Draft
 from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.choices import FACES
@@ -83,15 +83,11 @@ class Device(Primary):
         1, 32767, "The priority the device has in the device redundancy group.", label="Device Redundancy Group Priority"
     )
     comments: Mapped[Comments]
-    local_context_schema_id: Mapped[Ref | None] = to(
-        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
-    )
+    local_context_schema_id: Mapped[Ref | None] = to(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
     local_context_data: Mapped[Any | None] = document()
 
 
-def device_words(
-    name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID
-) -> str:
+def device_words(name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID) -> str:
     """How a device is called: its name, else its place in its virtual chassis, else what it is; the last two with its id."""
     if name:
         return name
@@ -104,7 +100,6 @@ WORDS = ("name", "virtual_chassis.name", "vc_position", "device_type.manufacture
 
 # What a virtual machine has as well
 primary_ip = first_of("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"})
-config_context = computed("config_context", lambda data: data or {}, "local_context_data", costly=True, openapi={"type": "object"})
 
 devices = Resource(
     Device,
@@ -115,7 +110,6 @@ devices = Resource(
     fields=[
         held_by("parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"),
         primary_ip,
-        config_context,
     ],
     filters=[
         *tree_pair("region", "site.region"),

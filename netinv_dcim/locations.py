@@ -192,16 +192,12 @@ def types_in_use_keep_their_place(context: Context, drafts: Sequence[Draft]) -> 
     here, above = Location.__table__, Location.__table__.alias()
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("parent_id")}
     for used in _found(context, sa.select(here.c.location_type_id).distinct(), here.c.location_type_id, moved):
-        moved[used].reject(
-            "parent", "This LocationType currently has Locations using it, therefore its parent cannot be changed at this time."
-        )
+        moved[used].reject("parent", "This LocationType currently has Locations using it, therefore its parent cannot be changed at this time.")
     flattened = {draft.id: draft for draft in drafts if not draft.new and draft.changed("nestable") and not draft["nestable"]}
     nested = sa.select(here.c.location_type_id).distinct().join(above, above.c.id == here.c.parent_id)
     nested = nested.where(above.c.location_type_id == here.c.location_type_id)
     for used in _found(context, nested, here.c.location_type_id, flattened):
-        flattened[used].reject(
-            "nestable", "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time."
-        )
+        flattened[used].reject("nestable", "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time.")
 
 
 def _found(context: Context, statement: Any, column: Any, keys: Iterable[UUID]) -> list[UUID]:

@@ -48,17 +48,13 @@ models: dict[str, Source | Derived] = {
     "dcim.rack": Source("dcim.rack", by=("site_id", "location_id", "name")),
     "dcim.rackreservation": Source("dcim.rackreservation", adapt=rack_reservation),
     "dcim.manufacturer": Source("dcim.manufacturer"),
-    "dcim.devicetype": Source(
-        "dcim.devicetype", omit={"front_image": NO_FILE, "rear_image": NO_FILE}, by=("manufacturer_id", "model")
-    ),
+    "dcim.devicetype": Source("dcim.devicetype", omit={"front_image": NO_FILE, "rear_image": NO_FILE}, by=("manufacturer_id", "model")),
     "dcim.interfacetemplate": Source("dcim.interfacetemplate", by=("device_type_id", "name")),
     "dcim.devicerole": Source("dcim.devicerole"),
     "dcim.platform": Source("dcim.platform"),
     "dcim.device": Source("dcim.device", later=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),
     "dcim.virtualchassis": Source("dcim.virtualchassis", later=("master",), by=("name",)),
-    "dcim.interface": Source(
-        "dcim.interface", given={"status": "active"}, rename={"parent": "parent_interface"}, drop=("cable",), by=("device_id", "name")
-    ),
+    "dcim.interface": Source("dcim.interface", given={"status": "active"}, rename={"parent": "parent_interface"}, drop=("cable",), by=("device_id", "name")),
     **{f"dcim.{kind}template": Source(f"dcim.{kind}template", by=("device_type_id", "name")) for kind in KINDS if kind != "interface"},
     **{f"dcim.{kind}": Source(f"dcim.{kind}", drop=("cable",), by=("device_id", "name")) for kind in KINDS if kind != "interface"},
     "dcim.inventoryitem": Source("dcim.inventoryitem", by=("device_id", "parent_id", "name")),

@@ -16,7 +16,7 @@ from pyramid.response import Response
 
 from netinv_core.auth import permits
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import paging, services, versions
+from netinv_core.http import paging, services
 from netinv_core.http.answers import body_of
 from netinv_core.http.opening import Opened
 from netinv_core.read import pages
@@ -212,7 +212,7 @@ def _requested(body: Any) -> list[Any]:
 def _made(context: Opened, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Response:
     """Creates what was given out, and answers as a POST of it would."""
     single = not isinstance(body, list)
-    upgraded = [versions.upgrade(endpoint, context.version, item, new=True) for item in bodies]
+    upgraded = services.as_newest(context, endpoint, bodies, new=True)
     made = services.as_version(context, endpoint, save.create(context, endpoint, upgraded, single=single))
     context.journal.write(context)
     return services.answer(context, request, made[0] if single else made, 201)

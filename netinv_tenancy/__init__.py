@@ -1,5 +1,8 @@
 """Tenancy: the customers and departments that things in the inventory belong to."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from netinv_core.app import App
 from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
@@ -20,6 +23,14 @@ app = App(
 def netinv_app() -> App:
     """The application."""
     return app
+
+
+@hookimpl
+def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
+    """Tenants and their groups. Only :mod:`netinv_extras` asks, so it is there when it is needed."""
+    from netinv_extras.context_scopes import Scope
+
+    return [Scope("tenant_groups", "tenancy.tenantgroup", position=90), Scope("tenants", "tenancy.tenant", position=100)]
 
 
 @hookimpl

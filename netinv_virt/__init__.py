@@ -13,13 +13,14 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.read.filters import Filter, key
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Spec, count_of
+from netinv_extras.context_scopes import Scope
 from netinv_virt import netbox
 from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
 from netinv_virt.interfaces import interfaces
 from netinv_virt.primary import machine_addresses
 from netinv_virt.virtual_machines import VirtualMachine, virtual_machines
 
-SITE = "dcim.site"
+SITE, DEVICE, MACHINE = "dcim.site", "dcim.device", "virtualization.virtualmachine"
 
 app = App(
     "virtualization",
@@ -59,11 +60,27 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Hosts and primary addresses, from both ends."""
     found = {
-        "dcim.device": [hosts_are_where_their_cluster_is],
-        "virtualization.virtualmachine": [machine_addresses.own()],
+        DEVICE: [hosts_are_where_their_cluster_is],
+        MACHINE: [machine_addresses.own()],
         "ipam.ipaddress": [machine_addresses.stay()],
     }
     return found.get(endpoint.label, [])
+
+
+@hookimpl
+def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
+    """Clusters and their groups; where virtual machines are and what they are."""
+    return [
+        Scope("cluster_groups", "virtualization.clustergroup", {DEVICE: "cluster.group", MACHINE: "cluster.group"}, position=70),
+        Scope("clusters", "virtualization.cluster", {DEVICE: "cluster", MACHINE: "cluster"}, position=80),
+        Scope("regions", paths={MACHINE: "cluster.site.region"}),
+        Scope("sites", paths={MACHINE: "cluster.site"}),
+        Scope("locations", paths={MACHINE: "cluster.location"}),
+        Scope("roles", paths={MACHINE: "role"}),
+        Scope("platforms", paths={MACHINE: "platform"}),
+        Scope("tenant_groups", paths={MACHINE: "tenant.group"}),
+        Scope("tenants", paths={MACHINE: "tenant"}),
+    ]
 
 
 @hookimpl

@@ -8,9 +8,7 @@ models = {
     "virtualization.clustertype": Source("virtualization.clustertype"),
     "virtualization.clustergroup": Source("virtualization.clustergroup"),
     "virtualization.cluster": Source("virtualization.cluster", by=("name",)),
-    "virtualization.virtualmachine": Source(
-        "virtualization.virtualmachine", later=("primary_ip4", "primary_ip6"), by=("cluster_id", "tenant_id", "name")
-    ),
+    "virtualization.virtualmachine": Source("virtualization.virtualmachine", later=("primary_ip4", "primary_ip6"), by=("cluster_id", "tenant_id", "name")),
     "virtualization.vminterface": Source(
         "virtualization.vminterface", given={"status": "active"}, rename={"parent": "parent_interface"}, by=("virtual_machine_id", "name")
     ),

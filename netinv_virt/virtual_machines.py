@@ -16,7 +16,7 @@ from netinv_core.resource import Resource, Spec, computed
 from netinv_core.write.draft import Draft
 from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.device_types import DeviceRole, Platform
-from netinv_dcim.devices import config_context, context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
+from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_dcim.switching import mac_address
 from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema
 from netinv_extras.statuses import status
@@ -46,9 +46,7 @@ class VirtualMachine(Primary):
     disk: Mapped[int | None] = whole(0, MAX_LARGE, label="Disk (GB)")
     comments: Mapped[Comments]
     local_context_data: Mapped[Any | None] = document()
-    local_context_schema_id: Mapped[Ref | None] = to(
-        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
-    )
+    local_context_schema_id: Mapped[Ref | None] = to(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
 
 
 def _of_cluster(name: str) -> Spec:
@@ -61,7 +59,7 @@ virtual_machines = Resource(
     "virtual-machines",
     title="virtual machine",
     search=["name", "comments"],
-    fields=[_of_cluster("site"), _of_cluster("location"), primary_ip, config_context],
+    fields=[_of_cluster("site"), _of_cluster("location"), primary_ip],
     filters=[
         *tenant_filters(),
         *tree_pair("region", "cluster.site.region"),

@@ -22,6 +22,7 @@ pytest.register_assert_rewrite("netinv_core.contract")
 from netinv_core import migrating  # noqa: E402
 from netinv_core.auth import keys  # noqa: E402
 from netinv_core.contract import Api, Service, Unique  # noqa: E402
+from netinv_core.contract.samples import Samples  # noqa: E402
 from netinv_core.database import engine_from  # noqa: E402
 from netinv_core.service import registry_for  # noqa: E402
 
@@ -70,7 +71,28 @@ def service(engine: Engine) -> Service:
     found = Service(engine)
     if "dcim.rackreservation" in found.registry.endpoints:  # always its maker's
         found.registry["dcim.rackreservation"].resource.example["user"] = found.admin.id
+    tell_of_tags(found)
     return found
+
+
+def tell_of_tags(service: Service) -> None:
+    """Has some deliveries there, done with: nobody makes them but the service."""
+    told = {"name": service.unique(), "content_types": ["extras.tag"], "type_create": True, "payload_url": "http://receiver.example.com/"}
+    webhook = service.api.post("/api/extras/webhooks/", told)
+    Samples(service.api, service.registry, service.unique).make_many(service.registry["extras.tag"], 5)
+    service.api.put(f"{webhook['url']}enabled/", {"enabled": False})
+    table = service.registry["extras.webhookdelivery"].table
+    with service.context() as context:
+        context.write(sa.update(table).values(state="succeeded", finished=context.now))
+
+
+@pytest.fixture(scope="session")
+def sending_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine, and is impatient."""
+    settings = {"allow": "127.0.0.0/8", "connect_timeout": "1", "read_timeout": "0.4", "total_timeout": "1", "threads": "16"}
+    with empty_database(tmp_path_factory.mktemp("outbox")) as found:
+        migrate(found)
+        yield Service(found, {f"netinv.webhook_{name}": value for name, value in settings.items()})
 
 
 @pytest.fixture

@@ -168,9 +168,10 @@ def test_devices_with_everything_are_made_within_the_budget(api: Api, make: Any,
         "tags": [make("/api/extras/tags/", content_types=["dcim.device"])["id"]],
     }
     bodies = [body(kind, asset_tag=make_type()["slug"], position=n, vc_position=n, **shared) for n in range(1, 31)]
+    api.post(DEVICES, bodies[0])  # what is configured is read once a change of it, not once a request
     with statements() as for_one:
-        api.post(DEVICES, bodies[0])
+        api.post(DEVICES, bodies[1])
     assert len(for_one) <= CREATE_ONE, "\n".join(for_one)
     with statements() as for_many:
-        api.post(DEVICES, bodies[1:])
+        api.post(DEVICES, bodies[2:])
     assert len(for_many) <= CREATE_MANY and len(for_many) == len(for_one), "\n".join(for_many)

@@ -5,13 +5,19 @@ import sqlalchemy as sa
 
 from netinv_core.app import App
 from netinv_core.changes import ObjectChange
+from netinv_core.errors import Invalid
 from netinv_core.hookspecs import hookimpl
+from netinv_core.http.metrics import Sample
 from netinv_core.read import filters, paths
 from netinv_core.resource import computed
+from netinv_core.work import Task
 from netinv_core.write.delete import Dependents
+from netinv_extras.context_scopes import Scope
 
 TARGET = "tenancy.tenant"
 seeded = []
+recorded = []
+counted = []
 
 
 @hookimpl
@@ -32,6 +38,19 @@ def netinv_filters(registry, endpoint):
     if endpoint.label != TARGET:
         return []
     return [filters.special("letters", lambda context, table, values: sa.func.length(table.c.name).in_([int(value) for value in values]))]
+
+
+@hookimpl
+def netinv_parameters(context, endpoint):
+    """``called_as_<name of a status>``: tenants that are called as an existing status is."""
+    if endpoint.label != TARGET:
+        return {}
+    names = context.configured("guest's names", _names_of_statuses)
+    return {f"called_as_{name.lower()}": filters.special("called", lambda context, table, values, name=name: table.c.name == name) for name in names}
+
+
+def _names_of_statuses(context):
+    return list(context.execute(sa.select(context.registry["extras.status"].table.c.name)).scalars())
 
 
 @hookimpl
@@ -69,9 +88,38 @@ def netinv_dependents(registry):
 
 
 @hookimpl
+def netinv_context_scopes(registry):
+    """Config contexts for the devices of a maker, and for tenants, by their group."""
+    makers = Scope("makers", "dcim.manufacturer", {"dcim.device": "device_type.manufacturer"})
+    return [makers, Scope("tenant_groups", paths={TARGET: "group"})]
+
+
+@hookimpl
 def netinv_seed(context):
     """Counts what there is, to show that it was asked."""
     seeded.append(context.execute(sa.select(sa.func.count()).select_from(ObjectChange.__table__)).scalar())
+
+
+@hookimpl
+def netinv_recorded(context, changes):
+    """Remembers what happened to tenants, if their record is there; refuses one."""
+    for change in changes:
+        if change.endpoint.label == TARGET:
+            held = context.execute(sa.select(ObjectChange.action).where(ObjectChange.id == change.record)).scalar()
+            recorded.append((held, change.key, change.before and change.before["name"], change.after and change.after["name"]))
+            if change.after and "forbidden" in change.after["name"]:
+                raise Invalid.field("name", "It is forbidden.")
+
+
+@hookimpl
+def netinv_tasks(registry):
+    """Counts the tenants, when it is woken."""
+
+    def count(engine, registry):
+        with engine.connect() as connection:
+            counted.append(connection.execute(sa.select(sa.func.count()).select_from(registry[TARGET].table)).scalar())
+
+    return [Task("count_tenants", count)]
 
 
 @hookimpl
@@ -96,3 +144,9 @@ def netinv_commands():
 def netinv_status(context):
     """A word for the status page."""
     return {"guest": "at home"}
+
+
+@hookimpl
+def netinv_metrics(context):
+    """How many are at home, by room; the room's name is an awkward one."""
+    return [Sample("guest_present", "Guests\nat home.", 2, labels={"room": 'the "blue" \\ one'}), Sample("guest_present", "", 0, labels={"room": "attic"})]
