@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 
 from netinv_core import numbering, work
 from netinv_core.changes import ObjectChange
+from netinv_core.commands.main import cli
 from netinv_core.contract import Service, Unique
 from netinv_core.model import now, table_of
 
@@ -62,3 +64,9 @@ def test_another_kind_of_queue_is_refused() -> None:
     """The address names one of the two kinds there are."""
     with pytest.raises(ValueError, match="must be redis"):
         work.queue("amqp://127.0.0.1/")
+
+
+def test_the_worker_is_given_its_ini_file_as_the_service_is() -> None:
+    """``netinv worker production.ini`` reads that file, not the one that ``netinv`` takes by itself."""
+    found = CliRunner().invoke(cli, ["worker", "elsewhere.ini"])
+    assert found.exit_code == 1 and "there is no elsewhere.ini" in found.output

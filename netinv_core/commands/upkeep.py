@@ -48,13 +48,17 @@ def _remove(environment: Environment, name: str) -> None:
 
 
 @click.command()
+@click.argument("ini", required=False)
 @click.option("--threads", default=2, show_default=True, help="How many tasks to run at once.")
 @click.pass_obj
-def worker(environment: Environment, threads: int) -> None:
+def worker(environment: Environment, ini: str | None, threads: int) -> None:
     """Run background tasks until stopped.
 
-    Takes tasks from the queue that `netinv.queue_url` names. Any number of workers may run on any number of machines.
+    Takes tasks from the queue that `netinv.queue_url` names. Any number of workers may run on any number of machines. The service's
+    settings are those of INI, as for `pserve INI`, or those that `netinv -c` names.
     """
+    if ini is not None:
+        environment = Environment(ini, environment.packages)
     huey = environment.worker_queue()
     click.echo(f"working on {environment.settings['queue_url']}; stop with Ctrl-C")
     huey.create_consumer(workers=threads, worker_type="thread").run()
