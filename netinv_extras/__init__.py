@@ -40,6 +40,7 @@ from netinv_extras import (
 from netinv_extras.config_contexts import ConfigContext, config_contexts
 from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.context_scopes import Scope
+from netinv_extras.custom_links import custom_links
 from netinv_extras.deliveries import webhook_deliveries
 from netinv_extras.object_changes import object_changes
 from netinv_extras.schemas import config_context_schemas
@@ -55,6 +56,7 @@ app = App(
         statuses.statuses,
         custom_field_upkeep.custom_fields,
         custom_field_upkeep.custom_field_choices,
+        custom_links,
         tags.tags,
         secrets.secrets,
         secrets.secrets_groups,

@@ -130,6 +130,16 @@ def name_of(registry: Registry, label: str) -> str:
     return f"{app} | {words}"
 
 
+def content_type_parameter(attribute: str) -> filters.Filter:
+    """The parameter for a column of labels: one ``app.model``."""
+
+    def by_label(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+        found = table.c[attribute] == values[-1].lower()
+        return negated(found) if lookup else found
+
+    return filters.special(attribute, by_label, multiple=False, suffixes=("n",))
+
+
 def content_type_pair(attribute: str) -> list[filters.Filter]:
     """The parameters for a column of labels: by ``app.model``, and by the content type's number (``…_id``)."""
 
@@ -140,14 +150,7 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
         found = table.c[attribute] == numbers[values[-1]]
         return negated(found) if lookup else found
 
-    def by_label(context: Context, table: Any, values: list[str], lookup: str) -> Any:
-        found = table.c[attribute] == values[-1].lower()
-        return negated(found) if lookup else found
-
-    return [
-        filters.special(attribute, by_label, multiple=False, suffixes=("n",)),
-        filters.special(f"{attribute}_id", by_number, multiple=False, suffixes=("n",)),
-    ]
+    return [content_type_parameter(attribute), filters.special(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))]
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinMethodType
 from typing import Any
 
-from jinja2 import Template, TemplateError, nodes, pass_context
+from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes, pass_context
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -170,6 +170,17 @@ def compiled(source: str, *, lines: bool = False) -> Template:
     environment = _headers if lines else _bodies
     tree = _Bounding().visit(environment.parse(source))
     return environment.from_string(tree)
+
+
+def fault(source: str, *, lines: bool = False) -> str | None:
+    """Why a text is no template; ``None`` when it is one."""
+    try:
+        compiled(source, lines=lines)
+    except TemplateSyntaxError as error:
+        return f"This template does not compile. Line {error.lineno}: {error.message}"
+    except RecursionError:
+        return "This template does not compile: it is nested too deeply."
+    return None
 
 
 def rendered(source: str, context: Mapping[str, Any], *, lines: bool = False) -> str:

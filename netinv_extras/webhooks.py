@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
-from jinja2 import TemplateSyntaxError
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth.identity import lock_configuration
@@ -109,18 +108,8 @@ def can_be_sent(context: Context, drafts: Sequence[Draft]) -> None:
         if draft.changed("additional_headers") and _CONTROL.search(draft["additional_headers"]):
             draft.reject("additional_headers", "Control characters are not allowed.")
         for name in ("additional_headers", "body_template"):
-            if draft.changed(name) and (reason := _template_fault(draft[name], lines=name == "additional_headers")):
+            if draft.changed(name) and (reason := templates.fault(draft[name], lines=name == "additional_headers")):
                 draft.reject(name, reason)
-
-
-def _template_fault(source: str, *, lines: bool) -> str | None:
-    try:
-        templates.compiled(source, lines=lines)
-    except TemplateSyntaxError as error:
-        return f"This template does not compile. Line {error.lineno}: {error.message}"
-    except RecursionError:
-        return "This template does not compile: it is nested too deeply."
-    return None
 
 
 def _url_fault(url: str) -> str | None:

@@ -1,0 +1,71 @@
+"""Custom links: links to elsewhere that those who show an object put beside it, written as templates of the object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.model import Choices, Organizational, choice, column, required_text, whole
+from netinv_core.registry import Endpoint
+from netinv_core.resource import Resource
+from netinv_core.write.draft import Draft
+from netinv_extras import templates
+from netinv_extras.content_types import content_type_parameter, type_label
+
+BUTTONS = Choices.of(
+    ("default", "Default"),
+    ("primary", "Primary (blue)"),
+    ("success", "Success (green)"),
+    ("info", "Info (aqua)"),
+    ("warning", "Warning (orange)"),
+    ("danger", "Danger (red)"),
+    ("link", "None (link)"),
+)
+TEMPLATED = ("text", "target_url")
+
+
+class CustomLink(Organizational):
+    """A link on every object of a content type; ``text`` and ``target_url`` are Jinja2 templates in which ``obj`` is the object.
+
+    Links of one ``group_name`` belong in one menu; lower ``weight`` comes first.
+    """
+
+    __tablename__ = "extras_custom_link"
+
+    target_url: Mapped[str] = required_text(500, "Jinja2 template code for link URL. Reference the object as `{{ obj }}`.", label="URL")
+    name: Mapped[str] = required_text(100, unique=True)
+    content_type: Mapped[str] = column(length=100)
+    text: Mapped[str] = required_text(500, "Jinja2 template code for link text. Reference the object as `{{ obj }}`.")
+    weight: Mapped[int] = whole(0, 32767, default=100)
+    group_name: Mapped[str] = column(length=50, default="", blank=True, help="Links with the same group will appear as a dropdown menu")
+    button_class: Mapped[str] = choice(BUTTONS, 30, default="default", plain=True, blank=False)
+    new_window: Mapped[bool] = column(help="Force link to open in a new window")
+
+
+def has_pages(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint are shown by themselves."""
+    return issubclass(endpoint.model, Organizational)
+
+
+custom_links = Resource(
+    CustomLink,
+    "custom-links",
+    order=["group_name", "weight", "name"],
+    search=["name", "text", "target_url"],
+    brief=["content_type", "name"],
+    fields=[type_label("content_type", has_pages, offered=False)],
+    omit=["custom_fields", "computed_fields", "relationships"],
+    filters=[content_type_parameter("content_type")],
+    example={"content_type": "extras.secret", "text": "{{ obj.name }}", "target_url": "https://wiki.example.com/{{ obj.name }}", "new_window": False},
+)
+
+
+@custom_links.rule
+def templates_compile(context: Context, drafts: Sequence[Draft]) -> None:
+    """The text and the URL are templates that can be read."""
+    for draft in drafts:
+        for name in TEMPLATED:
+            if draft.changed(name) and (reason := templates.fault(draft[name])):
+                draft.reject(name, reason)
