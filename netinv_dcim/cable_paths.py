@@ -170,7 +170,7 @@ class Network:
         """The paths from these ends."""
         leaving = self.context.leaving
         found = {origin: Path(origin) for origin in origins if origin.id not in leaving.get(origin.label, ())}
-        going = {origin: (origin, ()) for origin in found}
+        going: dict[End, tuple[End, Stack]] = {origin: (origin, ()) for origin in found}
         seen: set[tuple[End, End, Stack]] = set()
         while going:
             self.lines_at({near for near, _ in going.values()})

@@ -90,9 +90,9 @@ cables = Resource(
 )
 
 
-def ends_of_draft(draft: Draft) -> list[End]:
-    """The two ends of a cable."""
-    return [End(draft[f"{side}_type"], draft[f"{side}_id"]) for side in SIDES]
+def both_ends(cable: Draft | dict[str, Any]) -> tuple[End, End]:
+    """The two ends of a cable, or of one that is to be."""
+    return End(cable["termination_a_type"], cable["termination_a_id"]), End(cable["termination_b_type"], cable["termination_b_id"])
 
 
 def _locked(context: Context, ends: Iterable[End]) -> Rows:
@@ -125,19 +125,19 @@ def ends_exist_and_fit_each_other(context: Context, drafts: Sequence[Draft]) -> 
     new = [draft for draft in drafts if draft.new]
     if new:
         take_turns(context, CABLE)
-    rows = _locked(context, [end for draft in new for end in ends_of_draft(draft)]) if new else {}
+    rows = _locked(context, [end for draft in new for end in both_ends(draft)]) if new else {}
     claimed: set[End] = set()
     for draft in new:
         _check_ends(context.registry, draft, rows)
-        for end in ends_of_draft(draft):
+        for end in both_ends(draft):
             if not draft.errors and end in claimed:
                 draft.reject(ALL, f"{_words(context.registry, end, rows)} is the end of two of these cables.")
-        claimed.update(ends_of_draft(draft) if not draft.errors else ())
+        claimed.update(both_ends(draft) if not draft.errors else ())
 
 
 def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
     """Rejects a cable for the first thing that is wrong with its ends."""
-    a, b = ends_of_draft(draft)
+    a, b = both_ends(draft)
     for side, end in zip(SIDES, (a, b), strict=True):
         if end not in rows:
             draft.reject(side, f"Invalid ID for type {_type_words(registry, end)}")
@@ -196,10 +196,10 @@ def ends_know_their_cable(context: Context, drafts: Sequence[Draft]) -> None:
     if not all(draft.new for draft in concerned):
         take_turns(context, CABLE)
     statuses = pages.rows_of(context, Status, [draft["status_id"] for draft in concerned])
-    lines = [Line(draft.id, *ends_of_draft(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in concerned]
+    lines = [Line(draft.id, *both_ends(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in concerned]
     wanted: dict[str, dict[Any, dict[str, Any]]] = {}
     for draft in concerned:
-        a, b = ends_of_draft(draft)
+        a, b = both_ends(draft)
         for end, peer in ((a, b), (b, a)) if draft.new else ():
             wanted.setdefault(end.label, {})[end.id] = {"cable_id": draft.id, "cable_peer_type": peer.label, "cable_peer_id": peer.id}
     network = Network(context)
@@ -219,7 +219,7 @@ def retrace(context: Context, ends: Collection[End]) -> None:
 def ends_let_go_of_their_cable(context: Context, rows: Sequence[dict[str, Any]]) -> None:
     """The ends that stay have no cable any more, and the paths through it end there."""
     take_turns(context, CABLE)
-    lines = [Line(row["id"], *[End(row[f"{side}_type"], row[f"{side}_id"]) for side in SIDES], connected=False) for row in rows]
+    lines = [Line(row["id"], *both_ends(row), connected=False) for row in rows]
     wanted: dict[str, dict[Any, dict[str, Any]]] = {}
     for line in lines:
         for end in (line.a, line.b):

@@ -113,7 +113,7 @@ def of_device_named(context: Context, table: Any, values: list[str]) -> Any:
 
 
 @interfaces.filter("device_id")
-def of_device(context: Context, table: Any, values: list[str]) -> Any:
+def of_device_identified(context: Context, table: Any, values: list[str]) -> Any:
     """The interfaces of devices by id, across a virtual chassis for its master."""
     key = Device.__table__.c.id
     return _of_devices(table, key.in_([convert(key, item) for item in values]))

@@ -24,6 +24,8 @@ FRONT, REAR = "dcim.frontport", "dcim.rearport"
 OWN_REAR = "A front port cannot be connected to it corresponding rear port"
 MOST = 1024  # positions
 
+Peer = type[Cabled]
+
 
 class PassThrough(Cabled):
     """Adds what the ports of both sides are to a cable."""
@@ -43,7 +45,7 @@ class RearPort(Named, PassThrough, Primary):
     positions: Mapped[int] = whole(1, MOST, default=1)
 
     @classmethod
-    def objection(cls, row: Any, peer: type[Cabled], other: Any) -> str | None:
+    def objection(cls, row: Any, peer: Peer, other: Any) -> str | None:
         """Two rear ports share a cable position by position; a rear port is not connected to a front port of its own."""
         if peer is FrontPort:
             return OWN_REAR if other.rear_port_id == row.id else None
@@ -73,7 +75,7 @@ class FrontPort(Named, PassThrough, Primary):
     rear_port_position: Mapped[int] = whole(1, MOST, default=1)
 
     @classmethod
-    def objection(cls, row: Any, peer: type[Cabled], other: Any) -> str | None:
+    def objection(cls, row: Any, peer: Peer, other: Any) -> str | None:
         """A front port is not connected to its own rear port."""
         return OWN_REAR if peer is RearPort and row.rear_port_id == other.id else None
 

@@ -30,7 +30,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _delivery, _attempt, _webhook = table_of(WebhookDelivery), table_of(WebhookAttempt), table_of(Webhook)
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[datetime.datetime]):
     """An instant: ISO 8601 (UTC unless it says otherwise), or how long ago: ``90s``, ``30m``, ``12h``, ``7d``."""
 
     name = "time"

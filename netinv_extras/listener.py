@@ -17,6 +17,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping
+from email.message import Message
 from typing import Any
 
 import click
@@ -42,7 +43,7 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def checks(secret: bytes, headers: Mapping[str, str], body: bytes, now: float) -> Iterator[tuple[str, bool]]:
+def checks(secret: bytes, headers: Mapping[str, str] | Message, body: bytes, now: float) -> Iterator[tuple[str, bool]]:
     """What is to be said of the signatures of a message, and whether it is good."""
     given = headers.get("X-Hook-Signature")
     yield _verdict("X-Hook-Signature", given, hmac.new(secret, body, hashlib.sha512).hexdigest())

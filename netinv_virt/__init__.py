@@ -59,7 +59,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Hosts and primary addresses, from both ends."""
-    found = {
+    found: dict[str, list[Any]] = {
         DEVICE: [hosts_are_where_their_cluster_is],
         MACHINE: [machine_addresses.own()],
         "ipam.ipaddress": [machine_addresses.stay()],

@@ -234,8 +234,8 @@ def key(
     return Filter(name, apply, ("n",), multiple)
 
 
-def descendants(context: Context, target: Endpoint, ids: list[Any]) -> Any:
-    """A select of the ids and of everything below them in a tree."""
+def descendants(context: Context, target: Endpoint, ids: Any) -> Any:
+    """A select of the ids, a list or a select of them, and of everything below them in a tree."""
     table = target.table
     down = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
     child = table.alias()
@@ -279,7 +279,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
 
 def special(
     name: str,
-    function: Callable[[Context, Any, list[str]], Condition],
+    function: Callable[..., Condition],
     *,
     multiple: bool = True,
     kind: str = "string",
@@ -289,7 +289,7 @@ def special(
     """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup."""
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        return function(context, table, values, suffix) if suffixes else function(context, table, values)  # type: ignore[call-arg]
+        return function(context, table, values, suffix) if suffixes else function(context, table, values)
 
     return Filter(name, apply, tuple(suffixes), multiple, kind, help)
 
