@@ -11,6 +11,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from netinv_core.resource import Resource
+from netinv_core.settings import Known
 
 ENTRY_POINTS = "netinv"
 log = logging.getLogger(__name__)
@@ -21,8 +22,10 @@ class App:
     """An application: ``name`` is its URL segment and the first half of its models' labels.
 
     ``migrations`` is ``"package:folder"`` of its Alembic branch; a ``plugin`` is served under ``/api/plugins/``.
-    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.roots.root`); ``includes`` names modules with
-    ``includeme(config)``, for views of its own.
+    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.roots.root`), ``doors`` those that stand beside the
+    applications, as ``/api/<name>/``; ``includes`` names modules with ``includeme(config)``, for views of its own. ``hooks`` is a module
+    with hook specifications of its own, for other packages to implement; ``settings`` are those of the ini file that it reads
+    (:data:`netinv_core.settings.Known`).
     """
 
     name: str
@@ -31,7 +34,10 @@ class App:
     migrations: str | None = None
     plugin: bool = False
     pages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    doors: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     includes: Sequence[str] = ()
+    hooks: Any = None
+    settings: Known = dataclasses.field(default_factory=dict)
     description: str = ""
     author: str = ""
     version: str = ""
@@ -41,6 +47,12 @@ class App:
     def path(self) -> str:
         """The path of the application's root, with slashes at both ends."""
         return f"/api/plugins/{self.name}/" if self.plugin else f"/api/{self.name}/"
+
+    @property
+    def views(self) -> Mapping[str, Any]:
+        """The views of its pages and doors, by path."""
+        pages = {f"{self.path}{name}/": view for name, view in self.pages.items()}
+        return pages | {f"/api/{name}/": view for name, view in self.doors.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +85,11 @@ def discover() -> Packages:
             log.exception("package %s of %s does not load; the service starts without it", entry.name, distribution)
             broken.append(Broken(entry.name, distribution, f"{type(error).__name__}: {error}"))
     return found, broken
+
+
+def apps_of(modules: Sequence[tuple[str, Any]]) -> list[App]:
+    """The applications that hook modules bring."""
+    return [module.netinv_app() for _, module in modules if hasattr(module, "netinv_app")]
 
 
 def _unmet(distribution: importlib.metadata.Distribution) -> str | None:

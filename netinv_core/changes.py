@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import decimal
 import uuid
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.auth.models import User
 from netinv_core.columns import Json
 from netinv_core.database import clock
+from netinv_core.fields import Field
 from netinv_core.masking import mask_change
 from netinv_core.model import SET_NULL, Base, Choices, Record, Ref, choice, column, known, now, table_of, to
 
@@ -86,6 +88,8 @@ class Change:
     def mask(self) -> None:
         """Takes out what the change log does not keep, and keeps it visible that it changed."""
         for name, mask in self.endpoint.masked.items():
+            if not any(name in shown for shown in (self.before, self.after) if shown is not None):
+                continue
             old, new = (self.before or {}).get(name), (self.after or {}).get(name)
             masked_old, masked_new = mask(old), mask(new)
             if self.before is not None:
@@ -153,26 +157,43 @@ def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
     }
 
 
-def flat(context: Context, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
-    """The flat form of an object: its columns, references as ids, and what is kept beside its row."""
-    found: dict[str, Any] = {}
+@dataclasses.dataclass(frozen=True)
+class Flat:
+    """How the flat form of an endpoint's objects is made: of which columns, under which names and in what form, and of which fields beside them."""
+
+    columns: Sequence[tuple[str, str, Callable[[Any], Any] | None]]
+    beside: Sequence[tuple[str, Field]]
+
+
+def flat_of(endpoint: Endpoint) -> Flat:
+    """What the flat form of an endpoint's objects holds: their columns, references as ids, and what is kept beside the row."""
+    columns: list[tuple[str, str, Callable[[Any], Any] | None]] = []
     for name, sql_column in endpoint.table.c.items():
         what = known(sql_column)
         held = not what.hidden if what.flat is None else what.flat
-        if not held or what.write_only or name == "id" or name in endpoint.resource.omit:
-            continue
-        value = row.get(name)
-        if callable(held):
-            value = held(value)
-        elif name in endpoint.fields:
-            value = endpoint.fields[name].flat(value)
+        if held and not what.write_only and name != "id" and name not in endpoint.resource.omit:
+            field = endpoint.fields.get(name)
+            own = field.flat if field is not None and type(field).flat is not Field.flat else None
+            written = held if callable(held) else own
+            columns.append((name, name.removesuffix("_id") if what.link is not None else name, written))
+    taken = {name for _, name, _ in columns}
+    fields = [(name, field) for name, field in endpoint.fields.items() if name not in taken and not (field.read_only or field.opt_in)]
+    return Flat(columns, [(name, field) for name, field in fields if (field.attribute or name) not in endpoint.table.c])
+
+
+def flat(context: Context, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
+    """The flat form of an object, given its row and its representation."""
+    found: dict[str, Any] = {}
+    for attribute, name, written in endpoint.flat.columns:
+        value = row.get(attribute)
+        if written is not None:
+            value = written(value)
         if isinstance(value, decimal.Decimal):
             value = str(value)
         elif isinstance(value, datetime.datetime):
             value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        found[name.removesuffix("_id") if what.link is not None else name] = value
-    for name, field in endpoint.fields.items():
-        beside = name not in found and (field.attribute or name) not in endpoint.table.c
-        if beside and name in shown and not (field.read_only or field.opt_in):
+        found[name] = value
+    for name, field in endpoint.flat.beside:
+        if name in shown:
             found[name] = field.flat_beside(context, row, shown[name])
     return found

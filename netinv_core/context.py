@@ -22,6 +22,7 @@ from netinv_core.model import now
 
 if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
+    from netinv_core.read.names import Names
     from netinv_core.registry import Registry
     from netinv_core.write.draft import Draft
 
@@ -44,7 +45,8 @@ class Context:
     commits the session; ``seen`` keeps the rows that were looked up (:func:`netinv_core.read.pages.rows_of`), ``made`` the new
     objects that other objects are still being made for, both by table and id, until rows change that were there before;
     ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it;
-    ``leaving`` holds the ids of what a running deletion takes along, by label.
+    ``leaving`` holds the ids of what a running deletion takes along, by label; ``own`` marks what the service itself does because of the user;
+    ``naming`` collects what filters name where nothing is looked up (:meth:`asking_nothing`).
     """
 
     registry: Registry
@@ -56,12 +58,14 @@ class Context:
     writing: bool = False
     managed: bool = False
     copying: bool = False
+    own: bool = False
     leaving: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
     now: datetime.datetime = dataclasses.field(default_factory=now)
     journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
     made: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
+    naming: list[Names] | None = None
     _connection: sa.Connection | None = None
     _files: Files | None = None
     _afterwards: dict[Any, Callable[[], None]] | None = None
@@ -91,10 +95,11 @@ class Context:
         return found
 
     def configured(self, name: Any, load: Callable[[Context], Any]) -> Any:
-        """What ``load`` finds in the configuration (resources that say so: ``configuration=True``), found once for a version of it."""
-        cached = self.configuration.cached
-        if cached is None:
-            return load(self)
+        """What ``load`` finds in the configuration (resources that say so: ``configuration=True``), found once for a version of it.
+
+        A unit of work without the process's cache finds it again only after rows have changed.
+        """
+        cached = self.seen if self.configuration.cached is None else self.configuration.cached
         if name not in cached:
             cached[name] = load(self)
         return cached[name]
@@ -123,7 +128,16 @@ class Context:
     def on_behalf(self) -> Self:
         """The same unit of work for what the service itself does because of the user: all is permitted, and recorded as the user's."""
         found = copy.copy(self)
-        found.identity = dataclasses.replace(self.identity, superuser=True)
+        found.identity, found.own = dataclasses.replace(self.identity, superuser=True), True
+        return found
+
+    def asking_nothing(self) -> Self:
+        """The same unit of work for making conditions that look up what they name themselves (:mod:`netinv_core.read.names`).
+
+        Of the database only the configuration is asked, once.
+        """
+        found = copy.copy(self)
+        found.naming, found.configuration = [], Configuration(self.configuration.cached if self.configuration.cached is not None else {})
         return found
 
     def forget(self) -> None:

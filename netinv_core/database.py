@@ -37,7 +37,7 @@ def engine_from(url: str, **options: Any) -> Engine:
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
         options.setdefault("pool_pre_ping", False)
-    engine = sa.create_engine(address, **options)
+    engine = sa.create_engine(address, hide_parameters=True, **options)  # what is bound to a statement may be a secret, and errors are logged
     if dialect == "sqlite":
         _prepare_sqlite(engine)
     return engine
@@ -118,6 +118,11 @@ def among(dialect: str, column: Any, name: str = "keys") -> ColumnElement[bool]:
     return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
 
 
+def literal(name: str, value: int) -> Any:
+    """A number written into the statement, so that the database plans for it."""
+    return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
+
+
 def lowered(dialect: str, expression: Any) -> Any:
     """``expression`` in lower case, by Unicode's rules on every database."""
     if dialect == "postgresql":
@@ -165,8 +170,16 @@ def lock_rows(statement: Any) -> Any:
     return statement.with_for_update()
 
 
+# What the databases say of a regular expression that they do not take, and of a statement that is too much for them.
+_UNDECIDABLE = re.compile(
+    r"regex|too many sql variables|expression tree is too large|parser stack overflow|number of parameters|stack depth limit|thread stack overrun"
+    r"|max_allowed_packet",
+    re.I,
+)
+
+
 def is_undecidable(error: Exception) -> bool:
-    """Whether the database refused a value of the query itself (a pattern or number it cannot hold)."""
+    """Whether the database refused a value of the query itself (a pattern or number it cannot hold), or more of them than it can compare."""
     return isinstance(error, sa.exc.DataError | sa.exc.InterfaceError) or (
-        isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError) and "regex" in str(error).lower()
+        isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError) and bool(_UNDECIDABLE.search(str(error)))
     )

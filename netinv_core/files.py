@@ -45,6 +45,12 @@ def new_name(folder: str, called: str, suffix: str) -> str:
     return f"{start}-{kept}{suffix}" if kept else f"{start}{suffix}"
 
 
+def called(name: str) -> str:
+    """What the file of a name made by :func:`new_name` is called: what is kept of its sender's word for it, and the suffix."""
+    own = name.rpartition("/")[2]
+    return own.partition("-")[2] or own
+
+
 class Files:
     """The files of a unit of work: what it adds and discards becomes so with its session's transaction, or not at all."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from netinv_core.context import Context
     from netinv_core.dumps import Derived, Part, Source
     from netinv_core.http.metrics import Sample
+    from netinv_core.http.renditions import Rendition
     from netinv_core.read.filters import Filter
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.resource import Spec
@@ -45,6 +46,11 @@ def netinv_parameters(context: Context, endpoint: Endpoint) -> Mapping[str, Filt
 
 
 @hookspec
+def netinv_renditions(registry: Registry) -> Iterable[Rendition]:  # type: ignore[empty-body]
+    """Other forms of lists than pages of JSON, each asked for by a query parameter (:class:`netinv_core.http.renditions.Rendition`)."""
+
+
+@hookspec
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:  # type: ignore[empty-body]
     """Steps (:class:`netinv_core.read.paths.Relation`) to attach to a resource of any package, by name."""
 
@@ -57,11 +63,6 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:  # ty
 @hookspec
 def netinv_dependents(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
     """Rows that go with an object of any model (:class:`netinv_core.write.delete.Dependents`)."""
-
-
-@hookspec
-def netinv_context_scopes(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
-    """What config contexts may be limited to, and which objects have one (``netinv_extras.context_scopes.Scope``)."""
 
 
 @hookspec

@@ -25,6 +25,7 @@ from netinv_core.database import WRITING, session_factory
 from netinv_core.model import Base
 from netinv_core.registry import Registry
 from netinv_core.write import trees
+from netinv_core.write.naming import slugify
 
 CORE = "netinv_core:migrations"
 
@@ -134,7 +135,7 @@ def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path
     script = made[0] if isinstance(made, list) else made
     if script is None:
         raise LookupError("nothing to write")
-    path = Path(script.path).rename(folder / f"{number:04}_{message.lower().replace(' ', '_')}.py")
+    path = Path(script.path).rename(folder / f"{number:04}_{slugify(message, '_')}.py")
     lines = path.read_text().splitlines()
     path.write_text("\n".join(line for line in lines if not line.startswith("    # ### ")) + "\n")
     return path

@@ -86,7 +86,8 @@ class Column:
     """What the service knows of a column beyond its SQL type; see the constructors below.
 
     ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
-    not hidden are held as they are. ``folder`` is where the files are kept that the column names. ``shows`` is
+    not hidden are held as they are. ``folder`` is where the files are kept that the column names, ``size`` the columns that hold
+    the width and the height of the picture in it. ``shows`` is
     what a reference shows of its target after ``display, id, url``, where that is not its brief form. ``max_length`` bounds text whose
     column holds more. ``masked`` gives what the change log keeps of a value in place of it (:mod:`netinv_core.masking`).
     """
@@ -111,9 +112,11 @@ class Column:
     link: Link | None = None
     natural_of: str | None = None
     slug_of: str | None = None
+    slug_joint: str = "-"
     parse: Callable[[Any], Any] | None = None
     flat: Callable[[Any], Any] | bool | None = None
     folder: str = ""
+    size: tuple[str, str] | None = None
     masked: Callable[[Any], Any] | None = None
 
 
@@ -242,7 +245,7 @@ def document(help: str = "", *, default: Any = None, **known: Any) -> MappedColu
 
 
 def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: Any) -> MappedColumn[Any]:
-    """A URL-friendly name, made from the field ``of`` when not given."""
+    """A URL-friendly name, made from the field ``of`` when not given; ``slug_joint`` stands between its words."""
     return column(
         Chars(length),
         unique=unique,
@@ -275,7 +278,7 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
 
 def image(folder: str, **known: Any) -> MappedColumn[Any]:
     """The name of a picture's file in ``folder`` (:mod:`netinv_core.files`): read as its URL, written by sending the file in a form."""
-    return column(Chars(LENGTH), default=None, index=True, kind="image", folder=folder, **known)
+    return column(Chars(LENGTH), index=True, kind="image", folder=folder, **known)
 
 
 def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
@@ -295,6 +298,7 @@ def to(
     back: str | None = None,
     count: str | None = None,
     unique: bool = False,
+    index: bool = True,
     kind: str = "reference",
     lookup: str | None = None,
     sort_order: int = 0,
@@ -302,11 +306,11 @@ def to(
 ) -> MappedColumn[Any]:
     """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
 
-    The field is named without the ``_id`` of the attribute. See :class:`Link` for the parameters.
+    The field is named without the ``_id`` of the attribute. See :class:`Link` for the parameters; it needs no ``index`` where another one begins with it.
     """
     link = Link(target, on_delete, back, count, lookup)
     info = {"netinv": Column(kind=kind, link=link, **known)}
-    options: dict[str, Any] = {"unique": unique or None, "index": not unique, "info": info, "sort_order": sort_order}
+    options: dict[str, Any] = {"unique": unique or None, "index": index and not unique, "info": info, "sort_order": sort_order}
     if isinstance(target, str):
         return mapped_column(Uuid(), **options)
     return mapped_column(ForeignKey(target.__table__.c.id), **options)
@@ -374,12 +378,18 @@ class Tracked(Record):
     last_updated: Mapped[datetime.datetime] = mapped_column(Timestamp(), sort_order=91, info={"netinv": Column(read_only=True)}, default=now)
 
 
-class Organizational(Tracked):
-    """A tracked record that users extend: custom fields, relationships, notes."""
+class Customizable(Record):
+    """A record with room for the values of custom fields."""
 
     __abstract__ = True
 
     custom_field_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, sort_order=92, info={"netinv": Column(hidden=True)})
+
+
+class Organizational(Tracked, Customizable):
+    """A tracked record that users extend: custom fields, relationships, notes."""
+
+    __abstract__ = True
 
 
 class Primary(Organizational):

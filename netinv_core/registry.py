@@ -8,22 +8,27 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 import sqlalchemy as sa
 
+from netinv_core import changes, hookspecs
 from netinv_core import fields as kinds
-from netinv_core import hookspecs
 from netinv_core.app import App, Broken
 from netinv_core.model import Base, Link, known
 from netinv_core.read import filters, paths
 from netinv_core.read.plan import Plan, Union
 from netinv_core.resource import Resource, count_of, counter
 
+if TYPE_CHECKING:
+    from netinv_core.http.renditions import Rendition
+
 UNIONS = 200
+log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +84,11 @@ class Endpoint:
     def plural(self) -> str:
         """The model's name in the plural."""
         return self.resource.plural or f"{self.title}s"
+
+    @property
+    def model_name(self) -> str:
+        """The model's name as messages about relationships and filters have it: ``dcim.Site``."""
+        return f"{self.app.name}.{self.model.__name__}"
 
     @property
     def schema_name(self) -> str:
@@ -142,7 +152,7 @@ class Endpoint:
             if shape == "nested":
                 plan.finish_nested()
             elif shape == "brief":
-                plan.finish(self.brief or self.fields.values(), brief=bool(self.brief))
+                plan.finish(self.brief or [field for name, field in self.fields.items() if name not in self.opt_in], brief=bool(self.brief))
             else:
                 plan.finish(field for name, field in self.fields.items() if name not in without)
             self._plans[shape, without] = plan
@@ -164,6 +174,22 @@ class Endpoint:
         return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := known(column).masked) is not None}
 
     @functools.cached_property
+    def flat(self) -> changes.Flat:
+        """What the change log's flat form of its objects holds."""
+        return changes.flat_of(self)
+
+    @functools.cached_property
+    def defaults(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
+        """What columns of a new row hold that nobody gives: by column, a function that makes it, or the value; those the database numbers are left out."""
+        found: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
+        for name, column in self.table.c.items():
+            default = column.default
+            if default is not None or column.autoincrement is not True:
+                made = default is not None and default.is_callable
+                found.append((name, default.arg, None) if made else (name, None, None if default is None else default.arg))
+        return found
+
+    @functools.cached_property
     def costly(self) -> frozenset[str]:
         """The fields that a request can leave out."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
@@ -178,6 +204,12 @@ class Endpoint:
             return sources is None or any(map(concerned, sources))
 
         return {name for name, field in self.fields.items() if (sources := field.sources()) is None or any(map(concerned, sources))}
+
+    @functools.cached_property
+    def renditions(self) -> dict[str, Rendition]:
+        """The other forms of its list, by the query parameter that asks for each; a filter of the same name goes before."""
+        every = self.registry.renditions if self.resource.of is None else {}
+        return {name: found for name, found in every.items() if name not in self.filters and found.applies(self)}
 
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:
@@ -296,11 +328,11 @@ def _words(name: str) -> str:
 class Registry:
     """All endpoints of a service; see the module."""
 
-    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[Broken] = ()) -> None:
         self.dialect = "mysql" if dialect == "mariadb" else dialect
         self.settings = dict(settings or {})
         self.apps: dict[str, App] = {}
-        self.broken: list[Broken] = []
+        self.broken = list(broken)
         self.endpoints: dict[str, Endpoint] = {}
         self.by_path: dict[tuple[str, str], Endpoint] = {}
         self.by_table: dict[Any, Endpoint] = {}
@@ -325,12 +357,22 @@ class Registry:
         """Calls every package's implementation of a hook."""
         return self.manager.hook
 
+    def offer(self, app: App) -> None:
+        """Takes the hook specifications that an application brings, before any package is added that implements them."""
+        if app.hooks is not None:
+            self.manager.add_hookspecs(app.hooks)
+
     def add(self, name: str, module: Any) -> None:
-        """Takes a package's hooks, and its application when it has one.
+        """Takes a package's hooks, and its application when it has one; a package whose hooks are not as they are specified is broken.
 
         :raises ValueError: when two packages claim one path or one label
         """
-        self.manager.register(module, name)
+        try:
+            self.manager.register(module, name)
+        except pluggy.PluginValidationError as error:
+            log.error("package %s does not fit; the service starts without it: %s", name, error)
+            self.broken.append(Broken(name, "", " ".join(str(error).split())))
+            return
         if not hasattr(module, "netinv_app"):
             return
         app: App = module.netinv_app()
@@ -356,6 +398,19 @@ class Registry:
             for endpoint in every if step is not Endpoint.meet else self.endpoints.values():
                 step(endpoint)
         return self
+
+    @functools.cached_property
+    def renditions(self) -> dict[str, Rendition]:
+        """The other forms that lists have, by query parameter.
+
+        :raises ValueError: when two packages claim one parameter
+        """
+        found: dict[str, Rendition] = {}
+        for item in (item for items in self.hooks.netinv_renditions(registry=self) for item in items):
+            if item.parameter in found:
+                raise ValueError(f"two packages claim the query parameter {item.parameter!r} of lists")
+            found[item.parameter] = item
+        return found
 
     def __getitem__(self, label: str) -> Endpoint:
         return self.endpoints[label]

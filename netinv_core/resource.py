@@ -7,7 +7,7 @@ effects and actions are plain functions registered on it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Rule = Callable[["Context", "Sequence[Draft]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+Listing = Callable[["Context", "Endpoint"], Any]
+WRITES = frozenset({"add", "change", "delete"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +42,8 @@ class VersionChange:
 
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
     form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they know. ``schema`` takes the OpenAPI schema
-    of the object, read or written, to the older one: needed where a field is there in both with another form.
+    of the object, read or written, to the older one: needed where a field is there in both with another form. ``listing``
+    gives what older versions answer to a GET of the list in place of a page, where that was something else altogether.
     """
 
     since: str
@@ -49,6 +52,7 @@ class VersionChange:
     schema: Callable[[dict[str, Any]], dict[str, Any]] = dict
     absent: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
+    listing: Listing | None = None
 
 
 def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> Spec:
@@ -144,7 +148,8 @@ class Resource:
     url``; ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
     ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
     ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
-    and no others. ``members`` are the only members of a representation, when not all are shown.
+    and no others. ``members`` are the only members of a representation, when not all are shown. ``writes`` are those of ``add``,
+    ``change`` and ``delete`` that are offered; ``writable=False`` stands for none.
     ``configuration`` marks what processes cache; ``recorded`` says whether
     changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
     documentation and tests where a field's type does not suggest one.
@@ -169,6 +174,7 @@ class Resource:
         filters: Sequence[Filter] = (),
         versions: Sequence[VersionChange] = (),
         writable: bool = True,
+        writes: Collection[str] = WRITES,
         configuration: bool = False,
         recorded: bool = True,
         basic: bool = False,
@@ -195,12 +201,14 @@ class Resource:
         self.versions = tuple(versions)
         self.of = of
         self.members = tuple(members)
-        self.writable = writable and of is None
+        self.writes = frozenset(writes) if writable and of is None else frozenset()
+        self.writable = self.writes == WRITES
         self.configuration = configuration
         self.recorded = recorded
         self.basic = basic
         self.example = dict(example or {})
         self.narrowing: Callable[[Context, Any], Any] | None = None
+        self.restriction: Callable[[Context, str], bool] | None = None
         self.preparations: list[Rule] = []
         self.rules: list[Rule] = []
         self.effects: list[Rule] = []
@@ -214,6 +222,11 @@ class Resource:
     def narrow(self, function: Any) -> Any:
         """Registers what every select over the resource is narrowed to: ``function(context, table)`` gives a condition."""
         self.narrowing = function
+        return function
+
+    def restrict(self, function: Any) -> Any:
+        """Registers what is asked besides permission, of superusers too: ``function(context, action)`` says whether the action may be done."""
+        self.restriction = function
         return function
 
     def rule(self, function: Rule) -> Rule:
@@ -230,7 +243,8 @@ class Resource:
         return function
 
     def departure(self, function: Any) -> Any:
-        """Registers what else a deletion changes: called with the rows (dictionaries of columns) before they go."""
+        """Registers what else a deletion changes, or why it cannot be (:func:`netinv_core.write.delete.in_use`): called with the rows
+        (dictionaries of columns) before they go."""
         self.departures.append(function)
         return function
 

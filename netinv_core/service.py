@@ -14,7 +14,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import content_types, work
 from netinv_core import settings as known_settings
-from netinv_core.app import Broken, Packages, discover
+from netinv_core.app import Broken, Packages, apps_of, discover
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.context import Context
 from netinv_core.database import engine_from, session_factory
@@ -32,12 +32,22 @@ def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages |
 
     :raises ValueError: when two packages claim one path
     """
-    registry = Registry(dialect, settings)
     modules, broken = packages or discover()
-    registry.broken.extend(broken)
+    registry = Registry(dialect, settings, broken)
+    for app in apps_of(modules):
+        registry.offer(app)
     for name, module in modules:
         registry.add(name, module)
     return registry.freeze()
+
+
+def read_settings(settings: Mapping[str, str]) -> tuple[dict[str, Any], Packages]:
+    """The typed settings of an ini file, and the installed packages, which say what there may be.
+
+    :raises ValueError: for a name that is not known, or a value that cannot be read
+    """
+    packages = discover()
+    return known_settings.read(settings, apps_of(packages[0])), packages
 
 
 def engine_for(settings: Mapping[str, Any]) -> Engine:
@@ -48,9 +58,9 @@ def engine_for(settings: Mapping[str, Any]) -> Engine:
 
 def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
     """The WSGI application (``paste.app_factory``)."""
-    known = known_settings.read(settings)
+    known, packages = read_settings(settings)
     engine = engine_for(known)
-    app = make_app(engine, known, settings)
+    app = make_app(engine, known, settings, packages)
     if known["queue_url"]:
         work.call_urgent(app.registry.netinv)
     if known["embedded_worker"] and known["queue_url"]:
@@ -63,9 +73,9 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     return app
 
 
-def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Any:
-    """The WSGI application on an engine, with typed settings."""
-    registry = registry_for(engine.dialect.name, known)
+def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
+    """The WSGI application on an engine, with typed settings, of every installed package, or of these."""
+    registry = registry_for(engine.dialect.name, known, packages)
     config = Configurator(
         settings={
             **(settings or {}),
@@ -84,6 +94,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.include("cornice")
     config.include("netinv_core.http.errors")
     config.include("netinv_core.http.roots")
+    config.include("netinv_core.http.filter_fields")
     config.include("netinv_core.http.documents")
     config.include("netinv_core.http.media")
     config.include("netinv_core.http.metrics")

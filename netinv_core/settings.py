@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import ipaddress
 import pathlib
-import re
 import secrets
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+if TYPE_CHECKING:
+    from netinv_core.app import App
+
+_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def _flag(text: str) -> bool:
-    return _WORDS[text.strip().lower()]
+def flag(text: str) -> bool:
+    """Yes or no."""
+    return _BOOLEANS[text.strip().lower()]
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A number; ``none`` is 0."""
     return 0 if text.strip().lower() in ("", "none") else int(text)
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Words with white space between them."""
     return tuple(text.split())
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
     """Bytes, or a number of KiB, MiB or GiB."""
     number, _, unit = text.strip().partition(" ")
     return int(number) * {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit.strip()]
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
     """Seconds, more than none."""
     found = float(text)
     if not 0 < found < float("inf"):
@@ -38,55 +42,51 @@ def _seconds(text: str) -> float:
     return found
 
 
-def _targets(text: str) -> tuple[str, ...]:
-    """Networks (an address alone is one) and host names."""
-    for word in text.split():
-        if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
-            ipaddress.ip_network(word, strict=False)
-    return tuple(word.lower() for word in text.split())
+def _token_writers(text: str) -> str:
+    """Who creates and changes tokens by the API, besides needing permission for it."""
+    return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
 
 
 # name → (reader of the text, default)
-KNOWN: dict[str, tuple[Callable[[str], Any], Any]] = {
+Known = Mapping[str, tuple[Callable[[str], Any], Any]]
+OWN: Known = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
     "secret": (str, ""),
     "secret_file": (str, ""),
     "queue_url": (str, ""),
-    "embedded_worker": (_flag, False),
+    "embedded_worker": (flag, False),
     "paginate_count": (int, 50),
-    "max_page_size": (_count, 1000),
-    "strict_filtering": (_flag, True),
-    "enforce_global_unique": (_flag, False),
-    "prefer_ipv4": (_flag, False),
-    "exempt_view_permissions": (_words, ()),
+    "max_page_size": (count, 1000),
+    "strict_filtering": (flag, True),
+    "enforce_global_unique": (flag, False),
+    "prefer_ipv4": (flag, False),
+    "exempt_view_permissions": (words, ()),
+    "token_writers": (_token_writers, "permitted"),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
-    "feed_waiters": (int, 2),
-    "webhook_allow": (_targets, ()),
-    "webhook_connect_timeout": (_seconds, 3.0),
-    "webhook_read_timeout": (_seconds, 10.0),
-    "webhook_total_timeout": (_seconds, 30.0),
-    "webhook_threads": (int, 32),
     "media_root": (str, "var/media"),
-    "max_upload_size": (_size, 5 * 2**20),
+    "max_upload_size": (size, 5 * 2**20),
 }
 
 
-def read(settings: Mapping[str, str]) -> dict[str, Any]:
-    """The ``netinv.`` settings of an ini file, typed, defaults filled in.
+def read(settings: Mapping[str, str], apps: Iterable[App]) -> dict[str, Any]:
+    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications.
 
     :raises ValueError: for a name that is not known, or a value that cannot be read
     """
-    found: dict[str, Any] = {name: default for name, (_, default) in KNOWN.items()}
+    known = dict(OWN)
+    for app in apps:
+        known |= app.settings
+    found: dict[str, Any] = {name: default for name, (_, default) in known.items()}
     for full, text in settings.items():
         if not full.startswith("netinv."):
             continue
         name = full.removeprefix("netinv.")
-        if name not in KNOWN:
-            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(KNOWN))}")
+        if name not in known:
+            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(known))}")
         try:
-            found[name] = KNOWN[name][0](text)
+            found[name] = known[name][0](text)
         except (ValueError, KeyError):
             raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
     found["secret"] = found["secret"] or _secret_in(found["secret_file"])

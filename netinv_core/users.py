@@ -29,6 +29,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http import roots
 from netinv_core.model import Column, table_of
 from netinv_core.read import filters
+from netinv_core.read.lookups import NUMBER
 from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.resource import Resource, Spec, count_of, labels, many
 from netinv_core.write import schema
@@ -81,6 +82,7 @@ class TokenKey(kinds.Field):
 
     kind: str = "string"
     node: Any = None
+    confidential: bool = True
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         index = plan.column(place, "key_sealed")
@@ -108,6 +110,7 @@ tokens = Resource(
     brief=["key", "write_enabled"],
     order=["created"],
     fields=[Spec("key", _token_key)],
+    filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
     search=["description"],
     recorded=False,
     basic=True,
@@ -125,6 +128,13 @@ def by_key(context: Context, table: Any, values: list[str], suffix: str) -> Any:
 def own_tokens(context: Context, table: Any) -> Any:
     """Everyone sees their own tokens only."""
     return table.c.user_id == context.identity.user_id
+
+
+@tokens.restrict
+def those_who_write_tokens(context: Context, action: str) -> bool:
+    """A token is its user's, with the user's permissions; whether users make them is for the administrators to say."""
+    writers = context.registry.settings.get("token_writers", "permitted")
+    return action in ("view", "delete") or writers == "permitted" or (writers == "superusers" and context.identity.superuser)
 
 
 @tokens.prepare
@@ -148,6 +158,18 @@ def seal_keys(context: Context, drafts: Sequence[Draft]) -> None:
             digests[key_hash].reject("key", "Token with this Key already exists.")
 
 
+def by_type(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+    """Content types by their numbers, as by their names."""
+    numbers = {str(found.id): label for label, found in context.registry.content_types.items()}
+    labels = [numbers.get(value, value) for value in values]
+    for value, label in zip(values, labels, strict=True):
+        if label not in context.registry.content_types:
+            known = value.isdecimal() or "." in value
+            raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if known else f"“{value}” is not a valid value.")
+    found = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
+    return sa.not_(found) if lookup else found
+
+
 permissions = Resource(
     ObjectPermission,
     "permissions",
@@ -161,6 +183,7 @@ permissions = Resource(
         many("users", permission_users, "users.user", default=[], back="object_permissions", brief_name="username", plain=True),
     ],
     filters=[
+        filters.special("object_types", by_type, suffixes=("n",)),
         filters.key("user_id", "users", by=()),
         filters.key("user", "users", by="username"),
         filters.key("group_id", "groups", by=()),

@@ -6,10 +6,14 @@ process of its own (``netinv worker``, or ``huey_consumer netinv_core.worker.hue
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import datetime
 import functools
 import logging
+import os
+import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 NAME = "netinv"
+PACE = 0.02  # seconds: whoever is awake finds what is put down meanwhile
 
 
 def queue(url: str) -> Huey:
@@ -86,15 +91,70 @@ def wake(context: Context, name: str, *, at: datetime.datetime | None = None) ->
 
 
 def call(registry: Registry, name: str, *, at: datetime.datetime | None = None) -> None:
-    """Puts a word in the queue, if there is one; a queue that cannot be reached is logged, and left to the task's times."""
+    """Has a word put in the queue, if there is one; nobody waits for the queue, and of many equal words that it has not yet got, it gets one."""
     url = registry.settings.get("queue_url")
-    if not url:
-        return
+    if url:
+        _caller.call(Word(url, name, at))
+
+
+@dataclasses.dataclass(frozen=True)
+class Word:
+    """What is put in the queue at ``url``: that a task be run, not before ``at``."""
+
+    url: str
+    name: str
+    at: datetime.datetime | None
+
+
+class _Caller:
+    """Puts words in queues, in a thread of its own that begins with the first word of a process; at most once in :data:`PACE` seconds."""
+
+    def __init__(self) -> None:
+        self._words: dict[Word, None] = {}
+        self._changed = threading.Condition()
+        self._process = 0
+        self._busy = False
+
+    def call(self, word: Word) -> None:
+        """Takes a word."""
+        with self._changed:
+            self._words[word] = None
+            if self._process != os.getpid():  # a thread does not follow its process through a fork
+                self._process, self._busy = os.getpid(), False
+                threading.Thread(target=self._run, name="netinv-caller", daemon=True).start()
+            if not self._busy:
+                self._changed.notify_all()
+
+    def settle(self, seconds: float) -> None:
+        """Waits until all words are in their queues, or were refused; but no longer than that."""
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._words or self._busy), seconds)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._words)
+                words, self._words, self._busy = self._words, {}, True
+            for word in words:
+                _say(word)
+            time.sleep(PACE)
+
+
+def _say(word: Word) -> None:
+    """Puts a word in its queue; one that cannot be reached is logged, and left to the task's times."""
     try:
-        queue, words = _words(url, tuple(task.name for task in tasks_of(registry)))
-        queue.enqueue(words[name].s() if at is None else words[name].s(eta=at))
+        queue = _queue(word.url)
+        task = _task(word.url, word.name)
+        queue.enqueue(task.s() if word.at is None else task.s(eta=word.at))
     except Exception as error:  # the queue's own, of whatever kind it is: what was committed stays committed
-        log.warning("the worker was not woken for %s: %s", name, error)
+        log.warning("the worker was not woken for %s: %s", word.name, error)
+
+
+_caller = _Caller()
+settle = _caller.settle
+atexit.register(settle, 2.0)
 
 
 def call_urgent(registry: Registry) -> None:
@@ -105,10 +165,15 @@ def call_urgent(registry: Registry) -> None:
 
 
 @functools.cache
-def _words(url: str, names: tuple[str, ...]) -> tuple[Huey, dict[str, Any]]:
+def _queue(url: str) -> Huey:
     """The queue as those see it who only put words in it."""
-    huey = queue(url)
-    return huey, {name: huey.task(name=name)(_nothing) for name in names}
+    return queue(url)
+
+
+@functools.cache
+def _task(url: str, name: str) -> Any:
+    """A task as those know it who only say its name."""
+    return _queue(url).task(name=name)(_nothing)
 
 
 def _nothing() -> None:

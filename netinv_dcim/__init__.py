@@ -15,7 +15,7 @@ from netinv_core.write.delete import Dependents
 from netinv_dcim import interface_redundancy, netbox
 from netinv_dcim import mounting as mounting
 from netinv_dcim import outfit as outfit
-from netinv_dcim.cables import cables, dependents
+from netinv_dcim.cables import cables, dependents, far_ends
 from netinv_dcim.connections import connected_device, console_connections, interface_connections, power_connections
 from netinv_dcim.console_ports import console_ports, console_server_ports
 from netinv_dcim.device_bays import device_bays
@@ -116,8 +116,8 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
-    """Interfaces and their redundancy groups lead to each other."""
-    return interface_redundancy.relations(registry, endpoint)
+    """Interfaces and their redundancy groups lead to each other; what takes a cable, to what is at its other end and at the end of its path."""
+    return {**interface_redundancy.relations(registry, endpoint), **far_ends(registry, endpoint)}
 
 
 @hookimpl

@@ -15,14 +15,14 @@ from netinv_core.database import among, lock_rows
 from netinv_core.read import pages
 from netinv_core.read.filters import Filter, content_type, one_of, special
 from netinv_core.read.lookups import any_of, convert
-from netinv_core.read.paths import compare
+from netinv_core.read.paths import Relation, compare, to_type
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, object_of
 from netinv_core.write.amend import amend
 from netinv_core.write.delete import Dependents
 from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.cable_paths import CABLE, CONNECTED, End, Line, Network, columns_of, ends_of
-from netinv_dcim.cabling import LENGTH_UNITS, Cable, Cabled
+from netinv_dcim.cabling import LENGTH_UNITS, Cable, Cabled, PathEnd
 from netinv_dcim.devices import Device
 from netinv_extras.content_types import type_label
 from netinv_extras.statuses import Status
@@ -88,6 +88,17 @@ cables = Resource(
     ],
     filters=[one_of("length_unit", LENGTH_UNITS, multiple=False), *map(_of_type, SIDES), *[_at(name, path) for name, path in PLACES.items()]],
 )
+
+
+def far_ends(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
+    """The ways from what takes cables to its peer and to the end of its path, one for each kind of them: ``connected_interface`` …."""
+    found: dict[str, Relation] = {}
+    for label, end in ends_of(registry).items() if issubclass(endpoint.model, Cabled) else ():
+        kind = end.title.replace(" ", "_")
+        found[f"cable_peer_{kind}"] = to_type(registry, label, endpoint.table, "cable_peer_type", "cable_peer_id")
+        if issubclass(endpoint.model, PathEnd) and issubclass(end.model, PathEnd):
+            found[f"connected_{kind}"] = to_type(registry, label, endpoint.table, "connected_endpoint_type", "connected_endpoint_id")
+    return found
 
 
 def both_ends(cable: Draft | dict[str, Any]) -> tuple[End, End]:

@@ -31,8 +31,9 @@ from netinv_core.model import (
     unique_together,
 )
 from netinv_core.read import pages
-from netinv_core.read.filters import descendants, resolve
+from netinv_core.read.filters import descendants
 from netinv_core.read.lookups import negated
+from netinv_core.read.names import Names, ids_of
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
 from netinv_core.write.draft import Draft
@@ -133,10 +134,9 @@ def _types_with(labels: Sequence[str]) -> Any:
     return sa.select(location_type_labels.c.owner_id).where(location_type_labels.c.label.in_(labels))
 
 
-def _named(context: Context, name: str, target: Endpoint, values: list[str]) -> list[Any]:
+def _named(context: Context, name: str, target: Endpoint, values: list[str]) -> Any:
     """The ids of what the values of a parameter name, by id or natural key."""
-    found = resolve(context, name, target, values, by=(target.natural,))
-    return [item for items in found.values() for item in items]
+    return ids_of(context, Names(name, target, tuple(values), (target.natural,)))[0]
 
 
 @location_types.filter("content_types", suffixes=("n",))

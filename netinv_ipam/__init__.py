@@ -12,7 +12,7 @@ from netinv_core.read.filters import Filter, key
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Spec, count_of
 from netinv_core.write.delete import Dependents
-from netinv_ipam import addresses, netbox, primary
+from netinv_ipam import addresses, netbox, networks, primary
 from netinv_ipam.addresses import ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
 from netinv_ipam.prefixes import prefixes
@@ -51,6 +51,12 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.label == "ipam.ipaddress":
         return {name: addresses.assigned(registry, label) for name, label in addresses.ENDS.items()}
     return {"ip_addresses": addresses.addresses_of(registry, endpoint.label)} if endpoint.label in addresses.ASSIGNABLE else {}
+
+
+@hookimpl
+def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+    """The parts of addresses and networks."""
+    return networks.parts(endpoint)
 
 
 @hookimpl

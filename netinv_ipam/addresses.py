@@ -165,26 +165,12 @@ def assigned_to_interface(context: Context, table: Any, values: list[str]) -> An
 
 def assigned(registry: Registry, label: str) -> paths.Relation:
     """The way from an address to what it is assigned to, where that is of one content type."""
-    return paths.Relation(
-        lambda: registry.get(label),
-        lambda table, ids: sa.and_(table.c.assigned_object_type == label, table.c.assigned_object_id.in_(ids)),
-        lambda table: sa.func.coalesce(table.c.assigned_object_type == label, sa.false()),
-    )
+    return paths.to_type(registry, label, IPAddress.__table__, "assigned_object_type", "assigned_object_id")
 
 
 def addresses_of(registry: Registry, label: str) -> paths.Relation:
     """The way from an interface to its addresses."""
-
-    def assigned_ids(ids: Any = None) -> Any:
-        there = IPAddress.__table__.alias()
-        found = sa.select(there.c.assigned_object_id).where(there.c.assigned_object_type == label)
-        return found if ids is None else found.where(there.c.id.in_(ids))
-
-    return paths.Relation(
-        lambda: registry.get("ipam.ipaddress"),
-        lambda table, ids: table.c.id.in_(assigned_ids(ids)),
-        lambda table: table.c.id.in_(assigned_ids()),
-    )
+    return paths.from_type(registry, label, "ipam.ipaddress", "assigned_object_type", "assigned_object_id")
 
 
 def addressed(name: str) -> Filter:

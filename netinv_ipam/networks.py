@@ -21,7 +21,7 @@ from netinv_core.model import Choices, column, known
 from netinv_core.read.filters import Filter, special
 from netinv_core.read.lookups import LOOKUPS, any_of
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Rule, Spec, computed_choice
+from netinv_core.resource import Rule, Spec, computed, computed_choice
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
@@ -155,6 +155,16 @@ def family() -> Spec:
 
 
 # -- conditions
+
+
+def parts(endpoint: Endpoint) -> list[Spec]:
+    """The parts of what an endpoint's objects are, each by itself: host or network, broadcast, prefix length."""
+    if not issubclass(endpoint.model, Span):
+        return []
+    text, whole = {"type": "string"}, {"type": "integer"}
+    places = [name for name in ("host", "network", "broadcast") if name in endpoint.table.c]
+    shown = [computed(name, address_text, name, openapi=text) for name in places]
+    return [*shown, computed("prefix_length", lambda length: length, "prefix_length", openapi=whole)]
 
 
 def low(table: Any) -> Any:

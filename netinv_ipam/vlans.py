@@ -129,6 +129,6 @@ def available_on_device(context: Context, table: Any, values: list[str]) -> Any:
         wanted = uuid.UUID(values[-1])
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
-    devices = Device.__table__
-    site = context.execute(sa.select(devices.c.site_id).where(devices.c.id == wanted)).scalar()
-    return sa.false() if site is None else sa.or_(table.c.site_id == site, table.c.site_id.is_(None))
+    devices = Device.__table__.alias()
+    site = sa.select(devices.c.site_id).where(devices.c.id == wanted).scalar_subquery()
+    return sa.and_(site.is_not(None), sa.or_(table.c.site_id == site, table.c.site_id.is_(None)))

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Mapped
 from netinv_core.columns import Chars
 from netinv_core.context import Context
 from netinv_core.model import PROTECT, Description, Name, Primary, Ref, column, many_to_many, required_text, switch, to
-from netinv_core.read import lookups
 from netinv_core.read.filters import Filter, key, special
+from netinv_core.read.names import Names, ids_of
 from netinv_core.resource import Resource, many
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -92,24 +92,21 @@ vrfs = Resource(
 )
 
 
-def _present(table: Any, vrf_id: Any) -> Any:
-    """The object is in the VRF, or in one that exports a route target which the VRF imports."""
-    wanted = sa.select(import_targets.c.target_id).where(import_targets.c.owner_id == vrf_id)
+def _present(table: Any, keys: Any) -> Any:
+    """The object is in one of the VRFs, or in one that exports a route target which they import."""
+    wanted = sa.select(import_targets.c.target_id).where(import_targets.c.owner_id.in_(keys))
     exporting = sa.select(export_targets.c.owner_id).where(export_targets.c.target_id.in_(wanted))
-    return sa.or_(table.c.vrf_id == vrf_id, table.c.vrf_id.in_(exporting))
+    return sa.or_(table.c.vrf_id.in_(keys), table.c.vrf_id.in_(exporting))
 
 
 def present_filters() -> list[Filter]:
     """The parameters ``present_in_vrf`` (by route distinguisher) and ``present_in_vrf_id``."""
 
-    def by(name: str) -> Any:
+    def by(name: str, *columns: str) -> Any:
         def apply(context: Context, table: Any, values: list[str]) -> Any:
-            place = VRF.__table__.c[name]
-            found = context.execute(sa.select(VRF.__table__.c.id).where(place == lookups.convert(place, values[-1]))).scalar()
-            if found is None:
-                raise ValueError("Select a valid choice. That choice is not one of the available choices.")
-            return _present(table, found)
+            here = context.registry.of_model(VRF)
+            return _present(table, ids_of(context, Names(name, here, tuple(values), columns, ids=not columns, multiple=False))[0])
 
-        return apply
+        return special(name, apply, multiple=False)
 
-    return [special("present_in_vrf", by("rd"), multiple=False), special("present_in_vrf_id", by("id"), multiple=False)]
+    return [by("present_in_vrf", "rd"), by("present_in_vrf_id")]

@@ -81,7 +81,7 @@ def by_token(context: Context, header: str) -> Identity:
 def by_password(context: Context, header: str) -> Identity:
     """The identity of an ``Authorization: Basic …`` header; anonymous for another scheme.
 
-    :raises Denied: for a malformed header or wrong credentials
+    :raises Denied: for a malformed header or wrong credentials; that an account is inactive is nobody's business who has not been let in
     """
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() != "basic":
@@ -91,7 +91,7 @@ def by_password(context: Context, header: str) -> Identity:
     except ValueError:  # not ASCII, not base64, not UTF-8
         raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
     row = context.execute(_by_name, {"username": username}).first()
-    if row is None or not keys.verify_password(row.password, password):
+    if row is None or not keys.verify_password(row.password, password) or not row.is_active:
         raise Denied("Invalid username/password.")
     return _identity(context, row, writes=True)
 
@@ -104,8 +104,25 @@ def by_username(context: Context, username: str) -> Identity:
     row = context.execute(_by_name, {"username": username}).first()
     if row is None:
         raise LookupError(f"no user is called {username!r}")
+    return _for_long(context, row)
+
+
+def by_id(context: Context, user_id: uuid.UUID) -> Identity:
+    """The identity of an account, for work that its owner asked for earlier.
+
+    :raises LookupError: when it is no longer there
+    :raises Denied: for an inactive user
+    """
+    row = context.execute(_by_id, {"id": user_id}).first()
+    if row is None:
+        raise LookupError("the account is no longer there")
+    return _for_long(context, row)
+
+
+def _for_long(context: Context, row: Any) -> Identity:
+    """The identity for work that may last: it goes by the configuration of each moment."""
     found = _identity(context, row, writes=True)
-    context.configuration.cached = None  # a command may last: it goes by the configuration of each moment
+    context.configuration.cached = None
     return found
 
 

@@ -52,7 +52,7 @@ class User(Record):
     password: Mapped[str] = required_text(128, write_only=True)
     first_name: Mapped[str] = text(150)
     last_name: Mapped[str] = text(150)
-    email: Mapped[str] = email()
+    email: Mapped[str] = email(label="Email address")
     is_staff: Mapped[bool] = switch(False, "Designates whether the user can log into this admin site.", label="Staff status")
     is_active: Mapped[bool] = switch(
         True,

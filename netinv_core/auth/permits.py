@@ -31,7 +31,7 @@ def exempt(endpoint: Endpoint) -> bool:
 def check(context: Context, endpoint: Endpoint, action: str) -> None:
     """Refuses what no object of the resource could make permitted.
 
-    :raises Denied: for an anonymous request, a read-only token that writes, a missing permission
+    :raises Denied: for an anonymous request, a read-only token that writes, a missing permission, what the resource itself keeps from anyone
     """
     identity = context.identity
     if action == "view" and exempt(endpoint):
@@ -41,6 +41,8 @@ def check(context: Context, endpoint: Endpoint, action: str) -> None:
     if action != "view" and not identity.writes:
         raise Denied()
     if not identity.superuser and (endpoint.label, action) not in identity.permissions:
+        raise Denied()
+    if endpoint.resource.restriction is not None and not endpoint.resource.restriction(context, action):
         raise Denied()
 
 

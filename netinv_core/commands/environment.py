@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import settings as known_settings
 from netinv_core import work
-from netinv_core.app import Packages, discover
+from netinv_core.app import Packages, apps_of, discover
 from netinv_core.auth import identity
 from netinv_core.content_types import load
 from netinv_core.context import Context
@@ -47,7 +47,7 @@ class Environment:
             raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         setup_logging(self.ini)
         try:
-            return known_settings.read(get_appsettings(self.ini))
+            return known_settings.read(get_appsettings(self.ini), apps_of(self.packages()[0]))
         except ValueError as error:
             raise click.ClickException(str(error)) from None
 

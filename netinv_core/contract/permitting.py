@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core.contract.cases import Case, check, writable
+from netinv_core.http.services import ACTIONS
 from netinv_core.registry import Endpoint
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
@@ -14,7 +15,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 def _requests(case: Case, shown: dict[str, Any], methods: tuple[str, ...]) -> list[tuple[str, str]]:
-    offered = methods if case.endpoint.resource.writable else tuple(m for m in methods if m in READS)
+    offered = tuple(m for m in methods if m in READS or ACTIONS[m] in case.endpoint.resource.writes)
     return [(m, path) for m in offered for path in (case.path, case.at(shown)) if (m, path) != ("POST", case.at(shown))]
 
 

@@ -69,9 +69,12 @@ class Samples:
             there = self.api.get(endpoint.path, {"limit": count})["results"]
         return there
 
-    def shared(self, target: Endpoint, owner: Endpoint) -> dict[str, Any]:
-        """The one object of ``target`` that samples refer to; allowed for the owner's content type, if such is asked."""
-        name = f"{target.label} of {owner.label}" if _types_of(target) else target.label
+    def shared(self, target: Endpoint, owner: Endpoint, place: str = "") -> dict[str, Any]:
+        """The one object of ``target`` that samples refer to; allowed for the owner's content type, if such is asked.
+
+        A ``place`` has one of its own: what refers to two objects of a model refers to different ones.
+        """
+        name = f"{target.label} of {owner.label}" if _types_of(target) else f"{target.label} {place}"
         if name not in self._shared:
             self._shared[name] = self.make(target, **self.allowing(target, owner))
         return self._shared[name]
@@ -109,7 +112,8 @@ class Samples:
         if another or (single and _alone(endpoint, field.attribute)):
             found = self.make(target, **self.allowing(target, endpoint))
         else:
-            found = self.shared(target, endpoint)
+            alike = [f.name for f in endpoint.writable.values() if single and f.required and isinstance(f, kinds.Reference) and f.target is target]
+            found = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
         if isinstance(field, kinds.Status):
             return found["slug"]
         return found["id"] if single else [found[getattr(field, "by", None) or "id"]]
@@ -202,6 +206,8 @@ def same(answered: dict[str, Any], shown: dict[str, Any]) -> bool:
 
 def agree(field: kinds.Field, sent: Any, shown: Any) -> bool:
     """Whether what is shown is what was sent, as the field understands both."""
+    if isinstance(field, kinds.Image):
+        return bool(sent) == bool(shown)  # a file is shown by its address
     shown, node = as_written(shown), getattr(field, "node", None)
     if node is None or sent is None or sent == shown:
         return bool(sent == shown)

@@ -19,13 +19,12 @@ import webtest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from netinv_core import settings as known_settings
 from netinv_core.auth import keys
 from netinv_core.auth.identity import Identity
 from netinv_core.auth.models import Token, User
 from netinv_core.context import Context
 from netinv_core.http.versions import NEWEST
-from netinv_core.service import make_app
+from netinv_core.service import make_app, read_settings
 
 PASSWORD = "correct horse"  # noqa: S105 - the administrator of a test
 NOTHING: Any = object()
@@ -140,8 +139,8 @@ class Service:
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:
         self.engine = engine
-        self.settings = known_settings.read({"netinv.secret": "for tests only", **(settings or {})})
-        self.app = make_app(engine, self.settings)
+        self.settings, packages = read_settings({"netinv.secret": "for tests only", **(settings or {})})
+        self.app = make_app(engine, self.settings, packages=packages)
         self.registry = self.app.registry.netinv
         self.unique = Unique()
         self.admin = self.user(superuser=True, password=PASSWORD)

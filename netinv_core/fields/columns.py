@@ -53,7 +53,7 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
         kind = Status if known.kind == "status" else Reference
         return kind(name=attribute.removesuffix("_id"), link=known.link, registry=registry, plain=known.plain, shows=known.shows, **common)
     if known.kind == "image":
-        return Image(name=attribute, folder=known.folder, registry=registry, **common)
+        return Image(name=attribute, folder=known.folder, size=known.size, registry=registry, **common)
     try:
         python_type = column.type.python_type
     except NotImplementedError:

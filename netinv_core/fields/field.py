@@ -28,7 +28,7 @@ class Field:
     when ``include`` names them and shown in the answer to a write; ``attribute`` is the
     column that holds the value, when one does; ``merges`` says that the members of
     what is sent join those that are there; ``nested`` says whether the field is ``shown``, ``absent`` or
-    ``null`` where another resource refers to its own (``null`` in no list).
+    ``null`` where another resource refers to its own (``null`` in no list); what is ``confidential`` is shown by its own resource alone.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Field:
     costly: bool = False
     opt_in: bool = False
     merges: bool = False
+    confidential: bool = False
     nested: str = "shown"
     default: Any = NONE
     attribute: str | None = None

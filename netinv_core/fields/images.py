@@ -1,10 +1,12 @@
-"""Pictures kept as files beside the row: read as a URL, written by sending the file in a form."""
+"""Pictures kept as files beside the row: read as a URL, written by sending the file in a form, or within JSON as a ``data:`` URL."""
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
 
 import colander
 
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 MEDIA = "/media/"
 MOST_PIXELS = 64_000_000
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
+INLINE = "data:"
 EMPTY = "The submitted file is empty."
 NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an image or a corrupted image. PNG, JPEG, GIF and WebP are taken."
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Image(Field):
-    """A column with the name of a file in ``folder``, kept as long as the row names it.
+    """A column with the name of a file in ``folder``, kept as long as the row names it; ``size`` are the columns with its width and height.
 
     Null takes the file away; its URL as it was read leaves it as it is.
     """
@@ -35,6 +38,7 @@ class Image(Field):
     attribute: str
     folder: str
     registry: Registry
+    size: tuple[str, str] | None = None
     kind: str = "image upload"
 
     def reader(self, plan: Plan, place: Place) -> Reader:
@@ -42,14 +46,22 @@ class Image(Field):
         return lambda row, page: f"{page.base}{MEDIA}{row[index]}" if row[index] else None
 
     def accept(self, draft: Draft, value: Any) -> None:
+        if isinstance(value, str) and value.startswith(INLINE):
+            value = _inline(value)
         if isinstance(value, Upload):
-            suffix = pictures.SUFFIXES[self._checked(value).media_type]
-            draft.values[self.attribute] = new_name(self.folder, value.name, suffix)
+            found = self._checked(value)
+            draft.values[self.attribute] = new_name(self.folder, value.name, pictures.SUFFIXES[found.media_type])
             draft.extra[self.name] = value
+            self._measure(draft, found.width, found.height)
         elif self._check_null(value):
             draft.values[self.attribute] = None
+            self._measure(draft, None, None)
         elif not (isinstance(value, str) and draft[self.attribute] and value.endswith(f"{MEDIA}{draft[self.attribute]}")):
             raise colander.Invalid(None, NOT_A_FILE)
+
+    def _measure(self, draft: Draft, width: int | None, height: int | None) -> None:
+        if self.size is not None:
+            draft.values |= dict(zip(self.size, (width, height), strict=True))
 
     def _checked(self, upload: Upload) -> pictures.Picture:
         """What a file that was sent holds.
@@ -98,7 +110,28 @@ class Image(Field):
         return self._described({"type": "string", "format": "uri"})
 
     def written_schema(self) -> dict[str, Any]:
-        return self.schema() | {"description": " ".join(filter(None, (self.help, "As it was read, or null for none; a file is sent in a form.")))}
+        return self.schema() | {"description": " ".join(filter(None, (self.help, self._written())))}
+
+    def _written(self) -> str:
+        kept = "As it was read, or null for none" if self.nullable else "As it was read"
+        return f"{kept}; a file is sent in a form, or as a data URL."
 
     def form_schema(self) -> dict[str, Any]:
         return self._described({"type": "string", "format": "binary"})
+
+
+def _inline(url: str) -> Upload:
+    """The file that a ``data:`` URL holds (RFC 2397); what it says of its type plays no part.
+
+    :raises colander.Invalid: for one that holds none
+    """
+    described, divided, data = url.removeprefix(INLINE).partition(",")
+    try:
+        content = unquote_to_bytes(data)
+        if described.endswith(";base64"):
+            content = base64.b64decode(content, validate=True)
+    except ValueError:
+        divided = ""
+    if not divided:
+        raise colander.Invalid(None, NOT_A_FILE)
+    return Upload("", content)

@@ -93,6 +93,10 @@ class Many(Field):
         """Takes the ids that were found for what was sent."""
         draft.many[self.name] = list(dict.fromkeys(found))
 
+    def refuse(self, draft: Draft, errors: list[str]) -> None:
+        """Says what is wrong with items of what was sent."""
+        draft.errors[self.name] = errors[:1] if self.plain else [[error] for error in errors]
+
     def store(self, context: Context, drafts: Sequence[Draft]) -> None:
         replace_rows(context, self.table, "target_id", self.name, drafts)
 

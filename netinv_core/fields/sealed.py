@@ -21,6 +21,7 @@ class Sealed(Value):
     """A text that only the service can read in the database; what was sealed under another ``netinv.secret`` is read as none."""
 
     registry: Registry
+    confidential: bool = True
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         index = plan.column(place, self.attribute)

@@ -26,7 +26,7 @@ def resource(context: Context, endpoint: Endpoint, methods: Sequence[str]) -> di
         "renders": [versions.JSON, versions.HTML],
         "parses": [versions.JSON],
     }
-    permitted = [method for method in methods if endpoint.resource.writable and _may(context, endpoint, _ACTIONS[method])]
+    permitted = [method for method in methods if _ACTIONS[method] in endpoint.resource.writes and _may(context, endpoint, _ACTIONS[method])]
     if permitted:
         fields = describe(context, endpoint)
         found["actions"] = dict.fromkeys(permitted, fields)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -15,7 +16,7 @@ from pyramid.config import Configurator
 
 from netinv_core import fields as kinds
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound
-from netinv_core.http import forms, parameters, roots, services, versions
+from netinv_core.http import filter_fields, forms, parameters, roots, services, versions
 from netinv_core.http.services import Action, Shape
 from netinv_core.registry import Endpoint, Registry
 
@@ -103,6 +104,7 @@ _ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
     ("/plugins/", "get", roots.plugins_root, {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}),
     ("/plugins/installed-plugins/", "get", roots.installed_plugins, _list_of(_STRUCTURED)),
     ("/status/", "get", roots.status, _STRUCTURED),
+    *[(f"{filter_fields.PATH}{name}/", "get", view, view.shape.shows) for name, view in filter_fields.VIEWS.items()],
 )
 
 
@@ -110,11 +112,11 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
     """The document of an API version; ``actions`` are those that the packages declare when not given."""
     writer = _Writer(registry, version)
     for path, method, view, schema in _ROOTS:
-        writer.root(path, method, view, schema)
+        writer.root(path, method, view, Shape(schema, takes=schema))
     for app in registry.apps.values():
-        for name, view in app.pages.items():
+        for path, view in app.views.items():
             for method in view.methods:
-                writer.root(f"{app.path.removeprefix('/api')}{name}/", method, view, writer.shown(getattr(view, "shape", _UNSAID).shows))
+                writer.root(path.removeprefix("/api"), method, view, getattr(view, "shape", _UNSAID))
     for endpoint in sorted(registry.by_path.values(), key=lambda item: item.path):
         writer.endpoint(endpoint)
     for action in declared(registry) if actions is None else actions:
@@ -180,13 +182,16 @@ class _Writer:
             },
         }
 
-    def root(self, path: str, method: str, view: Any, schema: Schema) -> None:
+    def root(self, path: str, method: str, view: Any, shape: Shape) -> None:
         """A path that is no resource."""
+        schema = self.shown(shape.shows)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
         made = _operation(f"/api{path}", name, _summary(view), schema, "200", (Denied,))
         made["tags"] = [path.split("/")[1] or "root"]
+        if query := getattr(view, "shape", _UNSAID).query:
+            made["parameters"] = [dict(item) for item in query]
         if method != "get":
-            made["requestBody"] = _body(schema)
+            made["requestBody"] = _body(self.shown(shape.takes, "Request"))
         self._add(path, method, made)
 
     def endpoint(self, endpoint: Endpoint) -> None:
@@ -202,7 +207,7 @@ class _Writer:
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """A route below a resource's items, or below its list."""
-        place, keys = ("", []) if action.whole else ("{id}/", [self._key(endpoint)])
+        place, keys = ("", _in_path(action.name)) if action.whole else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
             shape: Shape = getattr(view, "shape", _UNSAID)
             name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.whole and method != 'get')}{_ACTION_NAMES[method]}"
@@ -229,7 +234,7 @@ class _Writer:
         return dict(what) if what is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
-        if operation.method != "get" and not endpoint.resource.writable:
+        if operation.method != "get" and services.ACTIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
         words = {"plural": endpoint.plural, "title": endpoint.title}
@@ -252,8 +257,9 @@ class _Writer:
         self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
         if endpoint.resource.of is None:
             self.schemas[f"Nested{name}"] = object_schema(endpoint, version, _nested, nested, [field.name for field in nested])
-        self.schemas[f"Paginated{name}List"] = _page_of(_ref(name))
-        if not endpoint.resource.writable:
+        paged = versions.former_listing(endpoint, version) is None
+        self.schemas[f"Paginated{name}List"] = _page_of(_ref(name)) if paged else _list_of(_STRUCTURED)
+        if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
         needed = [field.name for field in taken if field.required]
@@ -281,6 +287,8 @@ class _Writer:
         absent = versions.coming(endpoint, self.version)
         offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
         found = [self._shared(made) for item in offered for made in parameters.of_filter(endpoint, item)]
+        forms = [parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.renditions.items())]
+        found += map(self._shared, forms)
         return [*found, _ref("limit", "parameters"), _ref("offset", "parameters"), *self._shape_parameters(endpoint)]
 
     def _shared(self, parameter: dict[str, Any]) -> dict[str, Any]:
@@ -289,6 +297,11 @@ class _Writer:
         if "enum" in str(parameter["schema"]) or name in self.common:
             return parameter
         return _ref(name, "parameters") if self.parameters.setdefault(name, parameter) == parameter else parameter
+
+
+def _in_path(name: str) -> list[Schema]:
+    """The parameters that the name of an action holds."""
+    return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
 
 
 def _nested(field: kinds.Field) -> Schema:
@@ -307,7 +320,7 @@ def _tag(path: str) -> str:
 def operation_id(path: str, name: str) -> str:
     """``/api/dcim/rack-groups/`` and ``list`` → ``dcim_rack_groups_list``; generated clients name their functions so."""
     words = path.removeprefix("/api").strip("/") or "root"
-    return f"{words.replace('/', '_').replace('-', '_')}_{name}"
+    return f"{re.sub(r'[/-]', '_', re.sub(r'[{}]', '', words))}_{name}"
 
 
 def _operation(path: str, name: str, summary: str, gives: Schema | None, status: str, errors: Iterable[type[Exception]]) -> dict[str, Any]:

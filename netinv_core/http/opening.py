@@ -25,10 +25,11 @@ class Opened(Context):
     media: str
 
 
-def open_request(request: Request, allow: str, *, basic: bool = False, anonymous: bool = False, offers: Sequence[str] = ()) -> Opened:
+def open_request(request: Request, allow: str, *, basic: bool = False, anonymous: bool = False, offers: Sequence[str] = (), reads: bool = False) -> Opened:
     """The context of a request; ``allow`` is the value of the Allow header, ``basic`` also takes a password.
 
-    ``offers`` names media types that are answered with beside those that every path has.
+    ``offers`` names media types that are answered with beside those that every path has; what only ``reads`` writes nothing,
+    whatever its method.
 
     :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions
     """
@@ -37,7 +38,7 @@ def open_request(request: Request, allow: str, *, basic: bool = False, anonymous
     query = query_of(request)
     media, version = versions.negotiate(request.headers.get("Accept"), query, offers)
     headers["API-Version"] = version
-    context = context_of(request, version)
+    context = context_of(request, version, reads=reads)
     context.query, context.media = query, media
     _authenticate(context, request, basic=basic, anonymous=anonymous)
     return context
@@ -54,11 +55,11 @@ def open_file(request: Request, allow: str) -> Opened:
     return context
 
 
-def context_of(request: Request, version: str) -> Opened:
-    """A context on a session of the request's transaction, not yet authenticated."""
+def context_of(request: Request, version: str, *, reads: bool = False) -> Opened:
+    """A context on a session of the request's transaction, not yet authenticated; of none, when it only ``reads``."""
     registry: Registry = request.registry.netinv
     session = request.registry.netinv_sessions()
-    writing = request.method in WRITES
+    writing = request.method in WRITES and not reads
     if writing:
         join_transaction(session, request.tm)
     base = registry.settings.get("base_url") or request.host_url

@@ -12,7 +12,7 @@ from netinv_core.read.lookups import SUFFIXES
 from netinv_core.registry import Endpoint
 
 Schema = dict[str, Any]
-_WORDS = {
+WORDS = {
     "exact": "is",
     "iexact": "is, whatever the case",
     "icontains": "contains, whatever the case",
@@ -39,7 +39,7 @@ def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
     for suffix in ("", *item.lookups):
         lookup, negated = SUFFIXES.get(suffix, (suffix, False))
         value = _value_schema(endpoint, item, lookup)
-        words = f"`{item.name}` {'not: ' if negated else ''}{_WORDS.get(lookup, lookup)}" if suffix else item.help
+        words = f"`{item.name}` {'not: ' if negated else ''}{WORDS.get(lookup, lookup)}" if suffix else item.help
         name = f"{item.name}__{suffix}" if suffix else item.name
         made = query(name, {"type": "array", "items": value} if item.multiple else value, words)
         yield made if words else {key: part for key, part in made.items() if key != "description"}

@@ -24,12 +24,14 @@ READ_ONLY = "GET, HEAD, OPTIONS"
 DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
 
 
-def root(name: str, description: str = "", allow: str = READ_ONLY) -> Callable[[Callable[[Opened, Request], Any]], Callable[[Request], Response]]:
-    """Makes a view of a function that gives the body; OPTIONS says what it is."""
+def root(
+    name: str, description: str = "", allow: str = READ_ONLY, *, reads: bool = False
+) -> Callable[[Callable[[Opened, Request], Any]], Callable[[Request], Response]]:
+    """Makes a view of a function that gives the body; OPTIONS says what it is. What only ``reads`` writes nothing, whatever its method."""
 
     def wrap(function: Callable[[Opened, Request], Any]) -> Callable[[Request], Response]:
         def view(request: Request) -> Response:
-            context = open_request(request, allow)
+            context = open_request(request, allow, reads=reads)
             if request.method == "OPTIONS":
                 formats = {"renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
                 return services.answer(context, request, {"name": name, "description": description, **formats})
@@ -47,6 +49,7 @@ def root(name: str, description: str = "", allow: str = READ_ONLY) -> Callable[[
 def api_root(context: Opened, request: Request) -> Any:
     """The applications, by name."""
     names = {name for name, app in context.registry.apps.items() if not app.plugin} | {"plugins", "status"}
+    names.update(*[app.doors for app in context.registry.apps.values()])
     return {name: f"{context.base}/api/{name}/" for name in sorted(names)}
 
 
@@ -153,7 +156,7 @@ def includeme(config: Any) -> None:
         ("/api/plugins/installed-plugins/", installed_plugins),
     ]
     for app in registry.apps.values():
-        views += [(app.path, app_root(app)), *[(f"{app.path}{name}/", view) for name, view in app.pages.items()]]
+        views += [(app.path, app_root(app)), *app.views.items()]
     for path, view in views:
         config.add_route(f"root {path}", path)
         config.add_view(view, route_name=f"root {path}")

@@ -18,7 +18,7 @@ from netinv_core.app import App
 from netinv_core.auth import permits
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
-from netinv_core.http import describe, html, paging, versions
+from netinv_core.http import describe, html, paging, renditions, versions
 from netinv_core.http.answers import body_of, json_response
 from netinv_core.http.opening import Opened, open_request
 from netinv_core.http.traversal import root_of
@@ -29,50 +29,52 @@ from netinv_core.write import delete, save
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 ITEM_METHODS = ("GET", "PUT", "PATCH", "DELETE")
-_ACTIONS = {"GET": "view", "HEAD": "view", "POST": "add", "PUT": "change", "PATCH": "change", "DELETE": "delete"}
+ACTIONS = {"GET": "view", "HEAD": "view", "POST": "add", "PUT": "change", "PATCH": "change", "DELETE": "delete"}
 
 
 def allowed(endpoint: Endpoint, methods: tuple[str, ...] = METHODS) -> str:
     """The Allow header of a resource's list (or of another set of methods of its own; an action's are its own whatever the resource has)."""
     own = methods in (METHODS, ITEM_METHODS)
-    names = methods if endpoint.resource.writable or not own else ("GET",)
+    names = tuple(name for name in methods if not own or name == "GET" or ACTIONS[name] in endpoint.resource.writes)
     return ", ".join((*names, *(["HEAD"] if "GET" in names else []), "OPTIONS"))
 
 
-def open_list(request: Request) -> tuple[Opened, Endpoint]:
-    """Starts a request to a collection: refuses what is not permitted, then what is not offered.
+def open_list(request: Request, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
+    """Starts a request to a collection: refuses what is not permitted, then what is not offered; ``offers`` as in :func:`open_item`.
 
     :raises NotAllowed: for a method that the resource does not have
     """
-    return _open(request, METHODS)
+    return _open(request, METHODS, offers=offers)
 
 
-def open_item(request: Request, methods: tuple[str, ...] = ITEM_METHODS, action: str | None = None, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
+def open_item(
+    request: Request, methods: tuple[str, ...] = ITEM_METHODS, action: str | None = None, offers: Sequence[str] = (), *, reads: bool = False
+) -> tuple[Opened, Endpoint]:
     """Starts a request to an item, or to an action with its own ``methods`` below an item or a list; as :func:`open_list`.
 
     ``action`` names the permission to ask for when the method's own is not what is meant; ``offers`` the media types that
-    are answered with beside JSON and HTML.
+    are answered with beside JSON and HTML; what only ``reads`` writes nothing, whatever its method.
     """
-    return _open(request, methods, action, offers)
+    return _open(request, methods, action, offers, reads=reads)
 
 
-def _open(request: Request, methods: tuple[str, ...], action: str | None = None, offers: Sequence[str] = ()) -> tuple[Opened, Endpoint]:
+def _open(request: Request, methods: tuple[str, ...], action: str | None = None, offers: Sequence[str] = (), *, reads: bool = False) -> tuple[Opened, Endpoint]:
     endpoint: Endpoint = request.context.endpoint
     allow = allowed(endpoint, methods)
-    context = open_request(request, allow, basic=endpoint.resource.basic, offers=offers)
+    context = open_request(request, allow, basic=endpoint.resource.basic, offers=offers, reads=reads)
     if request.method != "OPTIONS":
-        permits.check(context, endpoint, action or _ACTIONS.get(request.method, "view"))
+        permits.check(context, endpoint, action or ACTIONS.get(request.method, "view"))
         if request.method not in allow:
             raise NotAllowed(request.method, allow)
     return context, endpoint
 
 
-def shape_of(context: Opened, endpoint: Endpoint) -> tuple[str, frozenset[str]]:
-    """The shape the query asks for, and the fields it leaves out."""
+def shape_of(context: Opened, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
+    """The shape the query asks for, and the fields it leaves out: those ``omitted`` among them, unless it asks for them."""
     if any(context.query.get("brief", ())):
         return "brief", frozenset()
     excluded = endpoint.costly.intersection(context.query.get("exclude", ()))
-    return "full", excluded | endpoint.opt_in.difference(context.query.get("include", ()))
+    return "full", excluded | (endpoint.opt_in | omitted).difference(context.query.get("include", ()))
 
 
 def parameters_of(context: Opened, endpoint: Endpoint) -> list[tuple[str, list[str]]]:
@@ -107,16 +109,28 @@ def _with(functions: Mapping[str, Callable[[Any], Any]], members: dict[str, Any]
 
 
 def get_list(request: Request) -> Response:
-    """A page of a resource."""
-    context, endpoint = open_list(request)
-    return list_page(context, request, endpoint, parameters_of(context, endpoint))
+    """A page of a resource, or another form of its list."""
+    rendition = renditions.asked_for(request, request.context.endpoint)
+    if rendition is None:
+        context, endpoint = open_list(request)
+        return list_page(context, request, endpoint, parameters_of(context, endpoint))
+    context, endpoint = open_list(request, renditions.accepted(request))
+    value = context.query[rendition.parameter][-1]
+    return rendition.render(context, endpoint, value, [(n, v) for n, v in parameters_of(context, endpoint) if n != rendition.parameter])
 
 
-def list_page(context: Opened, request: Request, endpoint: Endpoint, parameters: Any) -> Response:
-    """A page of what the parameters select."""
-    shape, without = shape_of(context, endpoint)
+def list_page(
+    context: Opened, request: Request, endpoint: Endpoint, parameters: Any, within: Sequence[Any] = (), omitted: frozenset[str] = frozenset()
+) -> Response:
+    """A page of what the parameters select, of the objects ``within`` further conditions on the endpoint's table.
+
+    Fields that are ``omitted`` are shown to those who ask for them.
+    """
+    shape, without = shape_of(context, endpoint, omitted)
+    if (listing := versions.former_listing(endpoint, context.version)) is not None:
+        return answer(context, request, listing(context, endpoint))
     part = paging.window(context.query, context.registry.settings)
-    found = pages.listing(context, endpoint, parameters, part, shape, without)
+    found = pages.listing(context, endpoint, parameters, part, shape, without, within)
     following, previous = paging.links(f"{context.base}{request.path}", context.query, part, found.count)
     results = as_version(context, endpoint, found.results) if shape == "full" else found.results
     return answer(context, request, {"count": found.count, "next": following, "previous": previous, "results": results})
@@ -130,16 +144,17 @@ def post(request: Request) -> Response:
     bodies = as_newest(context, endpoint, [body] if single else body, new=True)
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
     context.journal.write(context)
-    uncounted = [{n: v for n, v in item.items() if not _counted_later(endpoint, n)} for item in made]
+    counters = counters_of(endpoint)
+    uncounted = [{n: v for n, v in item.items() if n not in counters} for item in made]
     response = answer(context, request, uncounted[0] if single else uncounted, 201)
     if single:
         response.headers["Location"] = made[0]["url"]
     return response
 
 
-def _counted_later(endpoint: Endpoint, name: str) -> bool:
-    field = endpoint.fields.get(name)
-    return isinstance(field, Count) and field.nested == "absent"
+def counters_of(endpoint: Endpoint) -> frozenset[str]:
+    """The fields that only the endpoint's own list and objects show: nothing else counts for them."""
+    return frozenset(name for name, field in endpoint.fields.items() if isinstance(field, Count) and field.nested == "absent")
 
 
 def change_list(request: Request) -> Response:
@@ -316,7 +331,7 @@ class Actions:
         self._add(Action(self.app, name, action, views, offered), f"{{id}}/{action}/", "/{model}/{id}")
 
     def whole(self, name: str, action: str, **views: View) -> None:
-        """Adds ``…/<name>/<action>/``, about the resource as a whole, as :meth:`item` does for one object."""
+        """Adds ``…/<name>/<action>/``, about the resource as a whole, as :meth:`item` does for one object; ``{words}`` in it go to ``matchdict``."""
         self._add(Action(self.app, name, action, views, lambda endpoint: True, whole=True), f"{action}/", "/{model}")
 
     def _add(self, action: Action, path: str, traverse: str) -> None:

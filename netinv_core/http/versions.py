@@ -10,7 +10,7 @@ from netinv_core.errors import BadRequest, NotAcceptable, NotFound
 
 if TYPE_CHECKING:
     from netinv_core.registry import Endpoint
-    from netinv_core.resource import VersionChange
+    from netinv_core.resource import Listing, VersionChange
 
 SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
@@ -89,6 +89,12 @@ def coming(endpoint: Endpoint, version: str) -> frozenset[str]:
 
 def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
     return change.absent if older(version, change.since) else change.former
+
+
+def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
+    """What ``version`` answers to a GET of the list in place of a page; ``None`` for a page."""
+    found = (change.listing for change in endpoint.resource.versions if older(version, change.since))
+    return next((listing for listing in found if listing is not None), None)
 
 
 def downgrade(endpoint: Endpoint, version: str, shown: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from netinv_core.errors import Invalid
 from netinv_core.model import Choices
 from netinv_core.read import lookups, paths
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
+from netinv_core.read.names import Names, ids_of, invalid_choice
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -34,7 +34,8 @@ class Filter:
     """A query parameter: ``apply(context, endpoint, table, lookup, values)`` gives the condition.
 
     ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type; ``blank``
-    says that an empty value is one, where for others it means that nothing was asked for.
+    says that an empty value is one, where for others it means that nothing was asked for; ``bare`` that of several values the last
+    counts where no lookup is named.
     """
 
     name: str
@@ -44,10 +45,11 @@ class Filter:
     kind: str = "string"
     help: str = ""
     blank: bool = False
+    bare: bool = False
 
-
-def _invalid_choice(name: str, value: str) -> Invalid:
-    return Invalid.field(name, f"Select a valid choice. {value} is not one of the available choices.")
+    def takes_many(self, lookup: str) -> bool:
+        """Whether all of several values count."""
+        return self.multiple and (bool(lookup) or not self.bare)
 
 
 def _tested(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> Condition:
@@ -112,7 +114,7 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
             if item not in by_text:
-                raise _invalid_choice(name, item)
+                raise invalid_choice(name, item)
         found = paths.compare(endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
         return lookups.negated(found) if suffix == "n" else found
 
@@ -138,66 +140,13 @@ def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
     return found
 
 
-def resolve(
-    context: Context,
-    name: str,
-    target: Endpoint,
-    values: Sequence[str],
-    *,
-    by: Sequence[str],
-    ids: bool = True,
-    multiple: bool = True,
-    only: Callable[[Any], Condition] | None = None,
-) -> dict[str, list[Any]]:
-    """The ids of the objects that each value names, by id or by one of the columns ``by``; one statement.
-
-    Where only one value counts (``multiple``), the error does not repeat it. ``only(table)`` holds for the objects that may be named.
-
-    :raises Invalid: for a value that names none
-    """
-    table = target.table
-    keys: dict[str, Any] = {}
-    if ids:
-        for item in values:
-            try:
-                keys[item] = lookups.convert(table.c.id, item)
-            except ValueError as error:
-                if not by:
-                    message = f"“{item}” is not a valid value." if target.key_type is int else str(error)
-                    raise Invalid.field(name, message) from None
-    columns = [table.c[column] for column in by]
-    conditions = [table.c.id.in_(list(keys.values()))] if keys else []
-    named = [_fitting(column, values) for column in columns]
-    conditions += [column.in_(list(fitting.values())) for column, fitting in zip(columns, named, strict=True) if fitting]
-    rows = context.execute(sa.select(table.c.id, *columns).where(lookups.any_of(conditions), *([only(table)] if only else []))).all()
-    found: dict[str, list[Any]] = {}
-    for item in values:
-        names = [fitting.get(item, fitting) for fitting in named]
-        matches = [row[0] for row in rows if (item in keys and row[0] == keys[item]) or any(map(operator.eq, names, row[1:]))]
-        if not matches:
-            raise _invalid_choice(name, item if multiple else "That choice")
-        found[item] = matches
-    return found
-
-
-def _fitting(column: Any, values: Sequence[str]) -> dict[str, Any]:
-    """The values that the column's type can hold, as it holds them."""
-    found: dict[str, Any] = {}
-    for item in values:
-        try:
-            found[item] = lookups.convert(column, item)
-        except ValueError:
-            continue
-    return found
-
-
 def key(
     name: str,
     path: str | None = None,
     *,
     by: str | Sequence[str] | None = None,
     ids: bool = True,
-    within: Callable[[Context, Endpoint, list[Any]], Any] | None = None,
+    within: Callable[[Context, Endpoint, Any], Any] | None = None,
     all_of: bool = False,
     multiple: bool = True,
     only: Callable[[Any], Condition] | None = None,
@@ -213,17 +162,14 @@ def key(
         target = target_of(endpoint, steps)
         if target is None:
             if set(values) != {NULL}:
-                raise _invalid_choice(name, values[0])
+                raise invalid_choice(name, values[0])
             return sa.false() if suffix == "n" else sa.true()
         natural = (target.natural,) if target.natural in target.table.c else ()
         names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
         wanted = [item for item in values if item != NULL]
-        resolved = resolve(context, name, target, wanted, by=names, ids=ids, multiple=multiple, only=only) if wanted else {}
+        named = Names(name, target, tuple(wanted), names, ids, multiple, only)
         conditions = []
-        groups = list(resolved.values())
-        if groups and (suffix == "n" or not all_of):
-            groups = [[found for group in groups for found in group]]
-        for found in groups:
+        for found in ids_of(context, named, apart=all_of and suffix != "n") if wanted else ():
             reached = within(context, target, found) if within else found
             conditions.append(paths.reach(endpoint, table, steps, reached))
         if NULL in values:
@@ -300,7 +246,7 @@ def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], C
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
             if endpoint.registry.content_type(item) is None:
-                raise _invalid_choice(name, item)
+                raise invalid_choice(name, item)
         found = apply_labels(endpoint, table, values)
         return lookups.negated(found) if suffix == "n" else found
 
@@ -316,12 +262,27 @@ def _named(table: Mapping[str, Filter], name: str) -> tuple[Filter, str] | None:
     return (found, suffix) if found is not None and suffix in found.lookups else None
 
 
-def _configured(context: Context, endpoint: Endpoint) -> dict[str, Filter]:
+def configured(context: Context, endpoint: Endpoint) -> dict[str, Filter]:
     """The parameters that depend on the configuration."""
     found: dict[str, Filter] = {}
     for some in context.registry.hooks.netinv_parameters(context=context, endpoint=endpoint) if endpoint.resource.of is None else ():
         found.update(some)
     return found
+
+
+def lookup_of(context: Context, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
+    """Finds the filter and the lookup that a parameter of an endpoint names; those that depend on the configuration are asked for once."""
+    dependent: list[dict[str, Filter]] = []
+
+    def find(name: str) -> tuple[Filter, str] | None:
+        named = _named(endpoint.filters, name)
+        if named is not None:
+            return named
+        if not dependent:
+            dependent.append(configured(context, endpoint))
+        return _named(dependent[0], name)
+
+    return find
 
 
 def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
@@ -331,19 +292,16 @@ def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameter
     """
     known: list[tuple[str, Filter, str, list[str]]] = []
     unknown: dict[str, list[str]] = {}
-    configured: Mapping[str, Filter] | None = None
+    find = lookup_of(context, endpoint)
     for name, values in parameters:
-        named = _named(endpoint.filters, name)
-        if named is None:
-            configured = _configured(context, endpoint) if configured is None else configured
-            named = _named(configured, name)
+        named = find(name)
         if named is None:
             unknown[name] = [UNKNOWN]
             continue
         found, suffix = named
         given = [item for item in values if item != "" or found.blank]
         if given:
-            known.append((name, found, suffix, given if found.multiple else given[-1:]))
+            known.append((name, found, suffix, given if found.takes_many(suffix) else given[-1:]))
     if unknown and strict:
         raise Invalid(unknown)
     conditions = []

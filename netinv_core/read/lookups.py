@@ -73,7 +73,10 @@ def convert(column: Any, value: Any) -> Any:
             number = decimal.Decimal(str(value).strip())
             if not number.is_finite():
                 raise ValueError
-            return kind(number)
+            converted = kind(number)
+            if converted in (float("inf"), float("-inf")):  # a decimal that no float can be
+                raise ValueError
+            return converted
     except (ValueError, TypeError, decimal.DecimalException):
         raise ValueError("Enter a number.") from None
     try:

@@ -6,14 +6,15 @@ those ids. The count is a statement of its own, left out when the page itself sh
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permits
-from netinv_core.database import among, is_undecidable, lock_rows
+from netinv_core.database import among, is_undecidable, literal, lock_rows
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import filters
 
@@ -53,42 +54,64 @@ def conditions_of(context: Context, endpoint: Endpoint, table: Any, parameters: 
     return found if allowed is None else [*found, allowed]
 
 
-def ids(context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, action: str = "view") -> tuple[int, list[Any]]:
-    """The number of objects that match, and the ids of the page, in order.
+def ids(
+    context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, action: str = "view", within: Sequence[Any] = ()
+) -> tuple[int, list[Any]]:
+    """The number of objects that match, and the ids of the page, in order; ``within`` are further conditions on the endpoint's table.
 
     :raises Denied: without permission
     :raises Invalid: for an unknown parameter or a bad value
     """
     table = endpoint.table
-    conditions = conditions_of(context, endpoint, table, parameters, action)
-    source, order = endpoint.ordering
-    statement = sa.select(table.c.id).select_from(source).where(*conditions).order_by(*order)
-    if window.limit:
-        statement = statement.limit(_literal("limit", window.limit))
-    if window.offset:
-        statement = statement.offset(_literal("offset", window.offset))
-    try:
-        found = list(context.execute(statement).scalars())
-        if (found or not window.offset) and (not window.limit or len(found) < window.limit):
-            return window.offset + len(found), found
-        count = sa.select(sa.func.count()).select_from(table).where(*conditions)
+    conditions = [*conditions_of(context, endpoint, table, parameters, action), *within]
+    found = selected(context, endpoint, conditions, window)
+    if (found or not window.offset) and (not window.limit or len(found) < window.limit):
+        return window.offset + len(found), found
+    count = sa.select(sa.func.count()).select_from(table).where(*conditions)
+    with decidable():
         return int(context.execute(count).scalar() or 0), found
+
+
+def selected(context: Context, endpoint: Endpoint, conditions: Sequence[Any], window: Window) -> list[Any]:
+    """The ids of the page of what meets the conditions, in order.
+
+    :raises Invalid: for a condition that the database cannot evaluate
+    """
+    source, order = endpoint.ordering
+    statement = sa.select(endpoint.table.c.id).select_from(source).where(*conditions).order_by(*order)
+    if window.limit:
+        statement = statement.limit(literal("limit", window.limit))
+    if window.offset:
+        statement = statement.offset(literal("offset", window.offset))
+    with decidable():
+        return list(context.execute(statement).scalars())
+
+
+@contextlib.contextmanager
+def decidable() -> Iterator[None]:
+    """Around a statement with conditions that clients gave.
+
+    :raises Invalid: when the database cannot evaluate one of them
+    """
+    try:
+        yield
     except sa.exc.DBAPIError as error:
         if is_undecidable(error):
             raise Invalid.whole("The database cannot evaluate one of these filters.") from None
         raise
 
 
-def _literal(name: str, value: int) -> Any:
-    """A number written into the statement, so that the database plans for it."""
-    return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
-
-
 def listing(
-    context: Context, endpoint: Endpoint, parameters: Parameters, window: Window, shape: str = "full", without: frozenset[str] = frozenset()
+    context: Context,
+    endpoint: Endpoint,
+    parameters: Parameters,
+    window: Window,
+    shape: str = "full",
+    without: frozenset[str] = frozenset(),
+    within: Sequence[Any] = (),
 ) -> Listing:
-    """A page of representations."""
-    count, found = ids(context, endpoint, parameters, window)
+    """A page of representations; ``within`` are further conditions on the endpoint's table."""
+    count, found = ids(context, endpoint, parameters, window, within=within)
     return Listing(count, endpoint.plan(shape, without).represent(context, found))
 
 

@@ -23,8 +23,9 @@ class Relation:
     """A step to another model. ``reach(table, ids)`` holds for rows that lead to one of ``ids`` (a list or a select);
     ``exists(table)`` for rows that lead anywhere.
 
-    ``column`` is the foreign key stepped along; ``values(table, test)``, for a step to plain values, holds for rows
-    with a value that passes the test.
+    ``column`` is the foreign key stepped along, ``far`` the one of the other model that is stepped against; ``pairs()`` gives, for any
+    other step, what holds the ids of both as ``owner_id`` and ``target_id``. A ``single`` step leads to one object at most.
+    ``values(table, test)``, for a step to plain values, holds for rows with a value that passes the test.
     """
 
     target: Callable[[], Endpoint | None]
@@ -32,6 +33,9 @@ class Relation:
     exists: Callable[[Any], Any]
     column: str | None = None
     values: Callable[[Any, Callable[[Any], Any]], Any] | None = None
+    far: str | None = None
+    pairs: Callable[[], Any] | None = None
+    single: bool = False
 
 
 def forward(registry: Registry, attribute: str, link: Link) -> Relation:
@@ -41,11 +45,12 @@ def forward(registry: Registry, attribute: str, link: Link) -> Relation:
         lambda table, ids: table.c[attribute].in_(ids),
         lambda table: table.c[attribute].is_not(None),
         attribute,
+        single=True,
     )
 
 
 def backward(registry: Registry, label: str, attribute: str) -> Relation:
-    """Against a foreign key ``attribute`` of the model ``label``."""
+    """Against a foreign key ``attribute`` of the model ``label``; to one object at most when the key is unique."""
 
     def there() -> Any:
         return registry[label].table.alias()
@@ -58,7 +63,8 @@ def backward(registry: Registry, label: str, attribute: str) -> Relation:
         child = there()
         return table.c.id.in_(sa.select(child.c[attribute]).where(child.c[attribute].is_not(None)))
 
-    return Relation(lambda: registry.get(label), reach, exists)
+    found = registry.get(label)
+    return Relation(lambda: registry.get(label), reach, exists, far=attribute, single=found is not None and bool(found.table.c[attribute].unique))
 
 
 def across(registry: Registry, label: str, association: Any, here: str = "owner_id", there: str = "target_id") -> Relation:
@@ -67,6 +73,41 @@ def across(registry: Registry, label: str, association: Any, here: str = "owner_
         lambda: registry.get(label),
         lambda table, ids: table.c.id.in_(sa.select(association.c[here]).where(association.c[there].in_(ids))),
         lambda table: table.c.id.in_(sa.select(association.c[here])),
+        pairs=lambda: sa.select(association.c[here].label("owner_id"), association.c[there].label("target_id")).subquery(),
+    )
+
+
+def to_type(registry: Registry, label: str, place: Any, type_attribute: str, id_attribute: str) -> Relation:
+    """Along a pair of columns that name an object of any type, where that is of the model ``label``; ``place`` is the table of the pair."""
+    return Relation(
+        lambda: registry.get(label),
+        lambda table, ids: sa.and_(table.c[type_attribute] == label, table.c[id_attribute].in_(ids)),
+        lambda table: sa.func.coalesce(table.c[type_attribute] == label, sa.false()),
+        pairs=lambda: sa.select(place.c.id.label("owner_id"), place.c[id_attribute].label("target_id")).where(place.c[type_attribute] == label).subquery(),
+        single=True,
+    )
+
+
+def from_type(registry: Registry, label: str, to: str, type_attribute: str, id_attribute: str) -> Relation:
+    """Against a pair of columns of the model ``to`` by which its objects name one of the model ``label``."""
+
+    def there() -> Any:
+        return registry[to].table.alias()
+
+    def owners(ids: Any = None) -> Any:
+        table = there()
+        found = sa.select(table.c[id_attribute]).where(table.c[type_attribute] == label)
+        return found if ids is None else found.where(table.c.id.in_(ids))
+
+    def pairs() -> Any:
+        table = there()
+        return sa.select(table.c[id_attribute].label("owner_id"), table.c.id.label("target_id")).where(table.c[type_attribute] == label).subquery()
+
+    return Relation(
+        lambda: registry.get(to),
+        lambda table, ids: table.c.id.in_(owners(ids)),
+        lambda table: table.c.id.in_(owners()),
+        pairs=pairs,
     )
 
 

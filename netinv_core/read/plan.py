@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.columns import Chars, LongText
-from netinv_core.database import among
+from netinv_core.database import among, literal
 from netinv_core.model import known
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Plan:
             pairs: list[tuple[int, int]] = []
 
             def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
-                return _named_objects(context, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
+                return named_objects(context, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
 
             self._objects[shape] = pairs, self.batch(load)
         pairs, batch = self._objects[shape]
@@ -212,14 +212,19 @@ class Plan:
 
     # -- running
 
-    def fetch(self, context: Context, keys: Sequence[Any]) -> list[tuple[Any, dict[str, Any]]]:
-        """The representations for ``keys``, each with its key; in the plan's own order, or none."""
+    def fetch(self, context: Context, keys: Sequence[Any], conditions: Sequence[Any] = (), most: int | None = None) -> list[tuple[Any, dict[str, Any]]]:
+        """The representations for ``keys``, each with its key; in the plan's own order, or none.
+
+        Only those for whose rows the ``conditions`` on the resource's table hold, ``most`` of them.
+        """
         assert self._reader is not None
         if not keys:
             return []
         if self._statement is None:
             self._statement = sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
-        return self._represented(context, context.execute(self._statement, {"keys": list(keys)}).all())
+        statement = self._statement.where(*conditions) if conditions else self._statement
+        statement = statement if most is None else statement.limit(literal("most", most))
+        return self._represented(context, context.execute(statement, {"keys": list(keys)}).all())
 
     def _ranked(self) -> list[Any]:
         """The columns as parts of a statement of several plans, whose rows come in no order: an ordered plan adds the place of each row."""
@@ -258,7 +263,7 @@ def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]
     return [plan._represented(context, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
 
 
-def _named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+def named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """The objects that these labels and ids name, in one statement; those of packages that are not installed are left out."""
     wanted: dict[str, set[Any]] = {}
     for label, key in pairs:

@@ -110,7 +110,7 @@ def _unseen(endpoint: Endpoint) -> bool:
 
     What refers to such rows in turn, the database takes along (``ON DELETE CASCADE``).
     """
-    return not (endpoint.resource.writable or endpoint.resource.recorded)
+    return not (endpoint.resource.writes or endpoint.resource.recorded)
 
 
 def _dependents(registry: Registry) -> list[Dependents]:
@@ -152,11 +152,17 @@ def _raise_protected(context: Context, walk: _Walk) -> None:
             kept.setdefault(child, []).append(key)
     if not kept:
         return
-    named = []
+    named: list[tuple[Any, Any]] = []
     for child, keys in kept.items():
         shown = _names(context, child, keys)
-        named += [f"{shown.get(key, child.title)} ({key})" for key in keys]
-    raise Conflict(f"Unable to delete object. {len(named)} dependent objects were found: {', '.join(named)}")
+        named += [(key, shown.get(key, child.title)) for key in keys]
+    raise in_use(named)
+
+
+def in_use(named: Sequence[tuple[Any, Any]]) -> Conflict:
+    """The refusal to delete what other objects need, each given with its id and what it is called; for departures that refuse, too."""
+    listed = ", ".join(f"{name} ({key})" for key, name in named)
+    return Conflict(f"Unable to delete object. {len(named)} dependent objects were found: {listed}")
 
 
 def _names(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:

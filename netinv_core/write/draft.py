@@ -92,18 +92,9 @@ class Draft:
 
     def complete(self) -> None:
         """Gives a new object its id and the columns' defaults."""
-        table = self.endpoint.table
-        for name, column in table.c.items():
-            if name in self.values:
-                continue
-            default = column.default
-            if default is None:
-                if column.autoincrement is not True:
-                    self.values[name] = None
-            elif default.is_callable:
-                self.values[name] = default.arg(None)
-            else:
-                self.values[name] = default.arg
+        for name, make, value in self.endpoint.defaults:
+            if name not in self.values:
+                self.values[name] = value if make is None else make(None)
         self.id = self.values.get("id")
 
     def row(self) -> Any:

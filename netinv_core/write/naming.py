@@ -24,10 +24,10 @@ def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
     return _DIGITS.sub(lambda m: m.group().zfill(width), name)[:length] if name else ""
 
 
-def slugify(name: str) -> str:
-    """A name as letters, digits, underscores and hyphens, lower case."""
+def slugify(name: str, joint: str = "-") -> str:
+    """A name as letters, digits, underscores and hyphens, lower case; ``joint`` stands for spaces and hyphens."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain)).strip("-_")
+    return re.sub(r"[-\s]+", joint, re.sub(r"[^\w\s-]", "", plain)).strip("-_")
 
 
 def fill(context: Context, drafts: Sequence[Draft]) -> None:
@@ -37,7 +37,7 @@ def fill(context: Context, drafts: Sequence[Draft]) -> None:
     for attribute, column in drafts[0].endpoint.table.c.items():
         what = known(column)
         if what.slug_of:
-            _fill_slugs(context, attribute, column, what.slug_of, drafts)
+            _fill_slugs(context, attribute, column, what.slug_of, what.slug_joint, drafts)
         elif what.natural_of:
             for draft in drafts:
                 if what.natural_of in draft.values:
@@ -46,24 +46,24 @@ def fill(context: Context, drafts: Sequence[Draft]) -> None:
                     draft.values[attribute] = None if nameless else natural_key(name, length=column.type.length or 255)
 
 
-def _fill_slugs(context: Context, attribute: str, column: Any, source: str, drafts: Sequence[Draft]) -> None:
+def _fill_slugs(context: Context, attribute: str, column: Any, source: str, joint: str, drafts: Sequence[Draft]) -> None:
     """Makes slugs from names, numbering those that are taken (``core``, ``core-2``)."""
     lacking = [d for d in drafts if (d.new or attribute in d.values) and not d[attribute] and isinstance(d[source], str) and attribute not in d.errors]
     if not lacking:
         return
     limit = column.type.length or 100
-    bases = {id(draft): slugify(draft[source])[:limit] for draft in lacking}
+    bases = {id(draft): slugify(draft[source], joint)[:limit] for draft in lacking}
     dialect, taken = context.registry.dialect, {d.values.get(attribute) for d in drafts}
     if column.unique:
         taken |= set(context.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars())
         if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
-            numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}-") for base in clashing]
+            numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
             taken |= set(context.execute(sa.select(column).where(lookups.any_of(numbered))).scalars())
     for draft in lacking:
         base = slug = bases[id(draft)]
         number = 2
         while column.unique and slug in taken:
-            ending = f"-{number}"
+            ending = f"{joint}{number}"
             slug, number = base[: limit - len(ending)] + ending, number + 1
         taken.add(slug)
         draft.values[attribute] = slug

@@ -45,6 +45,9 @@ class Wanted:
 
     def refuse(self, message: str, value: Any) -> None:
         """Says what is wrong, as the field words it."""
+        if message is UNRECOGNIZED and self.field.plain and _numbered(self.field.target):
+            self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
+            return
         self.error = (PLAIN.get(message, message) if self.field.plain else message).format(value)
 
 
@@ -73,7 +76,7 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     for draft, field, found in lists:
         errors = [wanted.error for wanted in found if wanted.error]
         if errors:
-            draft.errors[field.name] = errors[:1] if field.plain else [[error] for error in errors]
+            field.refuse(draft, errors)
         else:
             field.settle(draft, [wanted.id for wanted in found])
     for draft in drafts:
@@ -97,7 +100,8 @@ def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], 
         return
     key = _key(raw, target)
     if key is None:
-        wanted.refuse(NO_SUCH_ID if wanted.field.plain and isinstance(raw, int) else UNRECOGNIZED, raw)
+        number = isinstance(raw, int) and not (isinstance(raw, bool) and _numbered(target))
+        wanted.refuse(NO_SUCH_ID if wanted.field.plain and number else UNRECOGNIZED, raw)
     elif target is None:
         wanted.refuse(NO_SUCH_ID, raw)
     else:
@@ -106,14 +110,19 @@ def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], 
 
 
 def _key(raw: Any, target: Endpoint | None) -> Any:
-    if target is not None and target.key_type is int:
-        return raw if isinstance(raw, int) and not isinstance(raw, bool) else int(raw) if isinstance(raw, str) and raw.isdecimal() else None
+    if target is not None and _numbered(target):
+        return target.parse_key(str(raw)) if isinstance(raw, int | str) else None
     if isinstance(raw, uuid.UUID):
         return raw
     try:
         return uuid.UUID(raw) if isinstance(raw, str) else None
     except ValueError:
         return None
+
+
+def _numbered(target: Endpoint | None) -> bool:
+    """Whether a model's ids are numbers."""
+    return target is not None and target.key_type is int
 
 
 def _as_sent(raw: dict[str, Any], target: Endpoint | None) -> dict[str, Any]:

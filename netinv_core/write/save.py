@@ -228,14 +228,21 @@ def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]
     """Tells the journal what changed, and whether anything did."""
     endpoint, changed = batch.endpoint, False
     for draft in batch.drafts:
-        old, new = batch.before.get(draft.id), after[draft.id]
+        row = {**draft.before, **draft.values}
+        old, new = batch.before.get(draft.id), _with_masked(endpoint, after[draft.id], row)
+        old = old and _with_masked(endpoint, old, draft.before)
         if old is not None and _same(old, new):
             continue
         changed = True
-        row = {**draft.before, **draft.values}
         kind = changes.UPDATE if old is not None else changes.CREATE
         context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(context, endpoint, row, new)))
     return changed
+
+
+def _with_masked(endpoint: Endpoint, shown: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """A representation, and what nobody is shown but the change log masks: that such a value changed is a change too."""
+    hidden = {name: row.get(name) for name in endpoint.masked if name not in shown}
+    return {**shown, **hidden} if hidden else shown
 
 
 def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
