@@ -1,0 +1,356 @@
+"""Relationships that users define between objects of any two models, and the associations in which objects stand.
+
+What an object shows of them is in :mod:`netinv_extras.relationship_members`, how it is found by them in
+:mod:`netinv_extras.relationship_filters`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.context import Context
+from netinv_core.database import among
+from netinv_core.errors import Invalid
+from netinv_core.model import (
+    CASCADE,
+    Choices,
+    Description,
+    Organizational,
+    Record,
+    Ref,
+    choice,
+    column,
+    document,
+    required_text,
+    slug,
+    switch,
+    table_of,
+    text,
+    to,
+    unique_set,
+)
+from netinv_core.read import filters, pages, stored
+from netinv_core.read.plan import Place, Plan, Reader, named_objects
+from netinv_core.registry import Endpoint
+from netinv_core.resource import Resource, Spec
+from netinv_core.write.delete import Dependents
+from netinv_core.write.draft import ALL, Draft
+from netinv_extras.content_types import type_label
+
+NAME = "relationships"
+ONE_TO_ONE, ONE_TO_MANY, MANY_TO_MANY = "one-to-one", "one-to-many", "many-to-many"
+SYMMETRIC = "symmetric-"
+TYPES = Choices.of(
+    (ONE_TO_ONE, "One to One"),
+    (f"{SYMMETRIC}{ONE_TO_ONE}", "Symmetric One to One"),
+    (ONE_TO_MANY, "One to Many"),
+    (MANY_TO_MANY, "Many to Many"),
+    (f"{SYMMETRIC}{MANY_TO_MANY}", "Symmetric Many to Many"),
+)
+SOURCE, DESTINATION = "source", "destination"
+OTHER = {SOURCE: DESTINATION, DESTINATION: SOURCE}
+REQUIRED_ON = Choices.of(
+    ("", "Neither side required"),
+    (SOURCE, "Source objects MUST implement this relationship"),
+    (DESTINATION, "Destination objects MUST implement this relationship"),
+)
+# The ends of which an object may stand in no more than one association, by the type of the relationship.
+SINGLE = {
+    ONE_TO_ONE: (SOURCE, DESTINATION),
+    f"{SYMMETRIC}{ONE_TO_ONE}": (SOURCE, DESTINATION),
+    ONE_TO_MANY: (DESTINATION,),
+}
+
+ENDS = {"source_type": "extras.secret", "destination_type": "extras.secretsgroup"}
+TAKEN = "The fields relationship, source_type, source_id, destination_type, destination_id must make a unique set."
+
+
+class Relationship(Organizational):
+    """A way in which objects of two content types may belong together; for a symmetric one both types are the same.
+
+    The ``…_filter`` are query parameters of the objects' resource: only objects that they find may stand at that end.
+    """
+
+    __tablename__ = "extras_relationship"
+
+    name: Mapped[str] = required_text(100, unique=True)
+    slug: Mapped[str] = slug("name", slug_joint="_")
+    description: Mapped[Description]
+    type: Mapped[str] = choice(TYPES, default=MANY_TO_MANY, plain=True, blank=False)
+    required_on: Mapped[str] = choice(REQUIRED_ON, 12, default="", plain=True)
+    source_type: Mapped[str] = column(length=100)
+    source_label: Mapped[str] = text(50, "Label for related destination objects, as displayed on the source object.", label="Source Label")
+    source_hidden: Mapped[bool] = switch(False, "Hide this relationship on the source object.", label="Hide for source object")
+    source_filter: Mapped[Any | None] = document("Filterset filter matching the applicable source objects of the selected type")
+    destination_type: Mapped[str] = column(length=100)
+    destination_label: Mapped[str] = text(50, "Label for related source objects, as displayed on the destination object.", label="Destination Label")
+    destination_hidden: Mapped[bool] = switch(False, "Hide this relationship on the destination object.", label="Hide for destination object")
+    destination_filter: Mapped[Any | None] = document("Filterset filter matching the applicable destination objects of the selected type")
+    advanced_ui: Mapped[bool] = switch(False, hidden=True, flat=True)
+
+
+class RelationshipAssociation(Record):
+    """Two objects that belong together in a relationship."""
+
+    __tablename__ = "extras_association"
+    __table_args__ = (
+        unique_set("relationship_id", "source_id", "destination_id", message=TAKEN),
+        sa.Index("ix_extras_association_source", "source_id"),
+        sa.Index("ix_extras_association_destination", "destination_id"),
+    )
+
+    relationship_id: Mapped[Ref] = to(Relationship, on_delete=CASCADE, index=False)
+    source_type: Mapped[str] = column(length=100)
+    source_id: Mapped[uuid.UUID] = column()
+    destination_type: Mapped[str] = column(length=100)
+    destination_id: Mapped[uuid.UUID] = column()
+
+
+def may_relate(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint have relationships."""
+    return issubclass(endpoint.model, Organizational) and NAME not in endpoint.resource.omit
+
+
+def _of_types(*names: str) -> list[filters.Filter]:
+    """The parameters for columns of labels: one ``app.model`` or several."""
+
+    def parameter(name: str) -> filters.Filter:
+        return filters.content_type(name, lambda endpoint, table, labels: table.c[name].in_(labels))
+
+    return [parameter(name) for name in names]
+
+
+relationships = Resource(
+    Relationship,
+    "relationships",
+    display=(lambda name: name.replace("_", " "), "name"),
+    called="name",
+    brief=["name", "slug"],
+    search=["name", "slug", "description"],
+    fields=[type_label("source_type", may_relate), type_label("destination_type", may_relate)],
+    omit=["custom_fields", "computed_fields", NAME],
+    filters=[filters.one_of("type", TYPES, multiple=False), *_of_types("source_type", "destination_type")],
+    configuration=True,
+    example={**ENDS, "required_on": "", "source_filter": {}, "destination_filter": {}},
+)
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Joined(kinds.Field):
+    """What an association is called: its two objects and its relationship; of an object that is not there, ``unknown``."""
+
+    read_only: bool = True
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        columns = {end: (plan.column(place, f"{end}_type"), plan.column(place, f"{end}_id")) for end in (SOURCE, DESTINATION)}
+        batches = {end: plan.objects("nested", *columns[end]) for end in columns}
+        name, type_ = plan.read(place, "relationship.display"), plan.read(place, "relationship.type")
+
+        def called(row: Any, page: Any, end: str) -> str:
+            label, key = columns[end]
+            found = page.batches[batches[end]].get((row[label], row[key]))
+            return str(found["display"]) if found else "unknown"
+
+        def read(row: Any, page: Any) -> str:
+            arrow = "<->" if type_(row, page).startswith(SYMMETRIC) else "->"
+            return f"{called(row, page, SOURCE)} {arrow} {called(row, page, DESTINATION)} - {name(row, page)}"
+
+        return read
+
+
+relationship_associations = Resource(
+    RelationshipAssociation,
+    "relationship-associations",
+    display=(None,),
+    brief=["relationship", "source_id", "destination_id"],
+    order=[],
+    fields=[
+        Spec("display", lambda registry, endpoint: Joined(name="display", openapi={"type": "string"})),
+        type_label("source_type", may_relate),
+        type_label("destination_type", may_relate),
+    ],
+    filters=[filters.key("relationship", by="slug", ids=False), *_of_types("source_type", "destination_type")],
+    example=ENDS,
+)
+
+
+@relationship_associations.filter("peer_id", help="The id of an object at either end")
+def at_either_end(context: Context, table: Any, values: list[str]) -> Any:
+    """``?peer_id=…``: the associations in which an object stands."""
+    return sa.or_(*[table.c[f"{end}_id"].in_([uuid.UUID(value) for value in values]) for end in (SOURCE, DESTINATION)])
+
+
+def _dependents(end: str) -> Dependents:
+    return Dependents(table_of(RelationshipAssociation), f"{end}_type", f"{end}_id", label="extras.relationshipassociation", applies=may_relate)
+
+
+dependents = [_dependents(SOURCE), _dependents(DESTINATION)]
+
+
+# -- what a relationship may be
+
+
+@relationships.rule
+def symmetric_ones_have_equal_ends(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is said of one end of a symmetric relationship holds for the other, and neither end can ask for more than the other."""
+    for draft in drafts:
+        if not draft["type"].startswith(SYMMETRIC):
+            continue
+        if draft["source_type"] != draft["destination_type"]:
+            draft.reject("destination_type", "Must match source_type for a symmetric relationship")
+        if draft["required_on"]:
+            draft.reject("required_on", "Symmetric relationships cannot be marked as required.")
+        for what in ("label", "hidden", "filter"):
+            ours, theirs = draft[f"{SOURCE}_{what}"], draft[f"{DESTINATION}_{what}"]
+            if ours and theirs and ours != theirs:
+                draft.reject(f"{DESTINATION}_{what}", f"Must match {SOURCE}_{what} for a symmetric relationship")
+            draft[f"{SOURCE}_{what}"] = draft[f"{DESTINATION}_{what}"] = ours or theirs
+
+
+@relationships.rule
+def filters_find_objects(context: Context, drafts: Sequence[Draft]) -> None:
+    """A filter holds query parameters of the resource at its end, with values that they take."""
+    asked: list[tuple[Draft, str, Endpoint]] = []
+    for draft in drafts:
+        for name, end in ((f"{end}_filter", end) for end in (SOURCE, DESTINATION)):
+            if draft.changed(name, f"{end}_type") and draft[name] is not None:
+                endpoint = context.registry[draft[f"{end}_type"]]
+                if isinstance(draft[name], dict):
+                    asked.append((draft, name, endpoint))
+                else:
+                    draft.reject(name, f"Filter for {endpoint.model_name} must be a dictionary")
+    errors = stored.faults(context, [(endpoint, draft[name]) for draft, name, endpoint in asked])
+    for (draft, name, endpoint), error in zip(asked, errors, strict=True):
+        for message in _faults(error, endpoint):
+            draft.reject(name, message)
+
+
+def _faults(error: Invalid | None, endpoint: Endpoint) -> list[str]:
+    """What is wrong with the parameters of a filter."""
+    return [
+        f"'{name}' is not a valid filter parameter for {endpoint.model_name} object" if messages == [filters.UNKNOWN] else f"'{name}': {messages[0]}"
+        for name, messages in (error.body.items() if error is not None else ())
+    ]
+
+
+@relationships.rule
+def what_associations_rest_on_stays(context: Context, drafts: Sequence[Draft]) -> None:
+    """The type and the ends of a relationship are fixed while objects stand in it."""
+    concerned = {draft.id: draft for draft in drafts if not draft.new and draft.changed("type", "source_type", "destination_type")}
+    used = table_of(RelationshipAssociation).c.relationship_id
+    found = sa.select(used).where(among(context.registry.dialect, used)).distinct()
+    for key in context.execute(found, {"keys": list(concerned)}).scalars() if concerned else ():
+        for name in ("type", "source_type", "destination_type"):
+            if concerned[key].changed(name):
+                concerned[key].reject(
+                    ALL,
+                    f"Not supported to change the {name} of the relationship when some associations are present in the database, "
+                    f"delete all associations first before modifying the {name}.",
+                )
+
+
+# -- what an association may be
+
+
+@relationship_associations.rule
+def ends_are_of_the_types(context: Context, drafts: Sequence[Draft]) -> None:
+    """An object of the right type at each end, and two of them."""
+    known = pages.rows_of(context, Relationship, [draft["relationship_id"] for draft in drafts], locked=True)
+    for draft in drafts:
+        relationship = known[draft["relationship_id"]]
+        for end in (SOURCE, DESTINATION):
+            if draft[f"{end}_type"] != getattr(relationship, f"{end}_type"):
+                draft.reject(f"{end}_type", f"{end}_type has a different value than defined in {relationship.name}")
+        if draft["source_type"] == draft["destination_type"] and draft["source_id"] == draft["destination_id"]:
+            draft.reject("destination_id", "An object cannot form a RelationshipAssociation with itself")
+
+
+@relationship_associations.rule
+def ends_are_free(context: Context, drafts: Sequence[Draft]) -> None:
+    """Of an end that takes one association an object has no other; in a symmetric relationship, from neither end."""
+    known = pages.rows_of(context, Relationship, [draft["relationship_id"] for draft in drafts])
+    concerned = [draft for draft in drafts if _may_clash(known[draft["relationship_id"]].type)]
+    if not concerned:
+        return
+    taken = _taken(context, concerned, {draft.id for draft in drafts})
+    clashes: list[tuple[Draft, str]] = []
+    for draft in concerned:
+        relationship = known[draft["relationship_id"]]
+        ends = {end: draft[f"{end}_id"] for end in (SOURCE, DESTINATION)}
+        symmetric = relationship.type.startswith(SYMMETRIC)
+        if symmetric and ends[DESTINATION] in taken.get((relationship.id, DESTINATION, ends[SOURCE]), ()):
+            draft.reject(ALL, f"A {relationship.name} association already exists between these objects, the other way round.")
+            continue
+        for end in SINGLE.get(relationship.type, ()):
+            places = (SOURCE, DESTINATION) if symmetric else (end,)
+            if any(taken.get((relationship.id, place, ends[end])) for place in places):
+                clashes.append((draft, end))
+        for end in ends:
+            taken.setdefault((relationship.id, end, ends[end]), set()).add(ends[OTHER[end]])
+    called = _called(context, [(draft[f"{end}_type"], draft[f"{end}_id"]) for draft, end in clashes])
+    for draft, end in clashes:
+        name, thing = known[draft["relationship_id"]].name, called[draft[f"{end}_type"], draft[f"{end}_id"]]
+        draft.reject(end, f"Unable to create more than one {name} association {'from' if end == SOURCE else 'to'} {thing} ({end})")
+
+
+def _may_clash(type_: str) -> bool:
+    return type_ in SINGLE or type_.startswith(SYMMETRIC)
+
+
+def _taken(context: Context, drafts: Sequence[Draft], but: Collection[Any]) -> dict[tuple[Any, str, Any], set[Any]]:
+    """What the objects of drafts are associated with, by relationship, end and object; one statement."""
+    table, dialect = table_of(RelationshipAssociation), context.registry.dialect
+    keys = list({draft[f"{end}_id"] for draft in drafts for end in (SOURCE, DESTINATION)})
+    columns = table.c.id, table.c.relationship_id, table.c.source_id, table.c.destination_id
+    statement = sa.select(*columns).where(sa.or_(among(dialect, table.c.source_id), among(dialect, table.c.destination_id)))
+    found: dict[tuple[Any, str, Any], set[Any]] = {}
+    for key, relationship, source, destination in context.execute(statement, {"keys": keys}):
+        if key not in but:
+            found.setdefault((relationship, SOURCE, source), set()).add(destination)
+            found.setdefault((relationship, DESTINATION, destination), set()).add(source)
+    return found
+
+
+def _called(context: Context, pairs: Iterable[tuple[str, Any]]) -> dict[tuple[str, Any], str]:
+    """What objects are called, by label and id; one statement."""
+    wanted = set(pairs)
+    found = named_objects(context, "nested", wanted) if wanted else {}
+    return {pair: str(found[pair]["display"]) if pair in found else "unknown" for pair in wanted}
+
+
+@relationship_associations.rule
+def ends_are_found_by_the_filters(context: Context, drafts: Sequence[Draft]) -> None:
+    """Only objects that a relationship's filter finds stand at its end; one statement for each filter."""
+    known = pages.rows_of(context, Relationship, [draft["relationship_id"] for draft in drafts])
+    concerned: dict[tuple[Any, str], list[Draft]] = {}
+    for draft in drafts:
+        for end in (SOURCE, DESTINATION):
+            if getattr(known[draft["relationship_id"]], f"{end}_filter"):
+                concerned.setdefault((draft["relationship_id"], end), []).append(draft)
+    for (relationship, end), group in concerned.items():
+        wanted = known[relationship]
+        found_by_it = fitting(context, getattr(wanted, f"{end}_type"), getattr(wanted, f"{end}_filter"), {draft[f"{end}_id"] for draft in group})
+        outside = [draft for draft in group if draft[f"{end}_id"] not in found_by_it]
+        called = _called(context, [(draft[f"{end}_type"], draft[f"{end}_id"]) for draft in outside])
+        for draft in outside:
+            draft.reject(end, f"{called[draft[f'{end}_type'], draft[f'{end}_id']]} violates {wanted.name} {end}_filter restriction")
+
+
+def fitting(context: Context, label: str, wanted: Mapping[str, Any], keys: Collection[Any]) -> set[Any]:
+    """Those of the objects that a filter finds; none when it has come to make no sense."""
+    endpoint = context.registry[label]
+    try:
+        condition = stored.condition(context, endpoint, wanted)
+    except Invalid:
+        return set()
+    key = endpoint.table.c.id
+    found = sa.select(key).where(among(context.registry.dialect, key))
+    found = found if condition is None else found.where(condition)
+    return set(context.execute(found, {"keys": list(keys)}).scalars())
