@@ -18,6 +18,11 @@ from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes, pass_con
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
+from sqlalchemy.exc import SQLAlchemyError
+
+from netinv_core.context import Context
+from netinv_core.resource import Rule
+from netinv_core.write.draft import Draft
 
 LONGEST = 1 << 20  # characters of what a template, or an expression of it, makes
 MOST_STEPS = 10_000  # of one range()
@@ -35,10 +40,17 @@ class _Clock(threading.local):
     """When the rendering that this thread is at has to be done."""
 
     end = float("inf")
+    seconds = SECONDS
+
+    def start(self, seconds: float) -> None:
+        """Sets the time; within that of a template which asks for what this one makes."""
+        end = time.monotonic() + seconds
+        if end < self.end:
+            self.seconds, self.end = seconds, end
 
     def check(self) -> None:
         if time.monotonic() > self.end:
-            raise SecurityError(f"it takes longer than {SECONDS:g} s")
+            raise SecurityError(f"it takes longer than {self.seconds:g} s")
 
 
 _clock = _Clock()
@@ -183,26 +195,41 @@ def fault(source: str, *, lines: bool = False) -> str | None:
     return None
 
 
-def rendered(source: str, context: Mapping[str, Any], *, lines: bool = False) -> str:
-    """What a template makes of a context.
+def rule(*names: str) -> Rule:
+    """A rule for a resource: what is written in these columns are templates that can be read."""
+
+    def templates_compile(context: Context, drafts: Sequence[Draft]) -> None:
+        for draft in drafts:
+            for name in names:
+                if draft.changed(name) and (reason := fault(draft[name])):
+                    draft.reject(name, reason)
+
+    return templates_compile
+
+
+def rendered(source: str, context: Mapping[str, Any], *, lines: bool = False, seconds: float = SECONDS, longest: int = LONGEST) -> str:
+    """What a template makes of a context, within ``seconds`` and no longer than ``longest`` characters.
 
     :raises Unrendered: with the reason, when it is faulty, goes on for too long or makes too much
     """
-    _clock.end = time.monotonic() + SECONDS
+    outer = _clock.end, _clock.seconds
+    _clock.start(seconds)
     parts, length = [], 0
     try:
         for part in compiled(source, lines=lines).generate(context):
             _clock.check()
             parts.append(part)
             length += len(part)
-            if length > LONGEST:
+            if length > longest:
                 raise SecurityError("it makes too much text")
     except RecursionError:
         raise Unrendered("it calls itself without end") from None
     except TemplateError as error:
         raise Unrendered(error.message or type(error).__name__) from None
+    except SQLAlchemyError:  # what a template asks for could not be read: no fault of its own
+        raise
     except Exception as error:  # whatever a filter or an operator makes of the values it is given
         raise Unrendered(f"{type(error).__name__}: {error}") from None
     finally:
-        _clock.end = float("inf")
+        _clock.end, _clock.seconds = outer
     return "".join(parts)

@@ -1,0 +1,116 @@
+"""Computed fields: members that objects of a content type show to those who ask, made by templates of the object."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.context import Context
+from netinv_core.model import Customizable, Description, Organizational, column, required_text, slug, switch, table_of, text, unique_set, whole
+from netinv_core.read.plan import Place, Plan, Reader
+from netinv_core.registry import Endpoint
+from netinv_core.resource import Resource, Spec
+from netinv_extras import templates
+from netinv_extras.content_types import content_type_parameter, type_label
+from netinv_extras.template_objects import Crowd
+
+NAME = "computed_fields"
+FALLBACK = "Fallback value (if any) to be output for the field in the case of a template rendering error."
+
+
+class ComputedField(Organizational):
+    """A member of ``computed_fields``: what ``template`` makes of the object, ``fallback_value`` when that fails."""
+
+    __tablename__ = "extras_computed_field"
+    __table_args__ = (unique_set("content_type", "label"),)
+
+    slug: Mapped[str] = slug("label", slug_joint="_")
+    label: Mapped[str] = required_text(100, "Name of the field as displayed to users")
+    description: Mapped[Description]
+    content_type: Mapped[str] = column(length=100)
+    template: Mapped[str] = required_text(500, "Jinja2 template code for field value")
+    fallback_value: Mapped[str] = text(500, FALLBACK)
+    weight: Mapped[int] = whole(0, 32767, default=100)
+    advanced_ui: Mapped[bool] = switch(False, hidden=True, flat=True)
+
+
+def may_compute(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint have computed fields."""
+    return issubclass(endpoint.model, Customizable) and NAME not in endpoint.resource.omit
+
+
+computed_fields = Resource(
+    ComputedField,
+    "computed-fields",
+    display="label",
+    brief=["content_type", "label"],
+    order=["weight", "slug"],
+    search=["label", "description", "content_type", "template", "fallback_value"],
+    fields=[type_label("content_type", may_compute, offered=False)],
+    omit=["custom_fields", NAME, "relationships"],
+    filters=[content_type_parameter("content_type")],
+    configuration=True,
+    example={"content_type": "extras.secret", "template": "{{ obj.name }}"},
+)
+
+
+computed_fields.rule(templates.rule("template"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """A computed field of a content type."""
+
+    slug: str
+    template: str
+    fallback: str
+
+    def of(self, thing: Any) -> str:
+        """The value for an object."""
+        try:
+            return templates.rendered(self.template, {"obj": thing})
+        except templates.Unrendered:
+            return self.fallback
+
+
+def definitions_of(context: Context, label: str) -> Sequence[Definition]:
+    """The computed fields of a content type, in the order of their weights; no statement while they are cached."""
+    found: Sequence[Definition] = context.configured(NAME, _load).get(label, ())
+    return found
+
+
+def _load(context: Context) -> dict[str, list[Definition]]:
+    table = table_of(ComputedField)
+    found: dict[str, list[Definition]] = {}
+    for row in context.execute(sa.select(table).order_by(table.c.weight, table.c.slug)):
+        found.setdefault(row.content_type, []).append(Definition(row.slug, row.template, row.fallback_value))
+    return found
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ComputedFields(kinds.Field):
+    """An object with the value of each computed field of the content type, by slug."""
+
+    opt_in: bool = True
+    read_only: bool = True
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        key, endpoint = plan.column(place, "id"), place.endpoint
+        batch = plan.batch(lambda context, rows: _values(context, endpoint, [row[key] for row in rows]))
+        return lambda row, page: page.batches[batch].get(row[key], {})
+
+
+def _values(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, dict[str, str]]:
+    defined = definitions_of(context, endpoint.label)
+    if not defined:
+        return {}
+    objects = Crowd(context, endpoint, keys, open=True, without=(NAME,)).objects()
+    return {key: {field.slug: field.of(thing) for field in defined} for key, thing in zip(dict.fromkeys(keys), objects, strict=True)}
+
+
+field = Spec(NAME, lambda registry, endpoint: ComputedFields(name=NAME, openapi={"type": "object"}))

@@ -1,0 +1,67 @@
+"""Export templates: what users make of a list of objects of one content type, written as templates of the list."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.model import Description, Organizational, column, required_text, text, unique_set
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec, object_of
+from netinv_core.write.uniqueness import unique_without
+from netinv_extras import templates
+from netinv_extras.content_types import content_type_choice, content_type_parameter, has_pages, name_of, type_label
+from netinv_extras.schemas import may_own, schema_words
+
+
+class ExportTemplate(Organizational):
+    """A template of a list of objects, ``queryset`` in it, and what its result is as a file; possibly on behalf of an object that owns it."""
+
+    __tablename__ = "extras_export_template"
+    __table_args__ = (unique_set("content_type", "name", "owner_content_type", "owner_object_id"),)
+
+    content_type: Mapped[str] = column(length=100)
+    owner_content_type: Mapped[str | None] = column(length=100, default=None)
+    owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
+    name: Mapped[str] = required_text(100)
+    description: Mapped[Description]
+    template_code: Mapped[str] = required_text(
+        None, "The list of objects being exported is passed as a context variable named <code>queryset</code>.", label="Template code"
+    )
+    mime_type: Mapped[str] = text(50, "Defaults to <code>text/plain</code>", label="MIME type")
+    file_extension: Mapped[str] = text(15, "Extension to append to the rendered filename", label="File extension")
+
+
+def _display(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def words(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
+        return schema_words(f"{name_of(registry, content_type)}: {name}", owner)
+
+    return kinds.Computed(name="display", function=words, paths=("content_type", "name", "owner"), openapi={"type": "string"})
+
+
+export_templates = Resource(
+    ExportTemplate,
+    "export-templates",
+    title="export template",
+    brief=["name"],
+    order=["content_type", "name"],
+    search=["name", "description", "content_type", "owner_content_type"],
+    fields=[
+        Spec("display", _display),
+        type_label("content_type", has_pages),
+        type_label("owner_content_type", may_own, offered=False),
+        object_of("owner", "owner_content_type", "owner_object_id"),
+    ],
+    omit=["custom_fields", "computed_fields"],
+    filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
+    example={"content_type": "extras.secret", "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}"},
+)
+
+TAKEN = "An ExportTemplate with this name and content type already exists."
+export_templates.rule(unique_without(ExportTemplate, ("name", "content_type"), "owner_object_id", "name", TAKEN))
+
+
+export_templates.rule(templates.rule("template_code"))

@@ -1,0 +1,93 @@
+"""Exporting: ``?export=<name of an export template>`` on any list gives what the template makes of it, as a file.
+
+A template sees of the objects what the API shows to whoever asks (:mod:`netinv_extras.template_objects`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.response import Response
+
+from netinv_core.context import Context
+from netinv_core.errors import Invalid
+from netinv_core.http import paging
+from netinv_core.http.media import SEALED
+from netinv_core.http.opening import Opened
+from netinv_core.http.renditions import Rendition
+from netinv_core.model import table_of
+from netinv_core.read import pages
+from netinv_core.registry import Endpoint
+from netinv_extras import templates
+from netinv_extras.content_types import has_pages
+from netinv_extras.export_templates import ExportTemplate
+from netinv_extras.template_objects import Crowd
+
+PARAMETER = "export"
+LONGEST = 1 << 24  # characters of a file
+_WORD = r"[\w!#$&^.+-]+"
+_MEDIA = re.compile(rf"{_WORD}/{_WORD}(\s*;\s*{_WORD}={_WORD})*", re.ASCII)
+_table = table_of(ExportTemplate)
+
+
+def export(context: Opened, endpoint: Endpoint, name: str, parameters: pages.Parameters) -> Response:
+    """The file that a template makes of the objects that the parameters select.
+
+    :raises Invalid: for an unknown name, a template that fails, and more objects than are exported at once
+    """
+    template = _template(context, endpoint, name)
+    source = template["template_code"]
+    objects = Crowd(context, endpoint, _selected(context, endpoint, parameters), open=True).objects()
+    try:
+        text = templates.rendered(source, {"queryset": objects}, seconds=context.registry.settings["export_timeout"], longest=LONGEST)
+    except templates.Unrendered as error:
+        raise Invalid.field(PARAMETER, f"The template failed: {error}") from None
+    response = Response(body=text.encode("utf-8", "replace"), charset=None)
+    response.headers["Content-Type"] = _media_type(template["mime_type"])
+    response.headers["Content-Disposition"] = f'attachment; filename="{_file_name(endpoint, template["file_extension"])}"'
+    response.headers.update(SEALED)
+    return response
+
+
+def _template(context: Context, endpoint: Endpoint, name: str) -> Mapping[str, Any]:
+    """The row of a content type's template; one that nobody owns goes before others of its name.
+
+    :raises Invalid: when there is none
+    """
+    wanted = sa.select(_table).where(_table.c.content_type == endpoint.label, _table.c.name == name)
+    found = list(context.execute(wanted).mappings()) if "\x00" not in name else []
+    if not found:
+        raise Invalid.field(PARAMETER, f"There is no export template of this name for {endpoint.plural}.")
+    return dict(min(found, key=lambda row: (row["owner_object_id"] is not None, str(row["id"]))))
+
+
+def _selected(context: Opened, endpoint: Endpoint, parameters: pages.Parameters) -> list[Any]:
+    """The ids of all that is selected, or of the part that ``limit`` and ``offset`` name, in order.
+
+    :raises Invalid: when they are too many
+    """
+    most = context.registry.settings.get("max_export_size") or 0
+    edge = most + 1 if most else 0
+    part = paging.window(context.query, {"paginate_count": edge, "max_page_size": edge})
+    _, keys = pages.ids(context, endpoint, parameters, part)
+    if most and len(keys) > most:
+        raise Invalid.field(PARAMETER, f"At most {most} objects are exported at once: filter them, or use limit and offset.")
+    return keys
+
+
+def _media_type(given: str) -> str:
+    """A template's media type, when it is one, else that of plain text."""
+    found = given if _MEDIA.fullmatch(given) else "text/plain"
+    return f"{found}; charset=utf-8" if found.startswith("text/") and "charset" not in found else found
+
+
+def _file_name(endpoint: Endpoint, extension: str) -> str:
+    """``rack_groups.csv``: the model's plural, and the template's extension."""
+    name = f"{endpoint.plural}.{extension.lstrip('.')}" if extension.strip(".") else endpoint.plural
+    return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+
+
+rendition = Rendition(PARAMETER, export, has_pages, "The name of an export template of the content type: the answer is the file that it makes of the list.")
