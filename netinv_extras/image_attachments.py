@@ -1,0 +1,79 @@
+"""Image attachments: pictures of an object of any package, such as a photograph of a rack or the floor plan of a site."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.context import Context
+from netinv_core.files import called
+from netinv_core.model import Primary, Record, column, image, now, table_of, text, whole
+from netinv_core.read import paths
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, object_of
+from netinv_core.write.delete import Dependents
+from netinv_core.write.draft import Draft
+from netinv_extras.content_types import content_type_pair, named_objects, type_label
+
+FOLDER = "image-attachments"
+# A picture of one pixel, the least that can be sent within JSON.
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
+
+
+class ImageAttachment(Record):
+    """A picture of the object that ``content_type`` and ``object_id`` name; how large it is, the picture itself says."""
+
+    __tablename__ = "extras_image_attachment"
+    __table_args__ = (sa.Index("ix_extras_image_attachment_object", "object_id", "content_type"),)
+
+    content_type: Mapped[str] = column(length=100)
+    object_id: Mapped[uuid.UUID]
+    name: Mapped[str] = text(50)
+    image: Mapped[str] = image(FOLDER, size=("image_width", "image_height"))
+    image_height: Mapped[int] = whole(read_only=True)
+    image_width: Mapped[int] = whole(read_only=True)
+    created: Mapped[datetime.datetime] = column(default=now, read_only=True)
+
+
+def has_images(endpoint: Endpoint) -> bool:
+    """Whether images can be attached to objects of an endpoint."""
+    return issubclass(endpoint.model, Primary)
+
+
+image_attachments = Resource(
+    ImageAttachment,
+    "image-attachments",
+    display=(lambda name, image: name or called(image), "name", "image"),
+    brief=["name", "image"],
+    fields=[type_label("content_type", has_images), object_of("parent", "content_type", "object_id")],
+    filters=content_type_pair("content_type"),
+    recorded=False,
+    example={"image": PIXEL},
+)
+
+dependents = Dependents(table_of(ImageAttachment), "content_type", "object_id", label="extras.imageattachment", applies=has_images)
+
+
+@image_attachments.rule
+def parents_are_there(context: Context, drafts: Sequence[Draft]) -> None:
+    """An image is of an object that exists."""
+    named_objects(context, [draft for draft in drafts if draft.changed("content_type", "object_id")], "content_type", "object_id")
+
+
+def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
+    """The way from objects of an endpoint to the images attached to them."""
+
+    def owners(*conditions: Any) -> Any:
+        there = table_of(ImageAttachment).alias()
+        return sa.select(there.c.object_id).where(there.c.content_type == endpoint.label, *[condition(there) for condition in conditions])
+
+    return paths.Relation(
+        lambda: registry["extras.imageattachment"],
+        lambda table, ids: table.c.id.in_(owners(lambda there: there.c.id.in_(ids))),
+        lambda table: table.c.id.in_(owners()),
+    )
