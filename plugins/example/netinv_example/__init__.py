@@ -10,7 +10,7 @@ from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec
-from netinv_example import sites
+from netinv_example import sites, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 
 app = App(
@@ -42,6 +42,12 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """A site stays in service while it is being worked on."""
     return [sites.no_retirement_during_maintenance] if endpoint.label == sites.LABEL else []
+
+
+@hookimpl
+def netinv_jobs(registry: Registry) -> Iterable[type]:
+    """A job that tidies up."""
+    return [tidying.CancelForgotten]
 
 
 @hookimpl

@@ -20,8 +20,10 @@ from netinv_core.contract import CHECKS, Api, Case, Check, Service, Unique
 from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
+from netinv_extras import job_running
 from tests.conftest import empty_database
 
+JOBS = "/api/extras/jobs/"
 LABEL = "example.maintenancewindow"
 WINDOWS = "/api/plugins/example/maintenance-windows/"
 SITES = "/api/dcim/sites/"
@@ -362,3 +364,24 @@ assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
 """
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+# -- the job
+
+
+def test_the_job_cancels_what_nobody_confirmed(service: Service, make_site: Any, make_window: Any) -> None:
+    """Of the site that is chosen, and only what is over."""
+    site, other = make_site(), make_site()
+    forgotten, coming = make_window(site, -99, -98), make_window(site, 1, 2)
+    confirmed, elsewhere = make_window(site, -99, -98, status="confirmed"), make_window(other, -99, -98)
+    (job,) = service.api.get(JOBS, {"job_class_name": "CancelForgotten"})["results"]
+    assert (job["source"], job["module_name"], job["grouping"]) == ("plugins", "netinv_example.tidying", "Maintenance")
+    service.api.patch(job["url"], {"enabled": True})
+    asked = service.api.post(f"{job['url']}run/", {"data": {"site": {"name": site["name"]}, "days": 2}})["job_result"]
+    runner = job_running.runner(service.engine, service.registry)
+    runner.look()
+    assert runner.wait(60)
+    runner.stop(0)
+    assert service.api.get(asked["url"])["data"] == {"output": "\n1 cancelled"}
+    shown = [service.api.get(window["url"])["status"]["value"] for window in (forgotten, coming, confirmed, elsewhere)]
+    assert shown == ["cancelled", "planned", "confirmed", "planned"]

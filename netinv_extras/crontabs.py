@@ -1,0 +1,74 @@
+"""Times that come again, as a line of a crontab says them: minute, hour, day of the month, month, day of the week; in UTC."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+
+_MONTHS = {name: number for number, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
+_DAYS = {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
+_FIELDS: tuple[tuple[str, int, int, Mapping[str, int]], ...] = (
+    ("minute", 0, 59, {}),
+    ("hour", 0, 23, {}),
+    ("day of the month", 1, 31, {}),
+    ("month", 1, 12, _MONTHS),
+    ("day of the week", 0, 7, _DAYS),
+)
+_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?\Z")
+_FAR = 366 * 8  # days: 29 February may be eight years away
+
+
+class Crontab:
+    """A line of a crontab; fields hold ``*``, numbers, names, ranges (``1-5``), steps (``*/15``), and lists of them.
+
+    A day must fit both the day of the month and the day of the week; Sunday is 0 or 7.
+
+    :raises ValueError: with what is wrong with the line
+    """
+
+    def __init__(self, line: str) -> None:
+        words = line.split()
+        if len(words) != len(_FIELDS):
+            raise ValueError(f"A crontab has {len(_FIELDS)} fields: minute, hour, day of the month, month, day of the week.")
+        sets = [_values(word, *field) for word, field in zip(words, _FIELDS, strict=True)]
+        self.minutes, self.hours, self.days, self.months, self.weekdays = sets
+        self.weekdays = {day % 7 for day in self.weekdays}
+        if self.after(datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)) is None:
+            raise ValueError("There is no such date.")
+
+    def after(self, moment: datetime.datetime) -> datetime.datetime | None:
+        """The first of its times after a moment; ``None`` when there is none within years."""
+        start = moment.astimezone(datetime.UTC).replace(second=0, microsecond=0) + datetime.timedelta(minutes=1)
+        day = start.date()
+        for _ in range(_FAR):
+            if day.month in self.months and day.day in self.days and (day.weekday() + 1) % 7 in self.weekdays:
+                times = (datetime.time(hour, minute, tzinfo=datetime.UTC) for hour in sorted(self.hours) for minute in sorted(self.minutes))
+                found = next((at for time in times if (at := datetime.datetime.combine(day, time)) >= start), None)
+                if found is not None:
+                    return found
+            day += datetime.timedelta(days=1)
+        return None
+
+
+def _values(word: str, name: str, low: int, high: int, names: Mapping[str, int]) -> set[int]:
+    """The numbers that a field stands for."""
+    found: set[int] = set()
+    for part in word.lower().split(","):
+        match = _PART.match(part)
+        if match is None:
+            raise ValueError(f"“{word}” is no {name}.")
+        first, last, step = match.groups()
+        start = _number(first, name, low, high, names) if first else low
+        end = _number(last, name, low, high, names) if last else start if first and not step else high
+        if start > end or step == "0":
+            raise ValueError(f"“{word}” is no {name}.")
+        found.update(range(start, end + 1, int(step or 1)))
+    return found
+
+
+def _number(word: str, name: str, low: int, high: int, names: Mapping[str, int]) -> int:
+    number = names.get(word, int(word) if word.isdecimal() and len(word) < 3 else -1)
+    if not low <= number <= high:
+        raise ValueError(f"“{word}” is no {name} ({low} to {high}).")
+    return number

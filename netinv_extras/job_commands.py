@@ -1,0 +1,39 @@
+"""Commands for jobs: which there are, and finding them anew."""
+
+from __future__ import annotations
+
+import click
+import sqlalchemy as sa
+from rich.console import Console
+from rich.table import Table
+
+from netinv_core.commands.environment import Environment
+from netinv_core.model import table_of
+from netinv_extras import installed_jobs
+from netinv_extras.installed_jobs import Job, path_of
+
+
+@click.group()
+def jobs() -> None:
+    """See to the jobs that packages and the folder `netinv.jobs_root` bring."""
+
+
+@jobs.command("list")
+@click.pass_obj
+def list_jobs(environment: Environment) -> None:
+    """List the jobs, by the paths of their classes."""
+    table = table_of(Job)
+    shown = Table("job", "name", "enabled", "installed", box=None, header_style="")
+    with environment.context() as context:
+        for row in context.execute(sa.select(table).order_by(table.c.source, table.c.module_name, table.c.job_class_name)).mappings():
+            shown.add_row(path_of(row), f"{row['grouping']}: {row['name']}", *("yes" if row[name] else "no" for name in ("enabled", "installed")))
+    Console().print(shown)
+
+
+@jobs.command()
+@click.pass_obj
+def refresh(environment: Environment) -> None:
+    """Find the classes of jobs anew. Workers do so by themselves, within a minute."""
+    with environment.context() as context:
+        found = installed_jobs.refresh(context)
+    click.echo(", ".join(f"{count} {name}" for name, count in found.items()))

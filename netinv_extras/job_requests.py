@@ -1,0 +1,239 @@
+"""Asking for runs of jobs: ``run/`` and ``variables/`` below jobs."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import colander
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.context import Context
+from netinv_core.errors import Denied, Invalid, NotFound
+from netinv_core.http import services
+from netinv_core.http.answers import body_of
+from netinv_core.model import Column, table_of
+from netinv_core.read import pages
+from netinv_core.registry import Endpoint
+from netinv_core.write import schema
+from netinv_extras import job_input, job_results, job_schedules
+from netinv_extras.crontabs import Crontab
+from netinv_extras.installed_jobs import DEFAULT_QUEUES, Job, class_of, path_of
+from netinv_extras.job_catalog import Found
+from netinv_extras.job_schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, ScheduledJob
+
+NOT_ENABLED = "This job is not enabled to be run."
+NOT_INSTALLED = "This job is not presently installed and cannot be run."
+SENSITIVE = "A job that may have sensitive variables can only be run immediately: its input would be kept in clear until then."
+_commit = schema.node("commit", bool, Column(), length=None, digits=None)
+_interval = schema.node("interval", str, Column(choices=INTERVALS, plain=True), length=None, digits=None)
+_moment = schema.node("start_time", datetime.datetime, Column(), length=None, digits=None)
+_name = schema.node("name", str, Column(), length=200, digits=None)
+Row = Mapping[str, Any]
+
+_SCHEDULE = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 200},
+        "interval": {"type": "string", "enum": [name for name, _ in INTERVALS.items]},
+        "start_time": {"type": "string", "format": "date-time"},
+        "crontab": {"type": "string", "maxLength": 255},
+    },
+    "required": ["interval"],
+}
+TAKES = {
+    "type": "object",
+    "properties": {
+        "data": {"type": "object", "additionalProperties": True},
+        "commit": {"type": "boolean"},
+        "schedule": _SCHEDULE,
+        "task_queue": {"type": "string"},
+    },
+}
+GIVES = {
+    "type": "object",
+    "properties": {"schedule": {"type": "object", "nullable": True}, "job_result": {"type": "object", "nullable": True}},
+    "required": ["schedule", "job_result"],
+}
+_VARIABLE = {"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}, "required": {"type": "boolean"}}}
+
+
+# -- what may be run
+
+
+def runnable(context: Context, endpoint: Endpoint, key: Any) -> tuple[Row, Found]:
+    """The row and the class of a job that the user may run.
+
+    :raises NotFound: when there is no such job for the user
+    :raises Denied: without permission to run it, and for a job that is not there or not enabled
+    """
+    row = pages.rows(context, endpoint, [key], "run").get(key)
+    if row is None:
+        pages.detail(context, endpoint, key, shape="nested")
+        raise Denied()
+    if not row["installed"] or (found := class_of(context, row)) is None:
+        raise Denied(NOT_INSTALLED)
+    if not row["enabled"]:
+        raise Denied(NOT_ENABLED)
+    return row, found
+
+
+# -- asking
+
+
+def start(context: Context, endpoint: Endpoint, key: Any, body: Any) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """Takes a request to run a job: the id of its result, or of its schedule when it is to run later or after approval."""
+    row, found = runnable(context, endpoint, key)
+    if not isinstance(body, dict):
+        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
+    commit = _committing(row, body.get("commit"))
+    queue = _queue(row, body.get("task_queue"))
+    schedule = _schedule(context, row, body.get("schedule"))
+    data = job_input.read(context, found.job, body.get("data", {}))
+    if schedule["interval"] != IMMEDIATELY or row["approval_required"]:
+        return None, _add_schedule(context, row, schedule, {"data": data, "commit": commit}, queue)
+    made = job_results.row(context.registry, row, context.identity.user_id, data, commit=commit, at=context.now)
+    job_results.ask_for(context, [made])
+    return made["id"], None
+
+
+def _committing(row: Row, given: Any) -> bool:
+    if given is None:
+        given = row["commit_default"]
+    try:
+        return bool(schema.parse(_commit, given)) and not row["read_only"]
+    except colander.Invalid as error:
+        raise Invalid({"commit": schema.messages(error)}) from None
+
+
+def _queue(row: Row, given: Any) -> str | None:
+    """The queue: one of the job's, the first when none is given."""
+    queues = tuple(row["task_queues"]) or DEFAULT_QUEUES
+    if given in (None, ""):
+        return queues[0] if row["task_queues"] else None
+    if given not in queues:
+        raise Invalid.field("task_queue", f'"{given}" is not a valid choice.')
+    return str(given)
+
+
+def _schedule(context: Context, row: Row, given: Any) -> dict[str, Any]:
+    """When to run: name, interval, start_time and crontab."""
+    if given is None:
+        given = {"interval": IMMEDIATELY}
+    if not isinstance(given, dict):
+        raise Invalid({"schedule": {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(given).__name__}."]}})
+    errors: dict[str, list[str]] = {}
+    found: dict[str, Any] = {"name": "", "start_time": None, "crontab": ""}
+    for name, node in (("interval", _interval), ("name", _name), ("start_time", _moment)):
+        if given.get(name) is None:
+            if name == "interval":
+                errors[name] = [schema.REQUIRED]
+            continue
+        try:
+            found[name] = schema.parse(node, given[name])
+        except colander.Invalid as error:
+            errors[name] = schema.messages(error)
+    if not errors:
+        errors = _faults(context, row, found, given.get("crontab"))
+    if errors:
+        raise Invalid({"schedule": errors})
+    return found
+
+
+def _faults(context: Context, row: Row, found: dict[str, Any], crontab: Any) -> dict[str, list[str]]:
+    """What is missing or does not fit together; completes what was found."""
+    interval, errors = found["interval"], {}
+    if interval == IMMEDIATELY:
+        found["start_time"] = context.now
+        found["name"] = found["name"] or f"{row['name']} - {context.now:%Y-%m-%d %H:%M:%S}"
+        return {}
+    if row["has_sensitive_variables"]:
+        errors["interval"] = [SENSITIVE]
+    if not found["name"]:
+        errors["name"] = [schema.REQUIRED]
+    if found["start_time"] is None and interval == CUSTOM:
+        found["start_time"] = context.now
+    elif found["start_time"] is None:
+        errors["start_time"] = [schema.REQUIRED]
+    elif found["start_time"] < context.now - datetime.timedelta(minutes=1):
+        errors["start_time"] = ["The time must not be in the past."]
+    if interval == CUSTOM:
+        try:
+            if not isinstance(crontab, str) or not crontab.strip():
+                raise ValueError(schema.REQUIRED)
+            Crontab(crontab)
+            found["crontab"] = crontab.strip()[:255]
+        except ValueError as error:
+            errors["crontab"] = [str(error)]
+    return errors
+
+
+def _add_schedule(context: Context, row: Row, schedule: Row, kwargs: dict[str, Any], queue: str | None) -> uuid.UUID:
+    """Writes a schedule; it is looked at when its time has come."""
+    interval, beginning, key = schedule["interval"], schedule["start_time"], uuid.uuid4()
+    values = {
+        "id": key,
+        **schedule,
+        "user_id": context.identity.user_id,
+        "job_model_id": row["id"],
+        "task": job_schedules.TASK,
+        "queue": queue,
+        "job_class": path_of(row),
+        "last_run_at": beginning - STEPS[interval] if interval in STEPS else None,
+        "total_run_count": 0,
+        "date_changed": context.now,
+        "description": f"Nautobot job {schedule['name']} scheduled by {context.identity.username} on {beginning}",
+        "approval_required": row["approval_required"],
+        "kwargs": kwargs,
+        "next_run": job_schedules.first_run(interval, beginning, schedule["crontab"]),
+    }
+    context.write(sa.insert(table_of(ScheduledJob)), [values])
+    return key
+
+
+# -- answering
+
+
+def shown(context: Context, label: str, key: Any, shape: str = "brief") -> dict[str, Any] | None:
+    """The representation of what was asked for, if there is an id; one statement."""
+    return context.registry[label].plan(shape).represent(context, [key])[0] if key is not None else None
+
+
+def answered(context: Context, result: Any, schedule: Any) -> dict[str, Any]:
+    """What a request for a run is answered with: its result or its schedule."""
+    return {"schedule": shown(context, job_schedules.LABEL, schedule), "job_result": shown(context, job_results.LABEL, result)}
+
+
+@services.shaped(GIVES, takes=TAKES, status=201)
+def run(request: Request) -> Response:
+    """Has a job run: now, or when its schedule says."""
+    context, endpoint = services.open_item(request, ("POST",), action="run")
+    if request.context.key is None:
+        raise NotFound()
+    result, schedule = start(context, endpoint, request.context.key, body_of(request))
+    return services.answer(context, request, answered(context, result, schedule), 201)
+
+
+@services.shaped(_VARIABLE, form="list")
+def variables(request: Request) -> Response:
+    """What a job asks of whoever starts it."""
+    context, endpoint = services.open_item(request, ("GET",))
+    if request.context.key is None:
+        raise NotFound()
+    found = class_of(context, pages.detail(context, endpoint, request.context.key))
+    if found is None:
+        raise Denied(NOT_INSTALLED)
+    return services.answer(context, request, [variable.described(name) for name, variable in found.job.variables().items()])
+
+
+def includeme(config: Any) -> None:
+    """Adds ``run/`` and ``variables/``."""
+    actions = services.Actions(config.registry.netinv.of_model(Job).app)
+    actions.item("jobs", "run", post=run)
+    actions.item("jobs", "variables", get=variables)
+    for service in actions.services:
+        config.add_cornice_service(service)

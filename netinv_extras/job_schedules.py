@@ -1,0 +1,108 @@
+"""Schedules of jobs: runs that are to begin at a time, once or again and again, and only after approval where the job asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields as kinds
+from netinv_core.auth.models import User
+from netinv_core.columns import Chars, LongText
+from netinv_core.fields.columns import from_column
+from netinv_core.model import SET_NULL, Choices, Record, Ref, choice, column, document, known, now, to
+from netinv_core.read import filters
+from netinv_core.read.lookups import NUMBER
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import Resource, Spec
+from netinv_extras.crontabs import Crontab
+from netinv_extras.installed_jobs import Job
+
+LABEL = "extras.scheduledjob"
+IMMEDIATELY, FUTURE, CUSTOM = "immediately", "future", "custom"
+STEPS = {"hourly": datetime.timedelta(hours=1), "daily": datetime.timedelta(days=1), "weekly": datetime.timedelta(weeks=1)}
+INTERVALS = Choices.of(
+    (IMMEDIATELY, "Once immediately"),
+    (FUTURE, "Once in the future"),
+    ("hourly", "Recurring hourly"),
+    ("daily", "Recurring daily"),
+    ("weekly", "Recurring weekly"),
+    (CUSTOM, "Recurring custom"),
+)
+TASK = "nautobot.extras.jobs.scheduled_job_handler"  # what clients of the API find there
+
+
+class ScheduledJob(Record):
+    """Runs of a job that are to begin at ``start_time``, and after that as ``interval`` says.
+
+    ``kwargs`` holds the values of its variables and whether it is to commit; ``next_run`` is when the next run begins, ``None`` when none does.
+    """
+
+    __tablename__ = "extras_scheduled_job"
+
+    name: Mapped[str] = column(Chars(200), read_only=True)
+    user_id: Mapped[Ref | None] = to(User, on_delete=SET_NULL, read_only=True)
+    job_model_id: Mapped[Ref | None] = to(Job, on_delete=SET_NULL, read_only=True)
+    task: Mapped[str] = column(Chars(200), default=TASK, read_only=True)
+    interval: Mapped[str] = choice(INTERVALS, 255, default=FUTURE, plain=True, read_only=True)
+    queue: Mapped[str | None] = column(Chars(200), default=None, read_only=True)
+    job_class: Mapped[str] = column(Chars(255), read_only=True)
+    last_run_at: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    total_run_count: Mapped[int] = column(default=0, read_only=True)
+    date_changed: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    description: Mapped[str] = column(LongText(), default="", read_only=True)
+    approved_by_user_id: Mapped[Ref | None] = to(User, on_delete=SET_NULL, read_only=True)
+    approval_required: Mapped[bool] = column(default=False, read_only=True)
+    approved_at: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    crontab: Mapped[str] = column(Chars(255), default="", read_only=True)
+    kwargs: Mapped[dict[str, Any]] = document(default=dict, hidden=True)
+    start_time: Mapped[datetime.datetime] = column(hidden=True)
+    next_run: Mapped[datetime.datetime | None] = column(default=None, hidden=True, index=True)
+
+
+def _start_time(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    """A member of the brief form alone."""
+    there = endpoint.table.c.start_time
+    found = from_column(registry, "start_time", there, dataclasses.replace(known(there), hidden=False, read_only=True))
+    assert found is not None
+    return found
+
+
+scheduled_jobs = Resource(
+    ScheduledJob,
+    "scheduled-jobs",
+    title="scheduled job",
+    display=("{}: {}".format, "name", "interval"),
+    brief=["name", "start_time", "interval", "crontab"],
+    brief_fields=[Spec("start_time", _start_time)],
+    order=["name"],
+    search=["name", "job_class", "description"],
+    filters=[
+        filters.value("start_time", lookup_names=NUMBER),
+        filters.value("last_run_at", lookup_names=NUMBER),
+        filters.key("job_model", by="slug"),
+    ],
+    recorded=False,
+    writes=["delete"],
+)
+
+
+def first_run(interval: str, start: datetime.datetime, crontab: str) -> datetime.datetime | None:
+    """When the first run begins that is not before ``start``."""
+    if interval != CUSTOM:
+        return start
+    return Crontab(crontab).after(start - datetime.timedelta(microseconds=1))
+
+
+def following_run(row: Mapping[str, Any], at: datetime.datetime) -> datetime.datetime | None:
+    """When the next run of a schedule begins after ``at``: what was missed until then is not made up for."""
+    if row["interval"] == CUSTOM:
+        return Crontab(row["crontab"]).after(at)
+    step = STEPS.get(row["interval"])
+    if step is None:
+        return None
+    start: datetime.datetime = row["start_time"]
+    return start + step * ((at - start) // step + 1)

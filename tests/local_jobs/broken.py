@@ -1,0 +1,3 @@
+"""A file that cannot be read: the others are."""
+
+import tomorrow  # noqa: F401

@@ -1,0 +1,126 @@
+"""Jobs that are started by changes, and by buttons on objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from netinv_core.contract import Service
+from tests.test_jobs import RESULTS, SITES, ask, job, logs, result, service, work
+
+__all__ = ["ask", "job", "service"]
+HOOKS, BUTTONS, TENANTS = "/api/extras/job-hooks/", "/api/extras/job-buttons/", "/api/tenancy/tenants/"
+
+
+@pytest.fixture
+def hook(service: Service, job: Callable[[str], Any]) -> Iterator[Callable[..., Any]]:
+    """``hook(type_create=True)``: a job hook on tenants; gone after the test."""
+    made = []
+
+    def add(**fields: Any) -> Any:
+        found = service.api.post(HOOKS, {"name": service.unique(), "content_types": ["tenancy.tenant"], "job": job("Watcher")["id"], **fields})
+        made.append(found["url"])
+        return found
+
+    yield add
+    for url in made:
+        service.api.delete(url)
+
+
+def watched(service: Service) -> list[Any]:
+    """The results of the receiver, oldest first."""
+    return list(reversed(service.api.get(RESULTS, {"name": "local/examples/Watcher"})["results"]))
+
+
+def test_changes_start_the_job_once_each_and_its_own_changes_none(service: Service, hook: Callable[..., Any]) -> None:
+    hook(type_create=True, type_update=True, type_delete=True)
+    before = len(watched(service))
+    one, two = service.api.post(TENANTS, [{"name": service.unique()} for _ in range(2)])
+    work(service)
+    found = watched(service)[before:]
+    assert [item["status"]["value"] for item in found] == ["completed"] * 2
+    assert {logs(service, item)[0][1] for item in found} == {f"create {one['name']}", f"create {two['name']}"}
+    assert found[0]["user"]["username"] == service.admin.username
+    assert service.api.get(one["url"])["comments"] == "seen: create"
+    service.api.patch(one["url"], {"description": "d"})
+    work(service)
+    assert service.api.get(one["url"])["comments"] == "seen: update"
+    service.api.delete(one["url"])
+    work(service)
+    assert [logs(service, item)[0][1].split()[0] for item in watched(service)[before + 2 :]] == ["update", "delete"]
+
+
+def test_only_the_chosen_events_of_enabled_hooks_count_and_only_what_is_committed(service: Service, hook: Callable[..., Any]) -> None:
+    hook(type_delete=True)
+    hook(type_create=True, enabled=False)
+    before = len(watched(service))
+    name = service.unique()
+    made = service.api.post(TENANTS, {"name": name})
+    service.api.post(TENANTS, [{"name": service.unique()}, {"name": name}], status=400)
+    assert len(watched(service)) == before
+    service.api.delete(made["url"])
+    assert len(watched(service)) == before + 1
+    work(service)
+
+
+def test_a_hook_takes_as_many_statements_for_many_changes_as_for_few(service: Service, hook: Callable[..., Any], job: Callable[[str], Any]) -> None:
+    hook(type_create=True)
+    service.api.post(TENANTS, {"name": service.unique()})  # what the process caches is cached
+    counts = []
+    for count in (2, 40):
+        with service.statements() as found:
+            service.api.post(TENANTS, [{"name": service.unique()} for _ in range(count)])
+        counts.append(len(found))
+    assert counts[0] == counts[1]
+    service.api.delete(RESULTS, [{"id": item["id"]} for item in watched(service) if item["status"]["value"] == "pending"])
+
+
+def test_a_disabled_job_is_not_started(service: Service, hook: Callable[..., Any], job: Callable[[str], Any]) -> None:
+    hook(type_create=True)
+    before = len(watched(service))
+    service.api.patch(job("Watcher")["url"], {"enabled": False})
+    service.api.post(TENANTS, {"name": service.unique()})
+    service.api.patch(job("Watcher")["url"], {"enabled": True})
+    assert len(watched(service)) == before
+
+
+def test_hooks_and_buttons_that_make_no_sense_are_refused(service: Service, job: Callable[[str], Any]) -> None:
+    good = {"name": service.unique(), "content_types": ["tenancy.tenant"], "job": job("Watcher")["id"], "type_create": True}
+    for wrong, field in (
+        ({"type_create": False}, "__all__"),
+        ({"job": job("Echo")["id"]}, "job"),
+        ({"content_types": []}, "content_types"),
+        ({"content_types": ["extras.jobresult"]}, "content_types"),
+    ):
+        assert list(service.api.post(HOOKS, {**good, **wrong}, status=400)) == [field]
+    button = {"name": service.unique(), "content_types": ["dcim.site"], "job": job("Marker")["id"], "text": "{{ obj.name }}"}
+    for wrong, field in (({"job": job("Watcher")["id"]}, "job"), ({"text": "{{"}, "text"), ({"content_types": []}, "content_types")):
+        assert list(service.api.post(BUTTONS, {**button, **wrong}, status=400)) == [field]
+
+
+def test_a_button_starts_its_job_for_an_object(service: Service, job: Callable[[str], Any]) -> None:
+    site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
+    button = service.api.post(BUTTONS, {"name": service.unique(), "content_types": ["dcim.site"], "job": job("Marker")["id"], "text": "{{ obj.name }}"})
+    assert (button["job"], button["button_class"], button["confirmation"], button["weight"]) == (job("Marker")["id"], "default", True, 100)
+    pressed = {"object_model_name": "dcim.site", "object_pk": site["id"]}
+    asked = service.api.post(f"{button['url']}run/", pressed)["job_result"]
+    work(service)
+    assert (result(service, asked)["status"]["value"], result(service, asked)["data"]) == ("completed", {"output": f"\n{site['name']}"})
+    assert service.api.get(site["url"])["facility"] == "marked"
+    for wrong, field in (
+        ({"object_model_name": "dcim.rack"}, "object_model_name"),
+        ({"object_model_name": ["dcim.site"]}, "object_model_name"),
+        ({"object_pk": "zz"}, "object_pk"),
+        ({"object_pk": button["id"]}, "object_pk"),
+        ({"object_pk": ""}, "object_pk"),
+    ):
+        assert list(service.api.post(f"{button['url']}run/", {**pressed, **wrong}, status=400)) == [field]
+    service.api.post(f"{button['url']}run/", [], status=400)
+    blind = service.user(("view", "extras.jobbutton"), ("view run", "extras.job"))
+    blind.api.post(f"{button['url']}run/", pressed, status=403)
+    powerless = service.user(("view", "extras.jobbutton"), ("view", "extras.job"), ("view", "dcim.site"))
+    powerless.api.post(f"{button['url']}run/", pressed, status=403)
+    service.api.post(f"{job('Marker')['url']}run/", {"data": pressed})
+    work(service)
