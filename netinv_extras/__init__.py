@@ -15,7 +15,8 @@ from netinv_core.context import Context
 from netinv_core.dumps import Part, Source
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
-from netinv_core.model import Organizational, Primary
+from netinv_core.http.renditions import Rendition
+from netinv_core.model import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec
@@ -23,6 +24,7 @@ from netinv_core.work import Task
 from netinv_core.write.delete import Dependents
 from netinv_extras import (
     backlog,
+    computed_fields,
     context_merging,
     context_scopes,
     custom_field_upkeep,
@@ -30,10 +32,24 @@ from netinv_extras import (
     custom_filters,
     deliveries,
     emission,
+    exporting,
+    git_repositories,
+    graphql_http,
+    hookspecs,
+    image_attachments,
+    installed_jobs,
+    job_backlog,
+    job_buttons,
+    job_hooks,
+    job_results,
+    job_schedules,
     netbox,
     notes,
-    opt_in,
+    relationship_filters,
+    relationship_members,
+    relationships,
     secrets,
+    settings,
     statuses,
     tags,
 )
@@ -42,6 +58,9 @@ from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.context_scopes import Scope
 from netinv_extras.custom_links import custom_links
 from netinv_extras.deliveries import webhook_deliveries
+from netinv_extras.dynamic_groups import dynamic_group_memberships, dynamic_groups
+from netinv_extras.export_templates import export_templates
+from netinv_extras.graphql_queries import graphql_queries
 from netinv_extras.object_changes import object_changes
 from netinv_extras.schemas import config_context_schemas
 from netinv_extras.webhooks import webhooks
@@ -53,10 +72,19 @@ app = App(
         content_types,
         notes.notes,
         object_changes,
+        relationships.relationships,
+        relationships.relationship_associations,
         statuses.statuses,
         custom_field_upkeep.custom_fields,
         custom_field_upkeep.custom_field_choices,
         custom_links,
+        computed_fields.computed_fields,
+        image_attachments.image_attachments,
+        graphql_queries,
+        dynamic_groups,
+        dynamic_group_memberships,
+        export_templates,
+        git_repositories.git_repositories,
         tags.tags,
         secrets.secrets,
         secrets.secrets_groups,
@@ -65,9 +93,32 @@ app = App(
         config_contexts,
         webhooks,
         webhook_deliveries,
+        installed_jobs.jobs,
+        job_results.job_results,
+        job_results.job_logs,
+        job_schedules.scheduled_jobs,
+        job_hooks.job_hooks,
+        job_buttons.job_buttons,
     ],
     migrations="netinv_extras:migrations",
-    includes=["netinv_extras.notes", "netinv_extras.secrets", "netinv_extras.feed", "netinv_extras.webhook_policies", "netinv_extras.deliveries"],
+    doors={"graphql": graphql_http.graphql},
+    includes=[
+        "netinv_extras.notes",
+        "netinv_extras.secrets",
+        "netinv_extras.feed",
+        "netinv_extras.webhook_policies",
+        "netinv_extras.deliveries",
+        "netinv_extras.graphql_http",
+        "netinv_extras.group_members",
+        "netinv_extras.git_routes",
+        "netinv_extras.job_requests",
+        "netinv_extras.job_classes",
+        "netinv_extras.job_results",
+        "netinv_extras.job_approvals",
+        "netinv_extras.job_buttons",
+    ],
+    hooks=hookspecs,
+    settings=settings.known,
     distribution="netinv-extras",
 )
 
@@ -87,16 +138,26 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
     if issubclass(endpoint.model, Primary):
         found.append(tags.field)
     if issubclass(endpoint.model, Organizational):
-        found += [notes.address, custom_fields.field, opt_in.computed_fields, opt_in.relationships]
+        found += [notes.address, custom_fields.field, computed_fields.field, relationship_members.field]
+    elif issubclass(endpoint.model, Customizable):
+        found += [custom_fields.field, computed_fields.field]
     return found
 
 
 @hookimpl
+def netinv_renditions(registry: Registry) -> Iterable[Rendition]:
+    """``export``: what an export template makes of a list."""
+    return [exporting.rendition]
+
+
+@hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
-    """The way from a primary object to its tags, and from a config context to what it is limited to."""
+    """The ways from a primary object to its tags and images, and from a config context to what it is limited to."""
     if endpoint.model is ConfigContext:
         return dict(context_scopes.relations(registry))
-    return {"tags": tags.relation(registry, endpoint)} if issubclass(endpoint.model, Primary) else {}
+    if not issubclass(endpoint.model, Primary):
+        return {}
+    return {"tags": tags.relation(registry, endpoint), "images": image_attachments.relation(registry, endpoint)}
 
 
 @hookimpl
@@ -109,14 +170,16 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_parameters(context: Context, endpoint: Endpoint) -> Mapping[str, Filter]:
-    """``cf_…`` where objects have custom fields."""
-    return custom_filters.parameters(context, endpoint) if custom_fields.NAME in endpoint.fields else {}
+    """``cf_…`` where objects have custom fields, ``cr_…`` where they have relationships."""
+    found = dict(custom_filters.parameters(context, endpoint)) if custom_fields.NAME in endpoint.fields else {}
+    return found | (relationship_filters.parameters(context, endpoint) if relationships.NAME in endpoint.fields else {})
 
 
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
-    """The values of custom fields are what their definitions allow."""
-    return [custom_fields.rule(endpoint)] if custom_fields.NAME in endpoint.fields else []
+    """The values of custom fields are what their definitions allow; relationships lead to objects that there are."""
+    found = [custom_fields.rule(endpoint)] if custom_fields.NAME in endpoint.fields else []
+    return found + ([relationship_members.rule(endpoint)] if relationships.NAME in endpoint.fields else [])
 
 
 @hookimpl
@@ -127,48 +190,57 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 @hookimpl
 def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
-    """Tag assignments go with what they are on."""
-    return [tags.dependents]
+    """Tag assignments, images and associations go with what they are on, and what a repository owns with the repository."""
+    return [tags.dependents, image_attachments.dependents, *relationships.dependents, *git_repositories.owned_by_repositories(registry)]
 
 
 @hookimpl
 def netinv_seed(context: Context) -> None:
-    """The names of the API's models, and the statuses that every inventory starts with."""
+    """The names of the API's models, the statuses that every inventory starts with, and a row for each job that was found."""
     register_vocabulary(context)
     statuses.seed(context)
+    installed_jobs.refresh(context)
 
 
 @hookimpl
 def netinv_recorded(context: Context, changes: Sequence[Change]) -> None:
-    """Deliveries for the webhooks that are to be told."""
+    """Deliveries for the webhooks that are to be told, and runs of the jobs that are started by changes."""
     emission.emit(context, changes)
+    job_hooks.emit(context, changes)
 
 
 @hookimpl
 def netinv_status(context: Context) -> dict[str, Any]:
-    """How many webhook deliveries wait, and how many failed."""
-    return {"webhooks": backlog.status(context)}
+    """How many webhook deliveries wait, and how many failed; how many jobs wait, and how many run."""
+    return {"webhooks": backlog.status(context), "jobs": job_backlog.status(context)}
 
 
 @hookimpl
 def netinv_metrics(context: Context) -> Iterable[Sample]:
-    """The same, by webhook."""
-    return backlog.samples(context)
+    """The same, deliveries by webhook."""
+    return [*backlog.samples(context), *job_backlog.samples(context)]
 
 
 @hookimpl
 def netinv_commands() -> dict[str, list[click.Command]]:
-    """``netinv webhooks …`` and ``netinv webhook-listener``."""
+    """``netinv webhooks …``, ``netinv webhook-listener`` and ``netinv jobs …``."""
     from netinv_extras.commands import webhooks as group
+    from netinv_extras.job_commands import jobs
     from netinv_extras.listener import webhook_listener
 
-    return {"netinv": [group, webhook_listener]}
+    return {"netinv": [group, webhook_listener, jobs]}
 
 
 @hookimpl
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
-    """Sending what is queued for webhooks, and forgetting what is long done."""
-    return [Task(deliveries.DELIVER, _deliver, crontab(), urgent=True), deliveries.pruning]
+    """Sending what is queued for webhooks, and forgetting what is long done; syncing repositories; finding jobs, and running those that are due."""
+    return [
+        Task(deliveries.DELIVER, _deliver, crontab(), urgent=True),
+        deliveries.pruning,
+        Task(git_repositories.SYNC, _sync, crontab(), urgent=True),
+        Task("find_jobs", installed_jobs.find, crontab(), urgent=True),
+        Task(job_results.RUN, _run_jobs, crontab(), urgent=True),
+    ]
 
 
 def _deliver(engine: Engine, registry: Registry) -> None:
@@ -176,6 +248,20 @@ def _deliver(engine: Engine, registry: Registry) -> None:
     from netinv_extras import delivering
 
     delivering.deliver(engine, registry)
+
+
+def _sync(engine: Engine, registry: Registry) -> None:
+    """As for what sends."""
+    from netinv_extras import git_syncing
+
+    git_syncing.sync(engine, registry)
+
+
+def _run_jobs(engine: Engine, registry: Registry) -> None:
+    """What runs jobs is not loaded by a service that only takes requests for them."""
+    from netinv_extras import job_running
+
+    job_running.run_jobs(engine, registry)
 
 
 @hookimpl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import colander
@@ -11,12 +11,13 @@ import colander
 from netinv_core import fields as kinds
 from netinv_core.content_types import ContentTypeRow, register
 from netinv_core.context import Context
-from netinv_core.model import known
+from netinv_core.model import Organizational, known
 from netinv_core.read import filters
 from netinv_core.read.lookups import negated
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec
 from netinv_core.write.draft import Draft
+from netinv_core.write.references import NO_SUCH_ID
 
 # Every model of the API, by label, with its name: tags, statuses and permissions may speak of models whose package is
 # not installed here, so that what was written for one service can be read by another. The order is the API's: lists of
@@ -146,11 +147,44 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
     def by_number(context: Context, table: Any, values: list[str], lookup: str) -> Any:
         numbers = {str(found.id): found.label for found in context.registry.content_types.values()}
         if values[-1] not in numbers:
-            raise ValueError(f"Select a valid choice. {values[-1]} is not one of the available choices.")
+            raise ValueError("Select a valid choice. That choice is not one of the available choices.")
         found = table.c[attribute] == numbers[values[-1]]
         return negated(found) if lookup else found
 
     return [content_type_parameter(attribute), filters.special(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))]
+
+
+def named_objects(context: Context, drafts: Sequence[Draft], type_: str, key: str) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
+    """The objects that a pair of columns, a type that was taken and an id, names in each draft: nested. One statement for each type.
+
+    Drafts whose object is not there are refused, and left out.
+    """
+    found: list[tuple[Draft, Endpoint, dict[str, Any]]] = []
+    for label in sorted({draft[type_] for draft in drafts}):
+        group = [draft for draft in drafts if draft[type_] == label]
+        endpoint = context.registry.get(label)
+        shown = dict(endpoint.plan("nested").fetch(context, [draft[key] for draft in group])) if endpoint is not None else {}
+        for draft in group:
+            if endpoint is not None and draft[key] in shown:
+                found.append((draft, endpoint, shown[draft[key]]))
+            else:
+                draft.reject(key, NO_SUCH_ID.format(draft[key]))
+    return found
+
+
+def content_type_choice(attribute: str, allowed: Callable[[Endpoint], bool]) -> filters.Filter:
+    """The parameter for a column of labels, those of types that ``allowed`` says: by the content type's number, or by ``app.model``."""
+
+    def by_key(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+        registry, found = context.registry, values[-1].lower()
+        label = next((item.label for item in registry.content_types.values() if str(item.id) == found), found)
+        endpoint = registry.get(label)
+        if endpoint is None or not allowed(endpoint):
+            raise ValueError("Select a valid choice. That choice is not one of the available choices.")
+        same = table.c[attribute] == label
+        return negated(same) if lookup else same
+
+    return filters.special(attribute, by_key, multiple=False, suffixes=("n",))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -184,6 +218,11 @@ class TypeLabel(kinds.Value):
 
     def written_schema(self) -> dict[str, Any]:
         return self._described({"type": "string", "enum": self._labels()})
+
+
+def has_pages(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint are shown by themselves."""
+    return issubclass(endpoint.model, Organizational)
 
 
 def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> Spec:

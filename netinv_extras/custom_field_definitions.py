@@ -33,7 +33,7 @@ from netinv_core.model import (
     unique_set,
     whole,
 )
-from netinv_core.read import pages
+from netinv_core.read import filters, pages
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, labels
 from netinv_core.write.draft import ALL, Draft
@@ -105,7 +105,7 @@ def _from_name(body: dict[str, Any]) -> dict[str, Any]:
     name = body.get("name")
     if not isinstance(name, str):
         return body
-    return {"label": name, "slug": slugify(name).replace("-", "_"), **body}
+    return {"label": name, "slug": slugify(name, "_"), **body}
 
 
 def _called(label: str, name: str) -> str:
@@ -127,6 +127,7 @@ custom_fields = Resource(
     search=["name", "label", "description"],
     fields=[labels("content_types", custom_field_types, required=True, allowed=holds_values)],
     omit=["custom_fields", "computed_fields", "relationships"],
+    filters=[filters.one_of("filter_logic", LOGICS, multiple=False)],
     versions=[VersionChange("1.4", upgrade=_from_name, former=("name",))],
     configuration=True,
     example={"type": SELECT, "required": False, "validation_regex": "^[0-9a-z]+$"},
@@ -201,16 +202,8 @@ def belong_to_selections(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 def definitions_of(context: Context, label: str) -> Definitions:
-    """The custom fields of a content type by slug, in the order of their weights; no statement while they are cached.
-
-    A unit of work without the process's cache reads them again only after rows have changed.
-    """
-    if context.configuration.cached is None:
-        found = context.seen.get(_CACHED)
-        if found is None:
-            found = context.seen[_CACHED] = _load(context)
-    else:
-        found = context.configured(_CACHED, _load)
+    """The custom fields of a content type by slug, in the order of their weights; no statement while they are cached."""
+    found = context.configured(_CACHED, _load)
     defined: Definitions = found.get(label, {})
     return defined
 

@@ -44,16 +44,14 @@ def _parameter(name: str, field: Definition) -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         dialect, column = context.registry.dialect, table.c[COLUMN]
-        lookup, negate = SUFFIXES[suffix]
-        if not suffix:
-            values, lookup = values[-1:], ""
+        lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
         found = lookups.any_of([_without(dialect, column, field) if v == NULL else compare(dialect, column, field, lookup, v) for v in values])
         if not negate:
             return found
         rest = negated(found)
         return rest if lookup == "exact" else sa.and_(rest, sa.not_(_is_null(dialect, column, field)))
 
-    return Filter(name, apply, suffixes)
+    return Filter(name, apply, suffixes, bare=True)
 
 
 def _without(dialect: str, column: Any, field: Definition) -> Condition:

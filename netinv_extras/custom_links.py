@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlalchemy.orm import Mapped
 
-from netinv_core.context import Context
 from netinv_core.model import Choices, Organizational, choice, column, required_text, whole
-from netinv_core.registry import Endpoint
+from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
-from netinv_core.write.draft import Draft
 from netinv_extras import templates
-from netinv_extras.content_types import content_type_parameter, type_label
+from netinv_extras.content_types import content_type_parameter, has_pages, type_label
 
 BUTTONS = Choices.of(
     ("default", "Default"),
@@ -44,11 +40,6 @@ class CustomLink(Organizational):
     new_window: Mapped[bool] = column(help="Force link to open in a new window")
 
 
-def has_pages(endpoint: Endpoint) -> bool:
-    """Whether objects of an endpoint are shown by themselves."""
-    return issubclass(endpoint.model, Organizational)
-
-
 custom_links = Resource(
     CustomLink,
     "custom-links",
@@ -57,15 +48,9 @@ custom_links = Resource(
     brief=["content_type", "name"],
     fields=[type_label("content_type", has_pages, offered=False)],
     omit=["custom_fields", "computed_fields", "relationships"],
-    filters=[content_type_parameter("content_type")],
+    filters=[content_type_parameter("content_type"), one_of("button_class", BUTTONS, multiple=False)],
     example={"content_type": "extras.secret", "text": "{{ obj.name }}", "target_url": "https://wiki.example.com/{{ obj.name }}", "new_window": False},
 )
 
 
-@custom_links.rule
-def templates_compile(context: Context, drafts: Sequence[Draft]) -> None:
-    """The text and the URL are templates that can be read."""
-    for draft in drafts:
-        for name in TEMPLATED:
-            if draft.changed(name) and (reason := templates.fault(draft[name])):
-                draft.reject(name, reason)
+custom_links.rule(templates.rule(*TEMPLATED))

@@ -58,7 +58,7 @@ class WebhookDelivery(Base):
     )
 
     id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True, info={"netinv": Column(read_only=True)})
-    webhook_id: Mapped[Ref] = to(Webhook, on_delete=CASCADE, read_only=True)
+    webhook_id: Mapped[Ref] = to(Webhook, on_delete=CASCADE, index=False, read_only=True)
     change_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
     event: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
     changed_object_type: Mapped[str] = column(Chars(100), read_only=True)

@@ -73,17 +73,22 @@ def matches(*columns: Any) -> Any:
     )
 
 
-def write(context: Context, found: Any, parameters: Any = None) -> int:
-    """Writes a delivery for each row of a select of :data:`ROW`, and gives how many; it holds the webhooks until the transaction ends."""
-    if context.registry.dialect == "mysql":  # would hold every row the statement reads, others' changes among them
-        context.execute(sa.select(_webhook.c.id).where(_webhook.c.enabled).with_for_update(read=True))
-    else:
+def writing(dialect: str, found: Any) -> Any:
+    """The statement that writes a delivery for each row of a select of :data:`ROW`; it holds the webhooks until the transaction ends."""
+    if dialect != "mysql":  # there it would hold every row that the statement reads, changes of others among them
         found = found.with_for_update(read=True, key_share=True, of=_webhook)
     statement = sa.insert(table_of(WebhookDelivery)).from_select(list(ROW), found, include_defaults=False)
-    return int(context.write(statement.execution_options(preserve_rowcount=True), parameters).rowcount)  # psycopg's cursor is closed by then
+    return statement.execution_options(preserve_rowcount=True)  # psycopg's cursor is closed by the time it is asked for
+
+
+def write(context: Context, statement: Any, parameters: Any = None) -> int:
+    """Writes deliveries with a statement of :func:`writing`, and gives how many."""
+    if context.registry.dialect == "mysql":
+        context.execute(sa.select(_webhook.c.id).where(_webhook.c.enabled).with_for_update(read=True))
+    return int(context.write(statement, parameters).rowcount)
 
 
 @functools.cache
 def _recorded(dialect: str) -> Any:
-    """A select of :data:`ROW` for the changes of a unit of work: their records are ``keys``."""
-    return matches(*ROW.values()).where(among(dialect, _change.c.id)).order_by(_change.c.position)
+    """The statement that writes the deliveries for the changes of a unit of work: their records are ``keys``."""
+    return writing(dialect, matches(*ROW.values()).where(among(dialect, _change.c.id)).order_by(_change.c.position))

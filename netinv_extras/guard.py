@@ -1,4 +1,5 @@
-"""The guard: which addresses a message may go to. Whoever may write webhooks must not reach, through netinv, what trusts the machine it runs on."""
+"""The guard: which addresses netinv talks to for its users. Whoever may write webhooks or name repositories must not reach, through netinv,
+what trusts the machine it runs on."""
 
 from __future__ import annotations
 
@@ -30,9 +31,10 @@ class Refused(Exception):
 
 
 class Guard:
-    """Which addresses may be connected to: public ones, and those of networks and hosts that ``allowed`` names."""
+    """Which addresses may be connected to: public ones, and those of networks and hosts that ``allowed`` names, which is what is set as ``setting``."""
 
-    def __init__(self, allowed: Iterable[str] = ()) -> None:
+    def __init__(self, allowed: Iterable[str] = (), setting: str = "netinv.webhook_allow") -> None:
+        self.setting = setting
         self.networks: list[Any] = []
         self.hosts: set[str] = set()
         for word in allowed:
@@ -52,7 +54,7 @@ class Guard:
         if any(form in network for form in forms for network in self.networks if network.version == form.version):
             return
         if not all(map(_is_public, forms)):
-            raise Refused(f"Nothing is sent to {address}: it is no public address, and netinv.webhook_allow does not name it.")
+            raise Refused(f"Nothing is sent to {address}: it is no public address, and {self.setting} does not name it.")
 
 
 def _forms(address: Address) -> list[Address]:

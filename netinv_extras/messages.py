@@ -221,7 +221,7 @@ class Layout:
 @functools.lru_cache(maxsize=1024)
 def _layout(endpoint: Endpoint) -> Layout:
     asked_for = endpoint.opt_in | endpoint.costly
-    fields = {name: field for name, field in endpoint.fields.items() if name not in asked_for}
+    fields = {name: field for name, field in endpoint.fields.items() if not (name in asked_for or field.write_only)}
     counters = [name for name, field in fields.items() if isinstance(field, kinds.Count)]
     own = [name for name in fields if name not in counters and name not in _LAST]
     last = [name for name in _LAST if name in fields]

@@ -18,11 +18,12 @@ from netinv_core.http import services
 from netinv_core.http.answers import body_of
 from netinv_core.model import SET_NULL, Organizational, Ref, Tracked, column, required_text, slug, to
 from netinv_core.read import pages
+from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Spec, object_of
 from netinv_core.write import save
 from netinv_core.write.draft import Draft
 from netinv_core.write.naming import slugify
-from netinv_extras.content_types import content_type_pair
+from netinv_extras.content_types import content_type_pair, named_objects, type_label
 
 SLUG_LENGTH = 100
 
@@ -40,6 +41,11 @@ class Note(Tracked):
     slug: Mapped[str] = slug(of="user_name", length=SLUG_LENGTH)
 
 
+def can_be_named(endpoint: Endpoint) -> bool:
+    """Whether a note can be about objects of an endpoint."""
+    return endpoint.key_type is uuid.UUID
+
+
 notes = Resource(
     Note,
     "notes",
@@ -47,7 +53,7 @@ notes = Resource(
     brief=["assigned_object", "note", "user", "slug"],
     order=["created"],
     search=["user_name", "note", "assigned_object_id"],
-    fields=[object_of("assigned_object", "assigned_object_type", "assigned_object_id")],
+    fields=[type_label("assigned_object_type", can_be_named), object_of("assigned_object", "assigned_object_type", "assigned_object_id")],
     filters=content_type_pair("assigned_object_type"),
 )
 
@@ -55,21 +61,10 @@ notes = Resource(
 @notes.prepare
 def name_the_object(context: Context, drafts: Sequence[Draft]) -> None:
     """A note is about an object that exists; a new one is its writer's, its slug the object's name and the moment."""
-    for label in {draft["assigned_object_type"] for draft in drafts}:
-        group = [draft for draft in drafts if draft["assigned_object_type"] == label]
-        endpoint = context.registry.get(label)
-        if endpoint is None or endpoint.key_type is not uuid.UUID:
-            for draft in group:
-                draft.reject("assigned_object_type", f"Invalid content type: {label}")
-            continue
-        shown = dict(endpoint.plan("nested").fetch(context, [draft["assigned_object_id"] for draft in group]))
-        for number, draft in enumerate(group):
-            found = shown.get(draft["assigned_object_id"])
-            if found is None:
-                draft.reject("assigned_object_id", f"Related object not found using the provided ID: {draft['assigned_object_id']}")
-            elif draft.new:
-                draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
-                draft["slug"] = _slug(str(found.get(endpoint.resource.called or "display", label)), context, number)
+    for number, (draft, endpoint, found) in enumerate(named_objects(context, drafts, "assigned_object_type", "assigned_object_id")):
+        if draft.new:
+            draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
+            draft["slug"] = _slug(str(found.get(endpoint.resource.called or "display", endpoint.label)), context, number)
 
 
 def _slug(name: str, context: Context, number: int) -> str:

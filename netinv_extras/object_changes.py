@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from netinv_core import fields as kinds
 from netinv_core.changes import ACTIONS, ObjectChange
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
+from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec, object_of
+from netinv_core.resource import Resource, Spec
 from netinv_extras.content_types import content_type_pair, name_of
 
 
@@ -19,6 +22,19 @@ def _display(registry: Registry, endpoint: Endpoint) -> kinds.Field:
     return kinds.Computed(name="display", function=words, paths=paths, openapi={"type": "string"})
 
 
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ChangedObject(kinds.ObjectOf):
+    """The object that changed, if it is still there: nested, or by what it was called where its model has no nested form."""
+
+    def reader(self, plan: Plan, place: Place) -> Reader:
+        nested, called = super().reader(plan, place), plan.column(place, "object_repr")
+        return lambda row, page: row[called] if (found := nested(row, page)) == {} else found
+
+
+def _changed_object(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    return ChangedObject(name="changed_object", type_attribute="changed_object_type", id_attribute="changed_object_id")
+
+
 object_changes = Resource(
     ObjectChange,
     "object-changes",
@@ -27,7 +43,7 @@ object_changes = Resource(
     brief=[],
     order=["-time", "-position"],
     search=["user_name", "object_repr"],
-    fields=[Spec("display", _display), object_of("changed_object", "changed_object_type", "changed_object_id")],
+    fields=[Spec("display", _display), Spec("changed_object", _changed_object)],
     filters=[
         filters.value("time", lookup_names=NUMBER),
         filters.value("object_repr"),

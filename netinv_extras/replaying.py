@@ -62,6 +62,6 @@ def replay(context: Context, span: Span, behind: int) -> tuple[int, int, int]:
         return behind, 0, 0
     row = {**emission.ROW, "time": sa.literal(context.now, _change.c.time.type), "due": sa.literal(context.now, _change.c.time.type)}
     found = emission.matches(*row.values()).where(*conditions, _change.c.number <= numbers[-1]).order_by(_change.c.number)
-    written = emission.write(context, found)
+    written = emission.write(context, emission.writing(context.registry.dialect, found))
     work.wake(context, DELIVER)
     return numbers[-1], len(numbers), written

@@ -32,6 +32,7 @@ from netinv_core.model import (
     unique_set,
 )
 from netinv_core.read import pages
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, pointing_back
 from netinv_core.write.draft import Draft
 
@@ -58,22 +59,27 @@ class SecretValueNotFoundError(SecretError):
 
 @dataclasses.dataclass(frozen=True)
 class Provider:
-    """Something that keeps values: its name in messages, the one parameter it needs, and how it is read."""
+    """Something that keeps values: its name in messages, the parameters it needs (texts), and how a value is read, given all that the secret says.
+
+    ``read`` raises :class:`SecretError`; what else it raises counts as a provider that cannot be asked.
+    """
 
     title: str
-    parameter: str
-    read: Callable[[str], str]
+    needs: tuple[str, ...]
+    read: Callable[[Mapping[str, Any]], str]
 
 
-def _from_environment(variable: str) -> str:
+def _from_environment(parameters: Mapping[str, Any]) -> str:
+    variable = parameters["variable"]
     try:
         return os.environ[variable]
     except KeyError:
         raise SecretValueNotFoundError(f'Undefined environment variable "{variable}"!') from None
 
 
-def _from_file(path: str) -> str:
+def _from_file(parameters: Mapping[str, Any]) -> str:
     """The first :data:`LONGEST` characters of an ordinary file; others may never end."""
+    path = parameters["path"]
     place = Path(path)
     try:
         if not place.is_file():
@@ -84,10 +90,18 @@ def _from_file(path: str) -> str:
         raise SecretProviderError(f'File "{path}" cannot be read: {error}') from None
 
 
-PROVIDERS = {
-    "environment-variable": Provider("EnvironmentVariableSecretsProvider", "variable", _from_environment),
-    "text-file": Provider("TextFileSecretsProvider", "path", _from_file),
+OWN: Mapping[str, Provider] = {
+    "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), _from_environment),
+    "text-file": Provider("TextFileSecretsProvider", ("path",), _from_file),
 }
+
+
+def providers(registry: Registry) -> dict[str, Provider]:
+    """What keeps values, by name: the environment and files, and what packages contribute."""
+    found = dict(OWN)
+    for some in registry.hooks.netinv_secret_providers(registry=registry):
+        found |= some
+    return found
 
 
 class Secret(Primary):
@@ -159,31 +173,34 @@ secrets_groups_associations = Resource(
 @secrets.rule
 def secrets_can_be_looked_up(context: Context, drafts: Sequence[Draft]) -> None:
     """A secret has a provider that is there, and says where it keeps the value."""
+    known = providers(context.registry)
     for draft in drafts:
         if not draft["parameters"]:
             draft.reject("parameters", "This field cannot be blank.")
         elif not isinstance(draft["parameters"], dict):
             draft.reject("parameters", 'Parameters must be in object form. Example: {"variable": "TOKEN"}')
-        if draft["provider"] not in PROVIDERS:
+        if draft["provider"] not in known:
             draft.reject("provider", f'No registered provider "{draft["provider"]}" is available')
 
 
-def value_of(secret: Mapping[str, Any]) -> str:
+def value_of(registry: Registry, secret: Mapping[str, Any]) -> str:
     """The value of a secret, given its representation; for the use of netinv itself.
 
     :raises SecretError: when it cannot be had
     """
-    provider = PROVIDERS.get(secret["provider"])
+    provider = providers(registry).get(secret["provider"])
     if provider is None:
         raise SecretProviderError(f'Secret "{secret["name"]}": no registered provider "{secret["provider"]}" is available')
     where = f'Secret "{secret["name"]}" (provider "{provider.title}")'
-    parameter = secret["parameters"].get(provider.parameter)
-    if not isinstance(parameter, str) or not parameter:
-        raise SecretParametersError(f'{where}: The parameter "{provider.parameter}" is missing!')
+    for name in provider.needs:
+        if not isinstance(given := secret["parameters"].get(name), str) or not given:
+            raise SecretParametersError(f'{where}: The parameter "{name}" is missing!')
     try:
-        return provider.read(parameter)
+        return provider.read(secret["parameters"])
     except SecretError as error:
         raise type(error)(f"{where}: {error}") from None
+    except Exception as error:  # a package's own; its words may hold what was read
+        raise SecretProviderError(f"{where}: it failed ({type(error).__name__})") from None
 
 
 _CHECKED = {
@@ -201,7 +218,7 @@ def check(request: Request) -> Response:
         raise NotFound()
     secret = pages.detail(context, endpoint, request.context.key)
     try:
-        value_of(secret)
+        value_of(context.registry, secret)
     except SecretError as error:
         return services.answer(context, request, {"result": False, "message": f"{type(error).__name__}: {error}"})
     return services.answer(context, request, {"result": True, "message": "Passed"})

@@ -33,7 +33,7 @@ class Tag(Organizational):
         unique=True,
         kind="slug",
         pattern=r"^[-\w]+\Z",
-        pattern_error="Enter a valid “slug” consisting of Unicode letters, numbers, underscores, or hyphens.",
+        pattern_error='Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.',
     )
     color: Mapped[str] = color()
     description: Mapped[Description]
@@ -87,6 +87,11 @@ tags = Resource(
 )
 
 
+def pairs(endpoint: Endpoint) -> Any:
+    """The ids of an endpoint's objects and of their tags."""
+    return sa.select(tagged.c.object_id.label("owner_id"), tagged.c.tag_id.label("target_id")).where(tagged.c.object_type == endpoint.label).subquery()
+
+
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Tags(kinds.Many):
     """The tags of an object: nested, written as a list of ids or attributes of tags allowed for its content type."""
@@ -94,9 +99,8 @@ class Tags(kinds.Many):
     endpoint: Endpoint
 
     def reader(self, plan: Plan, place: Place) -> Reader:
-        tag, assigned = self.registry["extras.tag"], tagged.c.object_type == place.endpoint.label
-        pairs = sa.select(tagged.c.object_id.label("owner_id"), tagged.c.tag_id.label("target_id")).where(assigned).subquery()
-        inner = Plan(plan.registry, tag, key=pairs.c.owner_id, through=pairs, ordered=True)
+        tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
+        inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
         return kinds.grouped(plan, place, shown)
 
@@ -143,4 +147,5 @@ def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
         lambda: registry.get("extras.tag"),
         lambda table, ids: table.c.id.in_(owners(ids)),
         lambda table: table.c.id.in_(owners()),
+        pairs=lambda: pairs(endpoint),
     )

@@ -63,7 +63,7 @@ class Webhook(Organizational):
 webhook_types = labels_of("extras_webhook_type", "extras_webhook")
 
 
-def _is_recorded(registry: Registry, label: str) -> bool:
+def is_recorded(registry: Registry, label: str) -> bool:
     """Whether changes of a model are recorded, as far as its package is here to say so."""
     endpoint = registry.get(label)
     return endpoint is None or endpoint.resource.recorded
@@ -73,7 +73,7 @@ webhooks = Resource(
     Webhook,
     "webhooks",
     search=["name", "payload_url"],
-    fields=[labels("content_types", webhook_types, required=True, allowed=_is_recorded)],
+    fields=[labels("content_types", webhook_types, required=True, allowed=is_recorded)],
     omit=["custom_fields", "computed_fields", "relationships"],
     filters=[filters.flag("enabled")],
     configuration=True,

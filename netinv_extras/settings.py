@@ -1,0 +1,48 @@
+"""What this application reads from the ini file."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from netinv_core.settings import Known, count, seconds, words
+
+
+def targets(text: str) -> tuple[str, ...]:
+    """Networks (an address alone is one) and host names."""
+    for word in text.split():
+        if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
+            ipaddress.ip_network(word, strict=False)
+    return tuple(word.lower() for word in text.split())
+
+
+def protocols(text: str) -> tuple[str, ...]:
+    """Ways to a Git repository."""
+    found = words(text.lower())
+    if not set(found) <= {"https", "http", "ssh", "file"}:
+        raise ValueError(text)
+    return found
+
+
+known: Known = {
+    "feed_waiters": (int, 2),
+    "max_export_size": (count, 10_000),
+    "export_timeout": (seconds, 10.0),
+    "git_root": (str, "var/git"),
+    "git_protocols": (protocols, ("https", "http", "ssh")),
+    "git_allow": (targets, ()),
+    "git_timeout": (seconds, 120.0),
+    "graphql_max_depth": (int, 12),
+    "graphql_max_ways": (int, 100),
+    "graphql_max_objects": (int, 100_000),
+    "jobs_root": (str, ""),
+    "job_processes": (int, 2),
+    "job_soft_time_limit": (seconds, 300.0),
+    "job_time_limit": (seconds, 600.0),
+    "job_lease": (seconds, 60.0),
+    "webhook_allow": (targets, ()),
+    "webhook_connect_timeout": (seconds, 3.0),
+    "webhook_read_timeout": (seconds, 10.0),
+    "webhook_total_timeout": (seconds, 30.0),
+    "webhook_threads": (int, 32),
+}
