@@ -10,6 +10,7 @@ import contextlib
 import os
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import argon2
@@ -25,8 +26,10 @@ from netinv_core.contract import Api, Service, Unique  # noqa: E402
 from netinv_core.contract.samples import Samples  # noqa: E402
 from netinv_core.database import engine_from  # noqa: E402
 from netinv_core.service import registry_for  # noqa: E402
+from netinv_extras import installed_jobs  # noqa: E402
 
 keys._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
+JOBS = {"netinv.jobs_root": str(Path(__file__).parent / "local_jobs")}
 SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
 
 
@@ -47,8 +50,9 @@ def empty_database(folder: Any) -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+        whoever = " WITH (FORCE)" if server.dialect.name == "postgresql" else ""  # a process that ends may still be connected
         with server.connect() as connection:
-            connection.execute(sa.text(f"DROP DATABASE {name}"))
+            connection.execute(sa.text(f"DROP DATABASE {name}{whoever}"))
         server.dispose()
 
 
@@ -66,13 +70,35 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def service(engine: Engine) -> Service:
+def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
     """The service, with an administrator."""
-    found = Service(engine)
+    found = Service(engine, {**JOBS, "netinv.media_root": str(tmp_path_factory.mktemp("media"))})
     if "dcim.rackreservation" in found.registry.endpoints:  # always its maker's
         found.registry["dcim.rackreservation"].resource.example["user"] = found.admin.id
     tell_of_tags(found)
+    ask_for_jobs(found)
     return found
+
+
+def ask_for_jobs(service: Service) -> None:
+    """Has some results, log entries and schedules of jobs there, done with: nobody makes them but the service."""
+    with service.context() as context:
+        installed_jobs.refresh(context)
+    (job,) = service.api.get("/api/extras/jobs/", {"job_class_name": "MakeSites"})["results"]
+    service.api.patch(job["url"], {"enabled": True})
+    for label, receiver in (("extras.jobhook", "Watcher"), ("extras.jobbutton", "Marker")):
+        (found,) = service.api.get("/api/extras/jobs/", {"job_class_name": receiver})["results"]
+        service.registry[label].resource.example["job"] = found["id"]
+    later = {"name": "Later", "interval": "future", "start_time": "2050-01-01T00:00:00Z"}
+    for _ in range(5):
+        service.api.post(f"{job['url']}run/", {"data": {"word": "w"}})
+        service.api.post(f"{job['url']}run/", {"data": {"word": "w"}, "schedule": later})
+    results, entries = (service.registry[label].table for label in ("extras.jobresult", "extras.joblogentry"))
+    with service.context() as context:
+        key = context.execute(sa.select(results.c.id).limit(1)).scalar()
+        context.write(sa.update(results).values(status="completed", completed=context.now))
+        said = {"job_result_id": key, "grouping": "run", "log_level": "info", "created": context.now}
+        context.write(sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **said} for n in range(5)])
 
 
 def tell_of_tags(service: Service) -> None:

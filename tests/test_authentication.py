@@ -108,6 +108,71 @@ def test_a_key_is_made_or_given(make_user: Any) -> None:
     mine.api.get(TOKENS, token=given)
 
 
+def test_tokens_are_found_by_when_they_were_made_and_expire(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    first, second = mine.api.post(TOKENS, [{"expires": f"20{year}-01-01T00:00:00Z", "description": year} for year in ("50", "60")])
+    ids = {"id": [first["id"], second["id"]]}
+    for name, value, expected in (
+        ("expires__lt", "2060-01-01 00:00:00", ["50"]),
+        ("expires__lte", "2060-01-01T00:00:00Z", ["50", "60"]),
+        ("expires__gt", "2050-01-01", ["60"]),
+        ("expires__n", "2050-01-01 00:00:00", ["60"]),
+        ("expires", ["2050-01-01 00:00:00", "2060-01-01 00:00:00"], ["50", "60"]),
+        ("created__gte", first["created"], ["50", "60"]),
+        ("created__lt", first["created"], []),
+    ):
+        assert sorted(shown["description"] for shown in mine.api.get(TOKENS, ids | {name: value})["results"]) == expected, name
+    mine.api.get(TOKENS, {"created__lt": "zz"}, status=400)
+
+
+# -- who makes them
+
+DENIED = detail("You do not have permission to perform this action.")
+
+
+@pytest.mark.parametrize(("writers", "user_may", "superuser_may"), [("permitted", True, True), ("superusers", False, True), ("nobody", False, False)])
+def test_the_administrators_say_who_makes_tokens(make_user: Any, configured: Any, anonymous: Api, writers: str, user_may: bool, superuser_may: bool) -> None:
+    user, superuser = make_user((ALL, "users.token"), password="pw"), make_user(superuser=True, password="pw")
+    with configured(token_writers=writers):
+        for account, may in ((user, user_may), (superuser, superuser_may)):
+            (own,) = account.api.get(TOKENS)["results"]
+            for method, path, body in (("POST", TOKENS, {}), ("POST", TOKENS, [{}]), ("PATCH", own["url"], {"description": "x"}), ("PATCH", TOKENS, [own])):
+                answer = account.api.send(method, path, body, status=(200, 201) if may else 403)
+                assert may or answer.json == DENIED
+            assert account.api.send("PUT", own["url"], own, status=200 if may else 403)
+            anonymous.post(TOKENS, headers=basic(account.username, "pw"), status=201 if may else 403)
+            assert ("actions" in account.api.options(TOKENS)) is may
+            account.api.delete(own["url"])
+
+
+def test_constraints_say_what_tokens_are_made(make_user: Any, anonymous: Api) -> None:
+    """Readers only, and not for ever: in no way does one get a token that writes or lasts."""
+    mine = make_user((ALL, "users.token", {"write_enabled": False, "expires__isnull": False}), ("view", "tenancy.tenant"), password="pw")
+    body, header = {"write_enabled": False, "expires": "2099-01-01T00:00:00Z"}, basic(mine.username, "pw")
+    made = mine.api.post(TOKENS, body)
+    for wrong in ({"write_enabled": True}, {"expires": None}):
+        assert mine.api.post(TOKENS, body | wrong, status=403) == DENIED
+        assert mine.api.patch(made["url"], wrong, status=403) == DENIED
+        assert mine.api.patch(TOKENS, [{"id": made["id"], **wrong}], status=403) == DENIED
+        assert anonymous.post(TOKENS, body | wrong, headers=header, status=403) == DENIED
+    assert anonymous.post(TOKENS, headers=header, status=403) == DENIED
+    anonymous.post(TOKENS, body, headers=header)
+    assert [shown["id"] for shown in mine.api.get(TOKENS)["results"]].count(made["id"]) == 1
+    assert mine.api.post(TOKENS, body, token=made["key"], status=403) == DENIED
+
+
+def test_a_token_does_what_its_user_may_and_no_more(api: Api, make_user: Any, unique: Any) -> None:
+    """Nothing in a token's body makes it anyone else's."""
+    other = make_user(superuser=True)
+    mine = make_user(("add view", "users.token"), ("view", "tenancy.tenant"))
+    made = mine.api.post(TOKENS, {"user": other.id, "user_id": other.id, "is_superuser": True})
+    assert made["display"].endswith(f"({mine.username})")
+    mine.api.get(TENANTS, token=made["key"])
+    assert mine.api.post(TENANTS, {"name": unique()}, token=made["key"], status=403) == DENIED
+    for path in ("/api/users/users/", "/api/users/permissions/", "/api/dcim/sites/"):
+        assert mine.api.get(path, token=made["key"], status=403) == DENIED
+
+
 # -- passwords
 
 
@@ -139,7 +204,7 @@ def test_a_password_does_not_stand_for_a_permission_or_an_active_account(make_us
     denied = detail("You do not have permission to perform this action.")
     assert anonymous.post(TOKENS, headers=basic(stranger.username, "pw"), status=403) == denied
     inactive = make_user(superuser=True, active=False, password="pw")
-    assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail("User inactive")
+    assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail("Invalid username/password.")
 
 
 def test_a_password_opens_the_tokens_only(service: Service, anonymous: Api) -> None:
@@ -170,6 +235,29 @@ def test_keys_are_kept_hashed_and_sealed(service: Service, make_user: Any) -> No
     (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == keys.digest(account.token)))
     assert account.token not in row.key_sealed
     assert keys.sealer(service.settings["secret"]).decrypt(row.key_sealed.encode()).decode() == account.token
+
+
+def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) -> None:
+    secret = keys.new_key()
+    with pytest.raises(sa.exc.SQLAlchemyError) as raised, service.context() as context:
+        context.execute(sa.text("SELECT nothing FROM nowhere WHERE word = :word"), {"word": secret})
+    assert secret not in str(raised.value)
+
+
+def test_no_secret_is_anywhere_in_the_log(api: Api, anonymous: Api, make_user: Any, unique: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    key, password = keys.new_key(), unique() + unique()
+    made = api.post("/api/users/users/", {"username": unique(), "password": password})
+    body = {"key": key, "description": "x"}
+    api.post(TOKENS, body)
+    api.post(TOKENS, body, status=400)
+    api.get(TOKENS, {"key": key})
+    api.get(TOKENS, {"key__ic": key}, status=400)
+    api.patch(made["url"], {"password": password + "!", "username": "("}, status=400)
+    for header in ({"Authorization": f"Token {key}"}, basic(made["username"], password)):
+        anonymous.send("GET", TOKENS, headers=header)
+        anonymous.send("POST", TOKENS, b"{", headers=header)
+    assert key not in caplog.text and password not in caplog.text
 
 
 def test_no_secret_is_anywhere_in_the_database(api: Api, service: Service, unique: Any) -> None:

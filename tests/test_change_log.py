@@ -37,3 +37,12 @@ def test_a_note_is_named_after_what_the_log_calls_its_object(api: Api, unique: A
     note = api.post(f"{network['url']}notes/", {"note": "n"})
     assert network["display"] == f"{provider['name']} {network['name']}"
     assert note["slug"].startswith(f"{network['name']}-2")
+
+
+def test_what_has_no_nested_form_is_shown_by_its_name(api: Api, unique: Any) -> None:
+    field = api.post("/api/extras/custom-fields/", {"label": unique(), "slug": unique(), "type": "select", "content_types": ["dcim.site"]})
+    made = api.post("/api/extras/custom-field-choices/", {"field": field["id"], "value": "silver"})
+    (change,) = api.get(CHANGES, {"changed_object_id": made["id"]})["results"]
+    assert change["changed_object"] == "silver"
+    api.delete(made["url"])
+    assert [change["changed_object"] for change in api.get(CHANGES, {"changed_object_id": made["id"]})["results"]] == [None, None]

@@ -144,3 +144,10 @@ def test_a_proxy_is_believed_only_when_told(service: Service) -> None:
     with served(service.app, **options) as address:
         page = requests.get(f"{address}/api/extras/statuses/?limit=1", headers=headers, timeout=10).json()
         assert page["next"] == "https://netinv.example.net/api/extras/statuses/?limit=1&offset=1"
+
+
+def test_a_graphql_query_is_answered(client: Any, site: Any) -> None:
+    """As scripts and inventories send it."""
+    query = "query ($name: String!) { sites(name: $name) { id name status { name } } }"
+    found = client.graphql.query(query=query, variables={"name": site.name})
+    assert found.json == {"data": {"sites": [{"id": site.id, "name": site.name, "status": {"name": "Active"}}]}}

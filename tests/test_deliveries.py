@@ -71,6 +71,7 @@ def fail(service: Service, *keys: int) -> None:
 
 def words(service: Service) -> list[str]:
     """What the queue holds: names of tasks."""
+    work.settle(10)
     queue = work.queue(service.registry.settings["queue_url"])
     work.add_tasks(queue, service.engine, service.registry)
     return [task.name for task in queue.pending()]

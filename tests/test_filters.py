@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Service
+from netinv_core.contract import Api, Service, Unique
 
 TENANTS = "/api/tenancy/tenants/"
 TAGS = "/api/extras/tags/"
@@ -196,3 +196,18 @@ def test_lists_sort_by_code_point_nulls_where_they_belong(api: Api, unique: Any)
     api.post(TENANTS, [{"name": f"{word} {name}"} for name in names])
     shown = [item["name"].removeprefix(f"{word} ") for item in api.get(TENANTS, {"name__isw": word})["results"]]
     assert shown == sorted(names)
+
+
+def test_of_a_choice_that_is_one_value_the_last_counts(api: Api, unique: Unique) -> None:
+    links, word = "/api/extras/custom-links/", unique()
+    template = {"content_type": "dcim.site", "text": "a", "target_url": "b", "new_window": False}
+    api.post(links, [{**template, "name": f"{word} {button}", "button_class": button} for button in ("default", "link", "danger")])
+    for parameter, count in (("button_class", 1), ("button_class__n", 2)):
+        assert api.get(links, {"name__isw": word, parameter: ["default", "link"]})["count"] == count
+    assert api.get(links, {"name__isw": word, "button_class": ""})["count"] == 3
+
+
+def test_a_content_type_is_named_by_its_number(api: Api) -> None:
+    assert api.get("/api/extras/notes/", {"assigned_object_type_id": "abc"}, status=400) == {
+        "assigned_object_type_id": ["Select a valid choice. That choice is not one of the available choices."]
+    }

@@ -10,6 +10,7 @@ from netinv_core.contract import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 NOTES = "/api/extras/notes/"
+PERMISSIONS = "/api/users/permissions/"
 ALL = "view add change delete"
 DENIED = {"detail": "You do not have permission to perform this action."}
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
@@ -152,3 +153,31 @@ def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, t
 )
 def test_a_permission_says_what_and_on_what(api: Api, unique: Any, body: Any, refused: Any) -> None:
     assert api.post("/api/users/permissions/", {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], **body}, status=400) == refused
+
+
+def test_permissions_are_found_by_their_types(api: Api, make: Any, service: Service) -> None:
+    body = {"actions": ["view"], "constraints": None}
+    sites = make(PERMISSIONS, object_types=["dcim.site"], **body)
+    racks = make(PERMISSIONS, object_types=["dcim.rack", "dcim.device"], **body)
+    numbers = {label: found.id for label, found in service.registry.content_types.items()}
+    both = {"id": [sites["id"], racks["id"]]}
+    for site, rack in (("dcim.site", "dcim.rack"), (numbers["dcim.site"], numbers["dcim.rack"])):
+        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types": site})["results"]] == [sites["id"]]
+        assert api.get(PERMISSIONS, both | {"object_types": [site, rack]})["count"] == 2
+        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types__n": site})["results"]] == [racks["id"]]
+    assert api.get(PERMISSIONS, {"object_types": "zz"}, status=400) == {"object_types": ["“zz” is not a valid value."]}
+    for unknown in ("99999999", "dcim.nothing"):
+        told = f"Select a valid choice. {unknown} is not one of the available choices."
+        assert api.get(PERMISSIONS, {"object_types": unknown}, status=400) == {"object_types": [told]}
+
+
+def test_groups_are_named_by_numbers(api: Api, unique: Any) -> None:
+    body = {"username": unique(), "password": "pw"}
+    for wrong, kind in (("zz", "str"), ("00000000-0000-4000-8000-000000000000", "str"), (True, "bool"), (1.5, "float"), (None, "NoneType"), ([1], "list")):
+        told = [f"Incorrect type. Expected pk value, received {kind}."]
+        assert api.post("/api/users/users/", body | {"groups": [wrong]}, status=400) == {"groups": told}
+    for unknown in (10**9, 10**18, -1):
+        told = [f'Invalid pk "{unknown}" - object does not exist.']
+        assert api.post("/api/users/users/", body | {"groups": [unknown]}, status=400) == {"groups": told}
+    group = api.post("/api/users/groups/", {"name": unique()})
+    assert [shown["id"] for shown in api.post("/api/users/users/", body | {"groups": [str(group["id"])]})["groups"]] == [group["id"]]

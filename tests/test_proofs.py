@@ -57,6 +57,7 @@ def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(house: H
         house.hook(receiver, TENANT)
         house.worker()
         dying, ledger = house.service("after-commit"), Ledger()
+        house.idle()
         name = uuid.uuid4().hex
         with pytest.raises(requests.RequestException):
             house.ask("POST", TENANTS, {"name": name, "description": "made"})

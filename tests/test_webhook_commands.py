@@ -56,6 +56,7 @@ def run(service: Service, tmp_path: Path) -> Any:
         environment = Environment(str(ini))
         done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(webhooks, words, input=answer, obj=environment)
         environment.engine.dispose()
+        work.settle(10)
         assert done.exit_code == status, f"{done.output}{done.exception}"
         return done.output
 

@@ -108,6 +108,11 @@ class House:
         found: list[dict[str, Any]] = self.inside.api.get("/api/extras/webhook-deliveries/", {"limit": 0, **query})["results"]
         return found
 
+    def idle(self) -> None:
+        """Waits until the worker has done what it was called for when processes started."""
+        until(lambda: len(self.queue) == 0)
+        time.sleep(1)
+
     def settled(self, seconds: float = PATIENCE, **query: Any) -> None:
         """Waits until nothing is queued any more."""
         until(lambda: self.inside.api.get("/api/extras/webhook-deliveries/", {"state": "queued", "limit": 1, **query})["count"] == 0, seconds)

@@ -16,7 +16,6 @@ from typing import Any
 import waitress
 
 from netinv_core import service, work
-from netinv_core import settings as known_settings
 from netinv_extras.outbox import Outbox
 from netinv_extras.sending import Sender
 
@@ -41,10 +40,10 @@ def main(kind: str, text: str, fault: str = "") -> None:
         print(server.effective_port, flush=True)
         server.run()
         return
-    known = known_settings.read(settings)
+    known, packages = service.read_settings(settings)
     engine = service.engine_for(known)
     huey = work.queue(known["queue_url"])
-    work.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known))
+    work.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
     _break(fault)
     print("ready", flush=True)
     huey.create_consumer(workers=2, worker_type="thread").run()

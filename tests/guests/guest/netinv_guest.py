@@ -2,17 +2,20 @@
 
 import click
 import sqlalchemy as sa
+from pyramid.response import Response
 
 from netinv_core.app import App
 from netinv_core.changes import ObjectChange
 from netinv_core.errors import Invalid
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
-from netinv_core.read import filters, paths
+from netinv_core.http.renditions import Rendition
+from netinv_core.read import filters, pages, paths
 from netinv_core.resource import computed
 from netinv_core.work import Task
 from netinv_core.write.delete import Dependents
 from netinv_extras.context_scopes import Scope
+from netinv_extras.secrets import Provider
 
 TARGET = "tenancy.tenant"
 seeded = []
@@ -64,6 +67,33 @@ def netinv_relations(registry, endpoint):
         return table.c.description.in_(sa.select(other.c.description).where(other.c.id.in_(ids)))
 
     return {"namesake": paths.Relation(lambda: endpoint, those, lambda table: sa.true())}
+
+
+@hookimpl
+def netinv_graphql_fields(registry, endpoint):
+    """``whisper``: the name in small letters, for GraphQL alone."""
+    return [computed("whisper", str.lower, "name", openapi={"type": "string"})] if endpoint.label == TARGET else []
+
+
+@hookimpl
+def netinv_secret_providers(registry):
+    """A vault that knows one word, and breaks when asked for another."""
+
+    def read(parameters):
+        return {"open": parameters["shelf"]}[parameters["word"]]
+
+    return {"vault": Provider("Vault", ("shelf", "word"), read)}
+
+
+@hookimpl
+def netinv_renditions(registry):
+    """``tally``: how many tenants the filters select, in another unit."""
+
+    def render(context, endpoint, value, parameters):
+        count, _ = pages.ids(context, endpoint, parameters, pages.Window(1, 0))
+        return Response(text=f"{count} {value}", content_type="text/plain")
+
+    return [Rendition("tally", render, lambda endpoint: endpoint.label == TARGET, "What to count in.")]
 
 
 @hookimpl
