@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import graphlib
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import alembic.command
@@ -81,9 +83,30 @@ def upgrade(engine: Engine, registry: Registry) -> None:
 def apply(engine: Engine, registry: Registry) -> None:
     """Applies every revision that is missing."""
     for app in _ordered(registry):
-        with engine.connect().execution_options(**{WRITING: True}) as connection:
+        with _changing_tables(engine) as connection:
             alembic.command.upgrade(_configuration(app, connection), "head")
+
+
+@contextmanager
+def _changing_tables(engine: Engine) -> Iterator[Connection]:
+    """A connection whose transaction is committed at the end.
+
+    SQLite changes a table by making it anew, with the rows, and dropping the old one, which would take along what refers to it: the
+    references are therefore checked at the end, all of them, and not on the way.
+    """
+    with engine.connect().execution_options(**{WRITING: True}) as connection:
+        plain = connection.connection.cursor() if engine.dialect.name == "sqlite" else None
+        if plain is not None:
+            plain.execute("PRAGMA foreign_keys=OFF")  # means nothing within a transaction
+        try:
+            yield connection
+            if plain is not None and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
+                raise LookupError(f"a row of {broken[0]} refers to one of {broken[2]} that is not there; nothing was changed")
             connection.commit()
+        finally:
+            connection.rollback()
+            if plain is not None:
+                plain.execute("PRAGMA foreign_keys=ON")
 
 
 def remove(engine: Engine, registry: Registry, app: App) -> None:
@@ -96,9 +119,8 @@ def remove(engine: Engine, registry: Registry, app: App) -> None:
     users = [other.name for other in _ordered(registry) if _label(app) in _referred(other)]
     if users:
         raise LookupError(f"the tables of {', '.join(users)} refer to those of {app.name}")
-    with engine.connect().execution_options(**{WRITING: True}) as connection:
+    with _changing_tables(engine) as connection:
         alembic.command.downgrade(_configuration(app, connection), "base")
-        connection.commit()
 
 
 def seed(engine: Engine, registry: Registry) -> None:

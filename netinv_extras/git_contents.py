@@ -1,4 +1,4 @@
-"""What a repository may provide, kind by kind: config contexts, their schemas, export templates. Another kind is another line of :data:`KINDS`."""
+"""What a repository may provide, kind by kind: config contexts, their schemas, export templates, jobs. Another kind is another line of :data:`KINDS`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from netinv_extras import git_files
 from netinv_extras.git_bringing import Bringing, Files, Sync, documents, known_members
 from netinv_extras.git_contexts import bring_contexts
 from netinv_extras.git_files import Fault
+from netinv_extras.git_jobs import bring_jobs
 
-CONTEXTS, SCHEMAS, TEMPLATES = "config_contexts", "config_context_schemas", "export_templates"
+CONTEXTS, SCHEMAS, TEMPLATES, JOBS = "config_contexts", "config_context_schemas", "export_templates", "jobs"
 _TEMPLATE_SUFFIXES = (".j2", ".jinja", ".jinja2")
 
 
@@ -69,4 +70,5 @@ KINDS = {
     "extras.configcontextschema": Kind(SCHEMAS, bring_schemas),
     "extras.configcontext": Kind(CONTEXTS, bring_contexts),
     "extras.exporttemplate": Kind(TEMPLATES, bring_templates),
+    "extras.job": Kind(JOBS, bring_jobs),
 }

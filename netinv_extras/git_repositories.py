@@ -92,6 +92,15 @@ local_contexts = sa.Table(
     sa.Column("object_id", sa.Uuid(), primary_key=True),
     sa.Column("repository_id", sa.Uuid(), sa.ForeignKey("extras_git_repository.id", ondelete="CASCADE"), nullable=False, index=True),
 )
+# The modules with jobs that a repository brought: the text of each, and its SHA-256 in hexadecimal.
+job_modules = sa.Table(
+    "extras_git_job_module",
+    Base.metadata,
+    sa.Column("repository_id", sa.Uuid(), sa.ForeignKey("extras_git_repository.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", Chars(100), primary_key=True),
+    sa.Column("digest", Chars(64), nullable=False),
+    sa.Column("code", LongText(), nullable=False),
+)
 _table, _sync = table_of(GitRepository), table_of(GitSync)
 
 

@@ -32,13 +32,12 @@ from netinv_extras import secrets
 from netinv_extras.git_bringing import Report, Sync
 from netinv_extras.git_command import GitError, Remote, Tree, fetch
 from netinv_extras.git_contents import KINDS
-from netinv_extras.git_repositories import PROVIDED, GitRepository, GitSync
+from netinv_extras.git_repositories import GitRepository, GitSync
 from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # of a transaction that the database gives up because of another one
 BRINGING = 600  # seconds, beside those that git has, after which a worker is taken for dead
-NOT_BROUGHT_IN = "The service brings in no {}."
 ACCESS = "HTTP(S)"
 Row = Mapping[str, Any]
 _repository, _sync = table_of(GitRepository), table_of(GitSync)
@@ -242,9 +241,6 @@ def _carry_out(context: Context, claimed: Claimed, tree: Tree) -> Report:
     for label, kind in KINDS.items():
         provided = label in claimed.repository["provided_contents"]
         kind.bring(work, {path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")})
-    for label in claimed.repository["provided_contents"]:
-        if label not in KINDS:
-            work.report.refuse("", NOT_BROUGHT_IN.format(PROVIDED[label]))
     amend(context, context.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
     context.journal.write(context)
     context.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), head=tree.head, error="", report=work.report.shown()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,17 +12,18 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped
 
 from netinv_core import changes, content_types
-from netinv_core.auth.identity import Identity
+from netinv_core.auth.identity import Identity, lock_configuration
 from netinv_core.context import Context
 from netinv_core.database import session_factory
-from netinv_core.model import Choices, Primary, column, document, required_text, slug, switch, table_of, text, unique_set
+from netinv_core.model import SET_NULL, Choices, Primary, Ref, column, document, required_text, slug, switch, table_of, text, to, unique_set
 from netinv_core.read import filters
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, VersionChange
 from netinv_core.write.amend import amend
 from netinv_core.write.draft import Draft
 from netinv_extras import job_catalog
-from netinv_extras.job_catalog import DESCRIBED, Found
+from netinv_extras.git_repositories import GitRepository
+from netinv_extras.job_catalog import DESCRIBED, Found, Key
 
 LABEL = "extras.job"
 SOURCES = Choices.of(("local", "Local"), ("git", "Git repository"), ("plugins", "Plugins"))
@@ -37,11 +39,12 @@ class Job(Primary):
 
     __tablename__ = "extras_job"
     __table_args__ = (
-        sa.UniqueConstraint("source", "module_name", "job_class_name", info={"early": False}),
+        sa.UniqueConstraint("source", "git_repository_id", "module_name", "job_class_name", name="uq_extras_job_class", info={"early": False}),
         unique_set("grouping", "name"),
     )
 
     source: Mapped[str] = column(length=16, read_only=True)
+    git_repository_id: Mapped[Ref | None] = to(GitRepository, on_delete=SET_NULL, hidden=True)
     module_name: Mapped[str] = column(length=100, read_only=True)
     job_class_name: Mapped[str] = column(length=100, read_only=True)
     grouping: Mapped[str] = required_text(255, "Human-readable grouping that this job belongs to")
@@ -95,9 +98,9 @@ jobs = Resource(
 @jobs.prepare
 def keep_to_the_class(context: Context, drafts: Sequence[Draft]) -> None:
     """What is not overridden is as the class says: other values are refused, and what was overridden goes back."""
-    classes = job_catalog.catalog(context.registry)
+    classes = job_catalog.catalog(context)
     for draft in drafts:
-        found = classes.get(path_of(draft.before))
+        found = classes.get(key_of(draft.before))
         own = found.described() if found is not None else {name: draft.before[name] for name in DESCRIBED}
         for name, override in OVERRIDES.items():
             if draft[override]:
@@ -119,43 +122,61 @@ def can_be_run(context: Context, drafts: Sequence[Draft]) -> None:
             draft.reject("approval_required", "A job that may have sensitive variables cannot require approval: its input would be kept in clear until then.")
 
 
-def path_of(row: Mapping[str, Any]) -> str:
-    """``source/module/class`` of a job, given its row or representation."""
-    return f"{row['source']}/{row['module_name']}/{row['job_class_name']}"
+def key_of(row: Mapping[str, Any]) -> Key:
+    """What tells the class of a job from all others, given the job's row."""
+    return row["source"], row["git_repository_id"], row["module_name"], row["job_class_name"]
+
+
+def path_of(row: Mapping[str, Any], found: Found | None) -> str:
+    """``source/module/class`` of a job, given its row and its class, when that is there."""
+    return found.path if found is not None else f"{row['source']}/{row['module_name']}/{row['job_class_name']}"
 
 
 def class_of(context: Context, row: Mapping[str, Any]) -> Found | None:
-    """The class of a job, given its row or representation; ``None`` when it is not there."""
-    return job_catalog.catalog(context.registry).get(path_of(row))
+    """The class of a job, given its row; ``None`` when it is not there."""
+    return job_catalog.catalog(context).get(key_of(row))
 
 
-def refresh(context: Context) -> dict[str, int]:
-    """Makes the rows agree with the classes that there are; how many were ``added``, ``changed`` and found ``gone``.
+@dataclasses.dataclass(frozen=True)
+class Refreshed:
+    """What tells those jobs apart that are new, that changed, and whose classes are not there any more."""
+
+    added: Sequence[Key]
+    changed: Sequence[Key]
+    gone: Sequence[Key]
+
+
+def refresh(context: Context) -> Refreshed:
+    """Makes the rows agree with the classes that there are; who does so at the same time waits.
 
     A class that appears is not enabled; the row of one that is gone stays, with what was overridden, until it is deleted.
     """
+    lock_configuration(context)
     endpoint, table = context.registry[LABEL], table_of(Job)
-    classes = job_catalog.catalog(context.registry)
-    rows = {path_of(row): dict(row) for row in context.execute(sa.select(table).order_by(table.c.id)).mappings()}
-    names = {(row["grouping"], row["name"]): path for path, row in rows.items()}
+    classes = job_catalog.catalog(context)
+    rows = {row["id"]: dict(row) for row in context.execute(sa.select(table).order_by(table.c.id)).mappings()}
+    ids = {key_of(row): key for key, row in rows.items()}
+    names = {(row["grouping"], row["name"]): key for key, row in rows.items()}
+    slugs = {row["slug"] for row in rows.values()}
     wanted: dict[Any, dict[str, Any]] = {}
     new = []
-    for path, found in classes.items():
-        row = rows.get(path)
+    for which, found in classes.items():
+        key = ids.get(which, which)
         values = {**found.described(), **found.kinds(), "installed": True}
-        if row is not None:
-            values |= {name: row[name] for name, override in OVERRIDES.items() if row[override]}
-        values["name"] = _free_name(names, path, values["grouping"], values["name"])
-        if row is None:
-            new.append(_row(found, values))
+        if which in ids:
+            values |= {name: rows[key][name] for name, override in OVERRIDES.items() if rows[key][override]}
+        values["name"] = _free_name(names, key, values["grouping"], values["name"])
+        if which in ids:
+            wanted[key] = values
         else:
-            wanted[row["id"]] = values
-    gone = {row["id"]: {"installed": False} for path, row in rows.items() if path not in classes and row["installed"]}
+            new.append(_row(found, _free_slug(slugs, found.slug), values))
+    gone = {key: {"installed": False} for key, row in rows.items() if key_of(row) not in classes and row["installed"]}
     changed = amend(context, endpoint, {**wanted, **gone})
     if new:
         _insert(context, endpoint, new)
     context.journal.write(context)
-    return {"added": len(new), "changed": len(changed) - len(gone), "gone": len(gone)}
+    added = [key_of(row) for row in new]
+    return Refreshed(added, [key_of(rows[key]) for key in changed if key in wanted], [key_of(rows[key]) for key in changed if key in gone])
 
 
 _found: weakref.WeakKeyDictionary[Registry, Any] = weakref.WeakKeyDictionary()
@@ -174,18 +195,29 @@ def find(engine: Engine, registry: Registry) -> None:
     _found[registry] = state
 
 
-def _free_name(names: dict[tuple[str, str], str], path: str, grouping: str, name: str) -> str:
+def _free_name(names: dict[tuple[str, str], Any], key: Any, grouping: str, name: str) -> str:
     """The name, or one with a number where another job of the grouping has it; takes it."""
     number, free = 1, name
-    while names.setdefault((grouping, free), path) != path:
+    while names.setdefault((grouping, free), key) != key:
         number += 1
         free = f"{name[:94]} ({number})"
     return free
 
 
-def _row(found: Found, values: Mapping[str, Any]) -> dict[str, Any]:
+def _free_slug(taken: set[str], slug: str) -> str:
+    """The slug, or one with a number where another job has it (that of a repository which is gone may); takes it."""
+    number, free = 1, slug
+    while free in taken:
+        number += 1
+        free = f"{slug[:310]}-{number}"
+    taken.add(free)
+    return free
+
+
+def _row(found: Found, slug: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a class that is new."""
-    return {"source": found.source, "module_name": found.module, "job_class_name": found.job.__name__, "slug": found.slug, **values}
+    source, repository, module, name = found.key
+    return {"source": source, "git_repository_id": repository, "module_name": module, "job_class_name": name, "slug": slug, **values}
 
 
 def _insert(context: Context, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:

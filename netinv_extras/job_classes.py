@@ -18,7 +18,8 @@ from netinv_core.model import table_of
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
 from netinv_extras import job_results, job_schedules
-from netinv_extras.installed_jobs import Job, path_of
+from netinv_extras.git_repositories import GitRepository
+from netinv_extras.installed_jobs import Job, key_of, path_of
 from netinv_extras.job_catalog import Found, catalog
 from netinv_extras.job_requests import TAKES, shown, start
 from netinv_extras.job_results import JobResult
@@ -28,14 +29,16 @@ _CLASS = {"type": "object", "additionalProperties": True}
 Row = Mapping[str, Any]
 
 
-def key_of(context: Context, request: Request) -> Any:
+def _named(context: Context, request: Request) -> Any:
     """The id of the job that the path of a class names.
 
     :raises NotFound: when there is none
     """
-    table = table_of(Job)
-    named = [table.c[name] == request.matchdict[name] for name in ("source", "module_name", "job_class_name")]
-    key = context.execute(sa.select(table.c.id).where(*named)).scalar()
+    table, repository = table_of(Job), table_of(GitRepository)
+    source, _, slug = request.matchdict["source"].partition(".")
+    named = [table.c.source == source, *(table.c[name] == request.matchdict[name] for name in ("module_name", "job_class_name"))]
+    named.append(repository.c.slug == slug if slug else table.c.git_repository_id.is_(None))
+    key = context.execute(sa.select(table.c.id).outerjoin_from(table, repository).where(*named)).scalar()
     if key is None:
         raise NotFound()
     return key
@@ -45,7 +48,7 @@ def key_of(context: Context, request: Request) -> Any:
 def run_class(request: Request) -> Response:
     """Has a job run that is named by the path of its class; answered with the class as versions before 1.3 know it."""
     context, endpoint = services.open_item(request, ("POST",), action="run")
-    key = key_of(context, request)
+    key = _named(context, request)
     result, schedule = start(context, endpoint, key, body_of(request))
     (found,) = _classes(context, [pages.rows(context, endpoint, [key], "run")[key]])
     found["result"] = shown(context, job_results.LABEL, result, "full")
@@ -58,7 +61,7 @@ def run_class(request: Request) -> Response:
 def show_class(request: Request) -> Response:
     """A job that is named by the path of its class, as versions before 1.3 know it."""
     context, endpoint = services.open_item(request, ("GET",))
-    key = key_of(context, request)
+    key = _named(context, request)
     row = pages.rows(context, endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()
@@ -75,14 +78,14 @@ def as_classes(context: Context, endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def _classes(context: Context, rows: list[Any]) -> list[dict[str, Any]]:
-    """Jobs by their classes, each with its last result: two statements, however many jobs."""
+    """Jobs by their classes, each with its last result: as many statements for many jobs as for one."""
     results = _last_results(context, [row["id"] for row in rows])
-    known = catalog(context.registry)
-    return [_as_class(context, row, known.get(path_of(row)), results.get(row["id"])) for row in rows]
+    known = catalog(context)
+    return [_as_class(context, row, known.get(key_of(row)), results.get(row["id"])) for row in rows]
 
 
 def _as_class(context: Context, row: Row, found: Found | None, result: Any) -> dict[str, Any]:
-    path = path_of(row)
+    path = path_of(row, found)
     return {
         "url": f"{context.base}/api/extras/jobs/{path}/",
         "id": path,

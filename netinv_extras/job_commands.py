@@ -9,13 +9,13 @@ from rich.table import Table
 
 from netinv_core.commands.environment import Environment
 from netinv_core.model import table_of
-from netinv_extras import installed_jobs
-from netinv_extras.installed_jobs import Job, path_of
+from netinv_extras import installed_jobs, job_catalog
+from netinv_extras.installed_jobs import Job, key_of, path_of
 
 
 @click.group()
 def jobs() -> None:
-    """See to the jobs that packages and the folder `netinv.jobs_root` bring."""
+    """See to the jobs that packages, the folder `netinv.jobs_root` and Git repositories bring."""
 
 
 @jobs.command("list")
@@ -25,8 +25,13 @@ def list_jobs(environment: Environment) -> None:
     table = table_of(Job)
     shown = Table("job", "name", "enabled", "installed", box=None, header_style="")
     with environment.context() as context:
+        classes = job_catalog.catalog(context)
         for row in context.execute(sa.select(table).order_by(table.c.source, table.c.module_name, table.c.job_class_name)).mappings():
-            shown.add_row(path_of(row), f"{row['grouping']}: {row['name']}", *("yes" if row[name] else "no" for name in ("enabled", "installed")))
+            shown.add_row(
+                path_of(row, classes.get(key_of(row))),
+                f"{row['grouping']}: {row['name']}",
+                *("yes" if row[name] else "no" for name in ("enabled", "installed")),
+            )
     Console().print(shown)
 
 
@@ -36,4 +41,4 @@ def refresh(environment: Environment) -> None:
     """Find the classes of jobs anew. Workers do so by themselves, within a minute."""
     with environment.context() as context:
         found = installed_jobs.refresh(context)
-    click.echo(", ".join(f"{count} {name}" for name, count in found.items()))
+    click.echo(f"{len(found.added)} added, {len(found.changed)} changed, {len(found.gone)} gone")

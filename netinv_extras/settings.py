@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from netinv_core.settings import Known, count, seconds, words
+from netinv_core.settings import Known, count, flag, seconds, words
 
 
 def targets(text: str) -> tuple[str, ...]:
@@ -31,6 +31,7 @@ known: Known = {
     "git_root": (str, "var/git"),
     "git_protocols": (protocols, ("https", "http", "ssh")),
     "git_allow": (targets, ()),
+    "git_jobs": (flag, False),
     "git_timeout": (seconds, 120.0),
     "graphql_max_depth": (int, 12),
     "graphql_max_ways": (int, 100),

@@ -323,11 +323,6 @@ def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: R
     assert owned(service.api, CONTEXTS, repository)[word]["data"] == {"from": "a"}
 
 
-def test_a_kind_that_is_not_brought_in_is_told(service: Service, remote: Remote, add: Any, synced: Any) -> None:
-    remote.write({"jobs/x.py": "raise SystemExit"})
-    assert synced(add(remote, provided_contents=["extras.job"]))["refused"] == [{"file": "", "reason": "The service brings in no jobs."}]
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

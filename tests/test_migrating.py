@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import uuid
 from pathlib import Path
+from typing import Any
 
 import alembic.command
 import pytest
@@ -69,6 +70,31 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
         assert stored[0] == f"Europe\x1f{key}\x1f" and stored[1].startswith(stored[0])
 
 
+def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> None:
+    """SQLite changes a table by dropping it once its rows are in another one; what refers to it goes with it unless that is seen to."""
+    with empty_database(tmp_path) as engine:
+        registry = registry_for(engine.dialect.name, {})
+        for app in migrating._ordered(registry):
+            with migrating._changing_tables(engine) as connection:
+                alembic.command.upgrade(migrating._configuration(app, connection), "extras_0013" if app.name == "extras" else "head")
+        with engine.begin() as connection:
+            job = _add(connection, "extras_job", id=uuid.uuid4(), source="local", module_name="tidy", job_class_name="Tidy")
+            _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=job)
+        migrating.upgrade(engine, registry)
+        with engine.connect() as connection:
+            assert connection.execute(sa.select(registry["extras.jobbutton"].table.c.job_id)).scalar() == job
+
+
+def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: Path) -> None:
+    """What is not guarded on the way is looked at in the end."""
+    with empty_database(tmp_path) as engine:
+        registry = registry_for(engine.dialect.name, {})
+        migrating.upgrade(engine, registry)
+        with pytest.raises((LookupError, sa.exc.IntegrityError)), migrating._changing_tables(engine) as connection:
+            _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=uuid.uuid4())
+        assert _count(engine, "extras_job_button") == 0
+
+
 def test_every_branch_goes_back_to_nothing(tmp_path: Path) -> None:
     """Taking the applications back one by one, those that others rest on last, leaves the core's tables alone."""
     with empty_database(tmp_path) as engine:
@@ -99,3 +125,20 @@ def test_an_application_that_others_rest_on_stays(tmp_path: Path, name: str) -> 
 def _count(engine: sa.Engine, table: str) -> int:
     with engine.connect() as connection:
         return connection.execute(sa.select(sa.func.count()).select_from(Base.metadata.tables[table])).scalar() or 0
+
+
+_PLAIN = {"JSON": "{}", "DATE": datetime.date(2026, 1, 1), "TIMESTAMP": datetime.datetime(2026, 1, 1), "DATETIME": datetime.datetime(2026, 1, 1)}
+
+
+def _add(connection: sa.Connection, name: str, **values: Any) -> uuid.UUID:
+    """A row of a table as the database has it, with something in every column that must not be null; gives its id."""
+    keys = [sa.Column(key, sa.Uuid(), primary_key=key == "id") for key in values if key.endswith("id")]
+    table = sa.Table(name, sa.MetaData(), *keys, autoload_with=connection)
+    for column in table.columns:
+        if not column.nullable and column.name not in values:
+            kind = type(column.type).__name__.upper()
+            text = "[]" if "TEXT" in kind else "x"  # JSON as well, where the database knows it as text
+            values[column.name] = _PLAIN.get(kind, text if "CHAR" in kind or "TEXT" in kind or "BLOB" in kind else 0)
+    connection.execute(sa.insert(table).values(**values))
+    found: uuid.UUID = values["id"]
+    return found
