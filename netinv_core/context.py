@@ -27,6 +27,22 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 
+_AFTERWARDS = "netinv: what is called after the commit"
+
+
+@event.listens_for(Session, "after_commit")
+def _committed(session: Session) -> None:
+    if _AFTERWARDS in session.info and session.get_nested_transaction() is None:
+        for function in session.info.pop(_AFTERWARDS).values():
+            function()
+
+
+@event.listens_for(Session, "after_rollback")
+def _rolled_back(session: Session) -> None:
+    if session.get_nested_transaction() is None:  # what was done before a savepoint stands
+        session.info.pop(_AFTERWARDS, None)
+
+
 @dataclasses.dataclass(eq=False)
 class Configuration:
     """What a unit of work knows of the configuration: the process's cache for the version that it began with, or ``None``, read anew each time.
@@ -68,31 +84,13 @@ class Context:
     naming: list[Names] | None = None
     _connection: sa.Connection | None = None
     _files: Files | None = None
-    _afterwards: dict[Any, Callable[[], None]] | None = None
 
     def after_commit(self, function: Callable[[], None], name: Any = None) -> None:
         """Has ``function`` called once the transaction is committed; when it is not, the function is forgotten.
 
         Of several functions with one ``name`` the last is called.
         """
-        if self._afterwards is None:
-            self._afterwards = {}
-            event.listen(self.session, "after_commit", self._committed)
-            event.listen(self.session, "after_rollback", self._rolled_back)
-        self._afterwards[name or object()] = function
-
-    def _committed(self, session: Session) -> None:
-        if session.get_nested_transaction() is None:
-            for function in self._forget():
-                function()
-
-    def _rolled_back(self, session: Session) -> None:
-        if session.get_nested_transaction() is None:  # what was done before a savepoint stands
-            self._forget()
-
-    def _forget(self) -> list[Callable[[], None]]:
-        found, self._afterwards = list((self._afterwards or {}).values()), {}
-        return found
+        self.session.info.setdefault(_AFTERWARDS, {})[name or object()] = function
 
     def configured(self, name: Any, load: Callable[[Context], Any]) -> Any:
         """What ``load`` finds in the configuration (resources that say so: ``configuration=True``), found once for a version of it.
