@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from netinv_core.context import Context
 from netinv_core.model import table_of
 from netinv_core.write.amend import amend
+from netinv_core.write.draft import Draft
 from netinv_extras import git_files, installed_jobs, job_catalog
 from netinv_extras.git_bringing import CREATED, DELETED, UNCHANGED, UPDATED, Files, Sync
 from netinv_extras.git_files import Fault
@@ -78,6 +79,16 @@ def _settle(sync: Sync, found: installed_jobs.Refreshed) -> None:
     for (_, repository, module, name), outcome in (there | outcomes).items():
         if repository == sync.repository["id"]:
             sync.report.settle(installed_jobs.LABEL, f"{module}/{name}", outcome)
+
+
+@git_repositories.effect
+def renames_the_paths_of_its_jobs(context: Context, drafts: Sequence[Draft]) -> None:
+    """The paths of a repository's jobs hold its slug."""
+    table = table_of(installed_jobs.Job)
+    for draft in drafts:
+        if not draft.new and draft.changed("slug"):
+            path = f"{job_catalog.GIT}.{draft['slug']}/" + table.c.module_name + "/" + table.c.job_class_name
+            context.write(sa.update(table).where(table.c.git_repository_id == draft.id).values(path=path))
 
 
 @git_repositories.departure

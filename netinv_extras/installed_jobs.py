@@ -34,7 +34,7 @@ OVERRIDES = {name: f"{name}_override" for name in DESCRIBED}
 class Job(Primary):
     """A class of work that users start. Whether it may be run (``enabled``) is said here; what is overridden is no longer taken from the class.
 
-    Time limits are in seconds, 0 stands for the settings'.
+    ``path`` is the one of the class, ``source/module/class``. Time limits are in seconds, 0 stands for the settings'.
     """
 
     __tablename__ = "extras_job"
@@ -47,6 +47,7 @@ class Job(Primary):
     git_repository_id: Mapped[Ref | None] = to(GitRepository, on_delete=SET_NULL, hidden=True)
     module_name: Mapped[str] = column(length=100, read_only=True)
     job_class_name: Mapped[str] = column(length=100, read_only=True)
+    path: Mapped[str] = column(length=320, hidden=True)
     grouping: Mapped[str] = required_text(255, "Human-readable grouping that this job belongs to")
     grouping_override: Mapped[bool] = switch(False)
     name: Mapped[str] = required_text(100, "Human-readable name of this job")
@@ -127,11 +128,6 @@ def key_of(row: Mapping[str, Any]) -> Key:
     return row["source"], row["git_repository_id"], row["module_name"], row["job_class_name"]
 
 
-def path_of(row: Mapping[str, Any], found: Found | None) -> str:
-    """``source/module/class`` of a job, given its row and its class, when that is there."""
-    return found.path if found is not None else f"{row['source']}/{row['module_name']}/{row['job_class_name']}"
-
-
 def class_of(context: Context, row: Mapping[str, Any]) -> Found | None:
     """The class of a job, given its row; ``None`` when it is not there."""
     return job_catalog.catalog(context).get(key_of(row))
@@ -162,7 +158,7 @@ def refresh(context: Context) -> Refreshed:
     new = []
     for which, found in classes.items():
         key = ids.get(which, which)
-        values = {**found.described(), **found.kinds(), "installed": True}
+        values = {**found.described(), **found.kinds(), "path": found.path, "installed": True}
         if which in ids:
             values |= {name: rows[key][name] for name, override in OVERRIDES.items() if rows[key][override]}
         values["name"] = _free_name(names, key, values["grouping"], values["name"])

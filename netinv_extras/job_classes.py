@@ -18,8 +18,7 @@ from netinv_core.model import table_of
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
 from netinv_extras import job_results, job_schedules
-from netinv_extras.git_repositories import GitRepository
-from netinv_extras.installed_jobs import Job, key_of, path_of
+from netinv_extras.installed_jobs import Job, key_of
 from netinv_extras.job_catalog import Found, catalog
 from netinv_extras.job_requests import TAKES, shown, start
 from netinv_extras.job_results import JobResult
@@ -34,11 +33,9 @@ def _named(context: Context, request: Request) -> Any:
 
     :raises NotFound: when there is none
     """
-    table, repository = table_of(Job), table_of(GitRepository)
-    source, _, slug = request.matchdict["source"].partition(".")
-    named = [table.c.source == source, *(table.c[name] == request.matchdict[name] for name in ("module_name", "job_class_name"))]
-    named.append(repository.c.slug == slug if slug else table.c.git_repository_id.is_(None))
-    key = context.execute(sa.select(table.c.id).outerjoin_from(table, repository).where(*named)).scalar()
+    table = table_of(Job)
+    path = "/".join(request.matchdict[name] for name in ("source", "module_name", "job_class_name"))
+    key = context.execute(sa.select(table.c.id).where(table.c.path == path).order_by(table.c.installed.desc(), table.c.id)).scalar()
     if key is None:
         raise NotFound()
     return key
@@ -85,7 +82,7 @@ def _classes(context: Context, rows: list[Any]) -> list[dict[str, Any]]:
 
 
 def _as_class(context: Context, row: Row, found: Found | None, result: Any) -> dict[str, Any]:
-    path = path_of(row, found)
+    path = row["path"]
     return {
         "url": f"{context.base}/api/extras/jobs/{path}/",
         "id": path,

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from netinv_core.commands.environment import Environment
 from netinv_core.model import table_of
-from netinv_extras import installed_jobs, job_catalog
-from netinv_extras.installed_jobs import Job, key_of, path_of
+from netinv_extras import installed_jobs
+from netinv_extras.installed_jobs import Job
 
 
 @click.group()
@@ -25,10 +25,9 @@ def list_jobs(environment: Environment) -> None:
     table = table_of(Job)
     shown = Table("job", "name", "enabled", "installed", box=None, header_style="")
     with environment.context() as context:
-        classes = job_catalog.catalog(context)
-        for row in context.execute(sa.select(table).order_by(table.c.source, table.c.module_name, table.c.job_class_name)).mappings():
+        for row in context.execute(sa.select(table).order_by(table.c.path, table.c.id)).mappings():
             shown.add_row(
-                path_of(row, classes.get(key_of(row))),
+                row["path"],
                 f"{row['grouping']}: {row['name']}",
                 *("yes" if row[name] else "no" for name in ("enabled", "installed")),
             )

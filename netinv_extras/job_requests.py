@@ -95,7 +95,7 @@ def start(context: Context, endpoint: Endpoint, key: Any, body: Any) -> tuple[uu
     schedule = _schedule(context, row, body.get("schedule"))
     data = job_input.read(context, found.job, body.get("data", {}))
     if schedule["interval"] != IMMEDIATELY or row["approval_required"]:
-        return None, _add_schedule(context, row, found, schedule, {"data": data, "commit": commit}, queue)
+        return None, _add_schedule(context, row, schedule, {"data": data, "commit": commit}, queue)
     made = job_results.row(context.registry, row, context.identity.user_id, data, commit=commit, at=context.now)
     job_results.ask_for(context, [made])
     return made["id"], None
@@ -172,7 +172,7 @@ def _faults(context: Context, row: Row, found: dict[str, Any], crontab: Any) -> 
     return errors
 
 
-def _add_schedule(context: Context, row: Row, found: Found, schedule: Row, kwargs: dict[str, Any], queue: str | None) -> uuid.UUID:
+def _add_schedule(context: Context, row: Row, schedule: Row, kwargs: dict[str, Any], queue: str | None) -> uuid.UUID:
     """Writes a schedule; it is looked at when its time has come."""
     interval, beginning, key = schedule["interval"], schedule["start_time"], uuid.uuid4()
     values = {
@@ -182,7 +182,7 @@ def _add_schedule(context: Context, row: Row, found: Found, schedule: Row, kwarg
         "job_model_id": row["id"],
         "task": job_schedules.TASK,
         "queue": queue,
-        "job_class": found.path,
+        "job_class": row["path"],
         "last_run_at": beginning - STEPS[interval] if interval in STEPS else None,
         "total_run_count": 0,
         "date_changed": context.now,

@@ -133,7 +133,7 @@ def row(
     return {
         "id": uuid.uuid4(),
         "created": at,
-        "name": f"{job['source']}/{job['module_name']}/{job['job_class_name']}",
+        "name": job["path"][:255],
         "job_model_id": job["id"],
         "obj_type": JOBS,
         "status": PENDING,

@@ -201,5 +201,15 @@ def test_versions_before_1_3_name_them_by_the_repository(service: Service, synce
     shown = service.api.get(f"{JOBS}git.{slug}/branches/NewBranch/", headers=old)
     assert (shown["id"], shown["name"], shown["vars"]) == (f"git.{slug}/branches/NewBranch", "NewBranch", {"code": "StringVar"})
     assert shown["id"] in [item["id"] for item in service.api.get(JOBS, headers=old)]
+    assert ran(service, jobs(service)["NewBranch"], code=service.unique())["name"] == f"git.{slug}/branches/NewBranch"
     service.api.get(f"{JOBS}git.elsewhere/branches/NewBranch/", headers=old, status=404)
     service.api.get(f"{JOBS}git/branches/NewBranch/", headers=old, status=404)
+
+
+def test_a_repository_that_is_renamed_renames_the_paths_of_its_jobs(service: Service, synced: Any) -> None:
+    repository = synced(files())["repository"]
+    old, slug = {"Accept": "application/json; version=1.2"}, service.unique()
+    service.api.patch(repository["url"], {"slug": slug})
+    assert service.api.get(f"{JOBS}git.{slug}/branches/NewBranch/", headers=old)["name"] == "NewBranch"
+    outcome = synced({"README.md": "more"})
+    assert (outcome["created"], outcome["deleted"], len(jobs(service))) == (0, 0, 1)
