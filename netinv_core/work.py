@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 NAME = "netinv"
+THREADS = 2  # tasks of one worker at once, unless it is told otherwise: what takes long keeps no message waiting
 PACE = 0.02  # seconds: whoever is awake finds what is put down meanwhile
 
 
@@ -188,8 +189,8 @@ class Embedded(Consumer):  # type: ignore[misc]
 
 
 def start_embedded(huey: Huey) -> Any:
-    """Starts a worker thread in this process."""
-    consumer = Embedded(huey, workers=1, worker_type="thread")
+    """Starts a worker in this process."""
+    consumer = Embedded(huey, workers=THREADS, worker_type="thread")
     consumer.start()
     log.info("worker embedded: queue %s", huey.storage_kwargs.get("filename") or huey.name)
     return consumer

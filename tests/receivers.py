@@ -54,7 +54,7 @@ class Receiver:
         with self._lock:
             self.received.append(request)
 
-    def wait(self, count: int, seconds: float = 10) -> list[Received]:
+    def wait(self, count: int, seconds: float = 60) -> list[Received]:
         """What was received, once it is at least so much."""
         deadline = time.monotonic() + seconds
         while len(self.received) < count and time.monotonic() < deadline:

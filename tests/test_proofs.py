@@ -66,7 +66,7 @@ def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(house: H
         ledger.note(tenant["id"], "made")
         assert receiver.received == []
         house.service()
-        receiver.wait(1, 30)
+        receiver.wait(1, 120)
         house.settled()
         ledger.check("service killed after COMMIT", receiver.received)
 
@@ -144,7 +144,7 @@ def test_a_broken_receiver_gets_its_messages_when_it_is_mended(house: House, kin
         house.worker()
         ledger = Ledger()
         words(house, ledger, objects=2, changes=1)
-        good.wait(len(ledger.committed), 30)
+        good.wait(len(ledger.committed), 120)
         ledger.check(f"good one beside {kind}", good.received)
         house.settled()
         assert {item["state"]["value"] for item in house.deliveries(webhook_id=broken)} == {"failed"}

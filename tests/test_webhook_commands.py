@@ -260,7 +260,7 @@ def listening(folder: Path, *options: str) -> Iterator[tuple[str, Any]]:
 
     def stop() -> str:
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
         output = printed.read_bytes().decode()
         assert output.endswith("stopped\n"), output
         return output

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from netinv_core import migrating
+from netinv_core import migrating, work
 from netinv_core.commands.environment import Environment
 from netinv_core.http import openapi as documents
 from netinv_core.http.versions import NEWEST, SUPPORTED
@@ -49,7 +49,7 @@ def _remove(environment: Environment, name: str) -> None:
 
 @click.command()
 @click.argument("ini", required=False)
-@click.option("--threads", default=2, show_default=True, help="How many tasks to run at once.")
+@click.option("--threads", default=work.THREADS, show_default=True, help="How many tasks to run at once.")
 @click.pass_obj
 def worker(environment: Environment, ini: str | None, threads: int) -> None:
     """Run background tasks until stopped.
