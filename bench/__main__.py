@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench import hooks, measures, report, world
 from bench.client import Client
-from bench.service import Service, postgresql
+from bench.service import Service, analyze, postgresql
 
 STARTS = 3
 
@@ -76,6 +76,7 @@ def _run(service: Service, progress: Progress, scale: int, clients: int, seconds
         starts.append(service.start())
         progress.advance(task)
     made = world.seed(open_client(), scale, lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total))
+    analyze(service.database)
     wanted = [measure for measure in measures.measures(made) if only.lower() in measure.name.lower()]
     results = []
     for n, measure in enumerate(wanted):

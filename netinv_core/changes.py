@@ -18,10 +18,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth.models import User
 from netinv_core.columns import Json
-from netinv_core.database import clock
 from netinv_core.fields import Field
 from netinv_core.masking import mask_change
 from netinv_core.model import SET_NULL, Base, Choices, Record, Ref, choice, column, known, now, table_of, to
+from netinv_core.recording import record
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -69,7 +69,7 @@ class ChangeNumbering(Base):
 
 @dataclasses.dataclass
 class Change:
-    """What happened to one object; see :class:`ObjectChange`. ``record`` is the id of its row, once that is written."""
+    """What happened to one object; see :class:`ObjectChange`. ``record`` is the id of its row, once there is one."""
 
     endpoint: Endpoint
     key: Any
@@ -126,23 +126,23 @@ class Journal:
             self.add(change)
 
     def write(self, context: Context) -> list[Change]:
-        """Writes the rows, in one statement, and forgets them; gives what was written."""
+        """Writes the rows, what follows them in the same statement where that is possible, and forgets them; gives what was written."""
         found, self._changes = list(self._changes.values()), {}
         recorded = [change for change in found if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
         if recorded:
             for change in recorded:
                 change.mask()
-            rows = [_row(context, change, position) for position, change in enumerate(recorded)]
-            context.write(sa.insert(table_of(ObjectChange)).values(time=clock(context.registry.dialect)), rows)
-            for change, row in zip(recorded, rows, strict=True):
-                change.record = row["id"]
-            context.registry.hooks.netinv_recorded(context=context, changes=recorded)
+            hooks = context.registry.hooks
+            followers = [follower for found in hooks.netinv_followers(context=context, changes=recorded) for follower in found]
+            record(context, table_of(ObjectChange), [_row(context, change, position) for position, change in enumerate(recorded)], followers)
+            hooks.netinv_recorded(context=context, changes=recorded)
         return found
 
 
 def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
+    change.record = uuid.uuid4()
     return {
-        "id": uuid.uuid4(),
+        "id": change.record,
         "user_id": context.identity.user_id,
         "user_name": context.identity.username,
         "request_id": context.request_id,

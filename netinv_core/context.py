@@ -157,7 +157,7 @@ class Context:
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows; a session that follows a transaction manager will then commit."""
-        if not statement.is_insert:  # new rows change none that is known
+        if not (statement.is_insert or statement.is_select):  # new rows change none that is known; what selects only adds some on the way
             self.forget()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)

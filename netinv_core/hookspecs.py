@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netinv_core.http.metrics import Sample
     from netinv_core.http.renditions import Rendition
     from netinv_core.read.filters import Filter
+    from netinv_core.recording import Follower
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.resource import Spec
     from netinv_core.work import Task
@@ -78,6 +79,11 @@ def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived
 @hookspec
 def netinv_commands() -> Mapping[str, Iterable[click.Command]]:  # type: ignore[empty-body]
     """Commands for the command line, by the group they belong to: ``netinv`` itself, or ``import``."""
+
+
+@hookspec
+def netinv_followers(context: Context, changes: Sequence[Change]) -> Iterable[Follower]:  # type: ignore[empty-body]
+    """Rows to be written along with the records of these changes, in their statement where the database allows it."""
 
 
 @hookspec

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 NAME = "netinv"
 THREADS = 2  # tasks of one worker at once, unless it is told otherwise: what takes long keeps no message waiting
-PACE = 0.02  # seconds: whoever is awake finds what is put down meanwhile
+PACE = 0.05  # seconds: whoever is awake finds what is put down meanwhile
 
 
 def queue(url: str) -> Huey:

@@ -18,6 +18,7 @@ from netinv_core.http.metrics import Sample
 from netinv_core.http.renditions import Rendition
 from netinv_core.model import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
+from netinv_core.recording import Follower
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec
 from netinv_core.work import Task
@@ -203,9 +204,14 @@ def netinv_seed(context: Context) -> None:
 
 
 @hookimpl
+def netinv_followers(context: Context, changes: Sequence[Change]) -> Iterable[Follower]:
+    """Deliveries for the webhooks that are to be told."""
+    return emission.followers(context, changes)
+
+
+@hookimpl
 def netinv_recorded(context: Context, changes: Sequence[Change]) -> None:
-    """Deliveries for the webhooks that are to be told, and runs of the jobs that are started by changes."""
-    emission.emit(context, changes)
+    """Runs of the jobs that are started by changes."""
     job_hooks.emit(context, changes)
 
 

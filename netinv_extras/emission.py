@@ -5,8 +5,7 @@ A delivery row is the whole promise: what is rolled back leaves none, and what i
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,8 +13,8 @@ import sqlalchemy as sa
 from netinv_core import work
 from netinv_core.changes import Change, ObjectChange
 from netinv_core.context import Context
-from netinv_core.database import among
 from netinv_core.model import table_of
+from netinv_core.recording import Follower
 from netinv_extras.deliveries import DELIVER, QUEUED, WebhookDelivery
 from netinv_extras.webhooks import EVENTS, Webhook, webhook_types
 
@@ -28,32 +27,18 @@ _enabled = (
     .where(_webhook.c.enabled)
     .distinct()
 )
-ROW = {
-    "webhook_id": _webhook.c.id,
-    "change_id": _change.c.id,
-    "event": _change.c.action,
-    "changed_object_type": _change.c.changed_object_type,
-    "changed_object_id": _change.c.changed_object_id,
-    "object_repr": _change.c.object_repr,
-    "request_id": _change.c.request_id,
-    "user_name": _change.c.user_name,
-    "time": _change.c.time,
-    "state": sa.literal(QUEUED),
-    "attempts": sa.literal(0),
-    "due": _change.c.time,
-}
 
 
-def emit(context: Context, changes: Sequence[Change]) -> None:
-    """Writes a delivery for each change and each webhook that is to be told of it, and has the worker look for them.
+def followers(context: Context, changes: Sequence[Change]) -> Sequence[Follower]:
+    """A delivery for each change and each webhook that is to be told of it, in the order of the changes; nothing when nobody is to be told.
 
-    One statement, whatever their number, and none when nobody is to be told. What decides is the webhook as it is at that moment; its row is
-    held, so that it does not go before the change is committed.
+    What decides is the webhook as it is at that moment; its row is held, so that it does not go before the change is committed.
     """
     told: Told = context.configured("webhooks", _told)
-    keys = [change.record for change in changes if (change.endpoint.label, change.action) in told]
-    if keys and write(context, _recorded(context.registry.dialect), {"keys": keys}):
-        work.wake(context, DELIVER)
+    if not any((change.endpoint.label, change.action) in told for change in changes):
+        return ()
+    _hold(context)
+    return (_deliveries,)
 
 
 def _told(context: Context) -> Told:
@@ -62,33 +47,52 @@ def _told(context: Context) -> Told:
     return frozenset((row["label"], action) for row in rows for action in EVENTS.values() if row[action])
 
 
-def matches(*columns: Any) -> Any:
+def row(change: Any) -> dict[str, Any]:
+    """The columns of a delivery, selected from webhooks and changes (:func:`matches`)."""
+    same = ("changed_object_type", "changed_object_id", "object_repr", "request_id", "user_name", "time")
+    found = {"webhook_id": _webhook.c.id, "change_id": change.c.id, "event": change.c.action, **{name: change.c[name] for name in same}}
+    return {**found, "state": sa.literal(QUEUED), "attempts": sa.literal(0), "due": change.c.time}
+
+
+def matches(*columns: Any, change: Any = _change) -> Any:
     """A select of recorded changes, each with every enabled webhook that is told of it."""
-    chosen = sa.or_(*(sa.and_(_change.c.action == action, _webhook.c[name]) for name, action in EVENTS.items()))
+    chosen = sa.or_(*(sa.and_(change.c.action == action, _webhook.c[name]) for name, action in EVENTS.items()))
     return (
         sa.select(*columns)
         .join_from(_webhook, webhook_types, webhook_types.c.owner_id == _webhook.c.id)
-        .join(_change, _change.c.changed_object_type == webhook_types.c.label)
+        .join(change, change.c.changed_object_type == webhook_types.c.label)
         .where(_webhook.c.enabled, chosen)
     )
 
 
-def writing(dialect: str, found: Any) -> Any:
-    """The statement that writes a delivery for each row of a select of :data:`ROW`; it holds the webhooks until the transaction ends."""
+def _writing(dialect: str, names: Sequence[str], found: Any) -> sa.Insert:
+    """The statement that writes a delivery for each row of a select; it holds the webhooks until the transaction ends."""
     if dialect != "mysql":  # there it would hold every row that the statement reads, changes of others among them
         found = found.with_for_update(read=True, key_share=True, of=_webhook)
-    statement = sa.insert(table_of(WebhookDelivery)).from_select(list(ROW), found, include_defaults=False)
+    statement = sa.insert(table_of(WebhookDelivery)).from_select(list(names), found, include_defaults=False)
     return statement.execution_options(preserve_rowcount=True)  # psycopg's cursor is closed by the time it is asked for
 
 
-def write(context: Context, statement: Any, parameters: Any = None) -> int:
-    """Writes deliveries with a statement of :func:`writing`, and gives how many."""
+def _hold(context: Context) -> None:
+    """Holds the webhooks where the statement that writes deliveries cannot."""
     if context.registry.dialect == "mysql":
         context.execute(sa.select(_webhook.c.id).where(_webhook.c.enabled).with_for_update(read=True))
-    return int(context.write(statement, parameters).rowcount)
 
 
-@functools.cache
-def _recorded(dialect: str) -> Any:
-    """The statement that writes the deliveries for the changes of a unit of work: their records are ``keys``."""
-    return writing(dialect, matches(*ROW.values()).where(among(dialect, _change.c.id)).order_by(_change.c.position))
+def write(context: Context, columns: Mapping[str, Any], found: Any) -> int:
+    """Writes a delivery for each row of a select of its columns, and gives how many."""
+    _hold(context)
+    return int(context.write(_writing(context.registry.dialect, list(columns), found)).rowcount)
+
+
+def _insert(dialect: str, recorded: Any) -> sa.Insert:
+    columns = row(recorded)
+    return _writing(dialect, list(columns), matches(*columns.values(), change=recorded).order_by(recorded.c.position))
+
+
+def _wrote(context: Context, count: int) -> None:
+    if count:
+        work.wake(context, DELIVER)
+
+
+_deliveries = Follower(_insert, _wrote)

@@ -60,8 +60,8 @@ def replay(context: Context, span: Span, behind: int) -> tuple[int, int, int]:
     numbers = context.execute(following).scalars().all()
     if not numbers:
         return behind, 0, 0
-    row = {**emission.ROW, "time": sa.literal(context.now, _change.c.time.type), "due": sa.literal(context.now, _change.c.time.type)}
+    row = {**emission.row(_change), "time": sa.literal(context.now, _change.c.time.type), "due": sa.literal(context.now, _change.c.time.type)}
     found = emission.matches(*row.values()).where(*conditions, _change.c.number <= numbers[-1]).order_by(_change.c.number)
-    written = emission.write(context, emission.writing(context.registry.dialect, found))
+    written = emission.write(context, row, found)
     work.wake(context, DELIVER)
     return numbers[-1], len(numbers), written

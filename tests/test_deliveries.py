@@ -127,7 +127,7 @@ def test_a_thousand_changes_are_told_in_the_statements_of_one(service: Service, 
     service.api.post("/api/dcim/manufacturers/", region(unique))
     with service.statements() as found:
         service.api.post("/api/dcim/manufacturers/", [region(unique) for _ in range(1000)])
-    assert len([statement for statement in found if statement.startswith("INSERT INTO extras_webhook_delivery")]) == 1
+    assert len([statement for statement in found if "INSERT INTO extras_webhook_delivery" in statement]) == 1
     assert [service.api.get(DELIVERIES, {"webhook": webhook["name"]})["count"] for webhook in webhooks] == [1001, 1001]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
@@ -181,6 +182,31 @@ def test_a_package_is_told_of_changes_in_their_transaction(installed: Callable[[
     ]
     assert api.post(TENANTS, {"name": f"{word} forbidden"}, status=400) == {"name": ["It is forbidden."]}
     assert api.get(TENANTS, {"name__ic": word})["count"] == 0
+
+
+def test_a_package_writes_rows_along_with_the_records_of_changes(installed: Callable[[str], Service], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside those of other packages, for as many changes as there are, and gone when the changes are."""
+    service = installed("guest")
+    api, word, guest = service.api, service.unique(), sys.modules["netinv_guest"]
+    body = {"name": word, "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://203.0.113.1/"}
+    hook = api.post("/api/extras/webhooks/", body)
+    guest.tally.create(service.engine)
+    monkeypatch.setattr(guest, "tallied", [])
+    try:
+        made = api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(1001)])
+        assert guest.tallied == [1001]
+        assert api.get("/api/extras/webhook-deliveries/", {"webhook": word})["count"] == 1001
+        changes = api.get("/api/extras/object-changes/", {"changed_object_id": made[-1]["id"]})["results"]
+        with service.engine.connect() as connection:
+            stored = dict(connection.execute(sa.select(guest.tally.c.name, guest.tally.c.change_id)).tuples().all())
+        assert (len(stored), str(stored[f"{word} 1000"])) == (1001, changes[0]["id"])
+        api.post(TENANTS, {"name": f"{word} forbidden"}, status=400)
+        api.post("/api/tenancy/tenant-groups/", {"name": word})
+        with service.engine.connect() as connection:
+            assert connection.execute(sa.select(sa.func.count()).select_from(guest.tally)).scalar() == 1001
+    finally:
+        guest.tally.drop(service.engine)
+        api.delete(hook["url"])
 
 
 def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], Service], tmp_path: Path) -> None:

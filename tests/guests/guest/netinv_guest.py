@@ -11,6 +11,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http.metrics import Sample
 from netinv_core.http.renditions import Rendition
 from netinv_core.read import filters, pages, paths
+from netinv_core.recording import Follower
 from netinv_core.resource import computed
 from netinv_core.work import Task
 from netinv_core.write.delete import Dependents
@@ -21,6 +22,8 @@ TARGET = "tenancy.tenant"
 seeded = []
 recorded = []
 counted = []
+tallied = None
+tally = sa.Table("guest_tally", sa.MetaData(), sa.Column("change_id", sa.Uuid()), sa.Column("name", sa.String(200)))
 
 
 @hookimpl
@@ -128,6 +131,21 @@ def netinv_context_scopes(registry):
 def netinv_seed(context):
     """Counts what there is, to show that it was asked."""
     seeded.append(context.execute(sa.select(sa.func.count()).select_from(ObjectChange.__table__)).scalar())
+
+
+@hookimpl
+def netinv_followers(context, changes):
+    """A row for the record of each change of a tenant, where somebody made the table for it."""
+
+    return [_rows] if tallied is not None and any(change.endpoint.label == TARGET for change in changes) else []
+
+
+def _tally(dialect, recorded):
+    chosen = sa.select(recorded.c.id, recorded.c.object_repr).where(recorded.c.changed_object_type == TARGET)
+    return sa.insert(tally).from_select(["change_id", "name"], chosen)
+
+
+_rows = Follower(_tally, lambda context, count: tallied.append(count))
 
 
 @hookimpl
