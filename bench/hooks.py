@@ -16,7 +16,7 @@ from bench.client import Client
 from bench.service import BIN, ENVIRONMENT, Service
 
 ROUNDS, SINGLE, BULK = 48, 20, 1000
-LIMIT = 120.0
+LIMIT, LOOK = 120.0, 1.0  # seconds; who looks takes time from who delivers
 TENANTS, DELIVERIES = "tenancy/tenants/", "extras/webhook-deliveries/"
 
 
@@ -86,7 +86,7 @@ def _queued(client: Client) -> int:
 
 
 def _delivered(service: Service, client: Client) -> float:
-    """Deliveries per second, from the first that a worker has sent until half a second before the last."""
+    """Deliveries per second, from the first that a worker has sent until the look before the last."""
     with service.log.open("ab") as log:
         command = [BIN / "netinv", "--config", service.ini, "worker"]
         worker = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
@@ -95,7 +95,7 @@ def _delivered(service: Service, client: Client) -> float:
         seen: list[tuple[float, int]] = []
         deadline = time.perf_counter() + LIMIT
         while left and time.perf_counter() < deadline:
-            time.sleep(0.25)
+            time.sleep(LOOK)
             left = _queued(client)
             if left < total:
                 seen.append((time.perf_counter(), left))

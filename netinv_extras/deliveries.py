@@ -54,15 +54,15 @@ class WebhookDelivery(Base):
     __tablename__ = "extras_webhook_delivery"
     __table_args__ = (
         sa.Index("ix_extras_webhook_delivery_waiting", "state", "webhook_id", "due", "id"),
-        sa.Index("ix_extras_webhook_delivery_lane", "webhook_id", "changed_object_id", "state", "id"),
+        sa.Index("ix_extras_webhook_delivery_object", "changed_object_id", "state", "id"),
     )
 
     id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True, info={"netinv": Column(read_only=True)})
-    webhook_id: Mapped[Ref] = to(Webhook, on_delete=CASCADE, index=False, read_only=True)
+    webhook_id: Mapped[Ref] = to(Webhook, on_delete=CASCADE, read_only=True)
     change_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
     event: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
     changed_object_type: Mapped[str] = column(Chars(100), read_only=True)
-    changed_object_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
+    changed_object_id: Mapped[uuid.UUID] = column(read_only=True)
     object_repr: Mapped[str] = column(Chars(200), read_only=True)
     request_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
     user_name: Mapped[str] = column(Chars(150), read_only=True)

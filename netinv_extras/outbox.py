@@ -31,14 +31,15 @@ _ready = sa.and_(_delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("n
 _first = sa.select(_delivery.c.id).where(_delivery.c.webhook_id == _webhook.c.id, _ready).order_by(_delivery.c.due, _delivery.c.id).limit(1).scalar_subquery()
 _asking = sa.select(_webhook).where(_first.is_not(None))
 _message = [_change.c[name].label(f"record_{name}") for name in ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")]
+# A lane is what waits for one object and one webhook. It is found by the object: with the webhook as a condition of its own, a planner that
+# knows nothing of the table (it was empty when it last looked) takes the index of all that wait for as good, and reads the whole queue.
 # What follows a delivery in its lane cannot be sent before it: let nobody look at it.
 _lane_waits = (
     sa.update(_delivery)
     .where(
-        _delivery.c.webhook_id == sa.bindparam("webhook"),
         _delivery.c.changed_object_id == sa.bindparam("changed"),
         _delivery.c.state == QUEUED,
-        _delivery.c.due < sa.bindparam("again"),
+        sa.case((_delivery.c.webhook_id == sa.bindparam("webhook"), _delivery.c.due)) < sa.bindparam("again"),
     )
     .values(due=sa.bindparam("again"))
 )
@@ -111,8 +112,7 @@ class Outbox:
             keys = list(connection.execute(_candidates(wanted, WINDOW), {"now": at}).scalars())
             if not keys:  # so many changes of few objects wait that they hide all others
                 keys = list(connection.execute(_candidates(wanted, EVERY), {"now": at}).scalars())
-            locked = sa.select(_delivery.c.id).where(self._in(_delivery.c.id), _delivery.c.state == QUEUED, _free).with_for_update(skip_locked=True)
-            keys = list(connection.execute(locked, {"keys": keys, "now": at}).scalars()) if keys else []
+            keys = self._held(connection, keys, lambda row: row.claimed_until is None or row.claimed_until < at, skip_locked=True) if keys else []
             if not keys:
                 return []
             mark = sa.update(_delivery).where(self._in(_delivery.c.id)).values(claimed_by=self._worker, claimed_until=at + self._lease)
@@ -128,9 +128,8 @@ class Outbox:
     def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Writes outcomes down, and ends the claims; gives those that are of no account any more, because the claim was over or the delivery is gone."""
         with self._transaction() as connection:
-            mine = sa.select(_delivery.c.id).where(self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED)
             keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
-            held = set(connection.execute(mine.order_by(_delivery.c.id).with_for_update(), {"keys": keys}).scalars())
+            held = set(self._held(connection, keys, lambda row: row.claimed_by == self._worker))
             valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
             if valid:
                 connection.execute(sa.insert(_attempt), [_attempt_of(outcome) for outcome in valid])
@@ -143,6 +142,12 @@ class Outbox:
                 waiting = [outcome for outcome in valid if outcome.claimed.delivery["id"] in later]
                 connection.execute(_lane_waits, [_lane_of(outcome, later[outcome.claimed.delivery["id"]]) for outcome in waiting])
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
+
+    def _held(self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
+        """Those of the deliveries that are queued and fit, locked. They are found by their keys alone: for more, planners may take another way."""
+        columns = (_delivery.c.id, _delivery.c.state, _delivery.c.claimed_by, _delivery.c.claimed_until)
+        statement = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id).with_for_update(skip_locked=skip_locked)
+        return [row.id for row in connection.execute(statement, {"keys": keys}) if row.state == QUEUED and fit(row)]
 
     def _end(self, connection: Connection, state: str, keys: list[int]) -> None:
         if keys:
@@ -172,8 +177,8 @@ def _candidates(wanted: Mapping[Any, int], window: int) -> Any:
     for webhook, count in wanted.items():
         columns = (_delivery.c.id, _delivery.c.webhook_id, _delivery.c.changed_object_id)
         due = sa.select(*columns).where(_delivery.c.webhook_id == webhook, _ready).order_by(_delivery.c.due, _delivery.c.id).limit(window).subquery()
-        lane = (_other.c.webhook_id == due.c.webhook_id, _other.c.changed_object_id == due.c.changed_object_id, _other.c.state == QUEUED)
-        oldest = sa.select(sa.func.min(_other.c.id)).where(*lane).scalar_subquery()
+        same = sa.case((_other.c.webhook_id == due.c.webhook_id, _other.c.id))
+        oldest = sa.select(sa.func.min(same)).where(_other.c.changed_object_id == due.c.changed_object_id, _other.c.state == QUEUED).scalar_subquery()
         parts.append(sa.select(sa.select(due.c.id).where(due.c.id == oldest).limit(count).subquery().c.id))
     return parts[0] if len(parts) == 1 else sa.union_all(*parts)
 

@@ -430,11 +430,11 @@ def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: 
         hook(receiver)
         with service.configured(queue_url=""):
             group(service)
-            assert len(_outbox(service, 2).claim(lambda row: 10)) == 1
+            assert len(_outbox(service, 8).claim(lambda row: 10)) == 1
         group(service)
         receiver.wait(1)
         assert len(receiver.received) == 1
-        receiver.wait(2, 30)
+        receiver.wait(2, 40)
 
 
 def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
