@@ -17,7 +17,7 @@ from netinv_core.database import among, clock
 if TYPE_CHECKING:
     from netinv_core.context import Context
 
-AT_ONCE = 1000  # records in one statement
+AT_ONCE = 10_000  # records in one statement
 
 
 @dataclasses.dataclass(frozen=True)
