@@ -56,6 +56,18 @@ def empty_database(folder: Any) -> Iterator[Engine]:
         server.dispose()
 
 
+def queue_in(folder: Path) -> str:
+    """Where the tasks of this pytest process wait: a Redis database of its own, counted from the one that ``NETINV_TEST_QUEUE`` names, or a file.
+
+    With a common one, the worker of one process would take the tasks of another, and do them on its own database.
+    """
+    named = os.environ.get("NETINV_TEST_QUEUE")
+    if not named:
+        return f"sqlite:///{folder / f'queue-{uuid.uuid4().hex[:6]}.sqlite'}"
+    server, _, first = named.rpartition("/")
+    return f"{server}/{int(first) + int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))}"
+
+
 def migrate(engine: Engine) -> None:
     """The tables and rows a service starts with."""
     migrating.upgrade(engine, registry_for(engine.dialect.name, {}))

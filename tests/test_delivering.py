@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import logging
-import os
 import threading
 import time
 import uuid
@@ -23,6 +22,7 @@ from netinv_extras.deliveries import WebhookDelivery
 from netinv_extras.delivering import GONE, Deliverer, deliver_now
 from netinv_extras.outbox import Outbox, Outcome
 from netinv_extras.webhooks import Webhook
+from tests.conftest import queue_in
 from tests.receivers import Received, Receiver, say
 
 GROUPS = "/api/tenancy/tenant-groups/"
@@ -391,7 +391,7 @@ def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, h
 @pytest.fixture
 def worker(service: Service, tmp_path: Path) -> Iterator[None]:
     """A worker in this process, on a real queue."""
-    url = os.environ.get("NETINV_TEST_QUEUE") or f"sqlite:///{tmp_path / 'queue.sqlite'}"
+    url = queue_in(tmp_path)
     with service.configured(queue_url=url):
         huey = work.queue(url)
         huey.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import os
 import time
 import uuid
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 import requests
 from proofs.house import House, Ledger, until
 
-from tests.conftest import empty_database, migrate
+from tests.conftest import empty_database, migrate, queue_in
 from tests.receivers import Received, Receiver
 
 TENANTS = "/api/tenancy/tenants/"
@@ -34,7 +33,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any
 def house(installation: tuple[Any, Path]) -> Iterator[House]:
     """An installation without processes, and without webhooks of other tests."""
     engine, folder = installation
-    queue = os.environ.get("NETINV_TEST_QUEUE") or f"sqlite:///{folder / f'queue-{uuid.uuid4().hex[:6]}.sqlite'}"
+    queue = queue_in(folder)
     with House(engine, folder, queue) as found:
         yield found
         for hook in found.inside.api.get("/api/extras/webhooks/", {"limit": 0})["results"]:

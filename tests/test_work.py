@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import time
 import uuid
 from pathlib import Path
@@ -17,6 +16,7 @@ from netinv_core.changes import ObjectChange
 from netinv_core.commands.main import cli
 from netinv_core.contract import Service, Unique
 from netinv_core.model import now, table_of
+from tests.conftest import queue_in
 
 SITES = "/api/dcim/sites/"
 
@@ -24,7 +24,7 @@ SITES = "/api/dcim/sites/"
 @pytest.fixture
 def queue_url(tmp_path: Path) -> str:
     """Where tasks wait."""
-    return os.environ.get("NETINV_TEST_QUEUE") or f"sqlite:///{tmp_path / 'queue.sqlite'}"
+    return queue_in(tmp_path)
 
 
 def _changes_of(service: Service, key: str) -> int:
