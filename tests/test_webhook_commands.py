@@ -248,7 +248,9 @@ def test_every_command_says_what_it_does(run: Any) -> None:
 @contextlib.contextmanager
 def listening(folder: Path, *options: str) -> Iterator[tuple[str, Any]]:
     """The address of a listener that runs in an empty folder, and a function that stops it and gives what it printed."""
-    command = [sys.executable, "-c", "from netinv_core.commands.main import cli; cli()", "webhook-listener", "--port", "0", *options]
+    # Who runs the tests in the background may have them, and what they start, ignore Ctrl-C.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{heeding}; from netinv_core.commands.main import cli; cli()", "webhook-listener", "--port", "0", *options]
     environment = {**os.environ, "HOOK_SECRET": "s3cret", "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1"}
     printed = folder / "printed"
     with printed.open("w") as file:
