@@ -132,15 +132,15 @@ class Journal:
         if recorded:
             for change in recorded:
                 change.mask()
+                change.record = uuid.uuid4()
             hooks = context.registry.hooks
-            followers = [follower for found in hooks.netinv_followers(context=context, changes=recorded) for follower in found]
+            followers = [follower for some in hooks.netinv_followers(context=context, changes=recorded) for follower in some]
             record(context, table_of(ObjectChange), [_row(context, change, position) for position, change in enumerate(recorded)], followers)
             hooks.netinv_recorded(context=context, changes=recorded)
         return found
 
 
 def _row(context: Context, change: Change, position: int) -> dict[str, Any]:
-    change.record = uuid.uuid4()
     return {
         "id": change.record,
         "user_id": context.identity.user_id,
