@@ -171,7 +171,7 @@ def flat_of(endpoint: Endpoint) -> Flat:
     for name, sql_column in endpoint.table.c.items():
         what = known(sql_column)
         held = not what.hidden if what.flat is None else what.flat
-        if held and not what.write_only and name != "id" and name not in endpoint.resource.omit:
+        if held and not what.write_only and (not what.confidential or what.masked is not None) and name != "id" and name not in endpoint.resource.omit:
             field = endpoint.fields.get(name)
             own = field.flat if field is not None and type(field).flat is not Field.flat else None
             written = held if callable(held) else own

@@ -90,6 +90,9 @@ class Column:
     the width and the height of the picture in it. ``shows`` is
     what a reference shows of its target after ``display, id, url``, where that is not its brief form. ``max_length`` bounds text whose
     column holds more. ``masked`` gives what the change log keeps of a value in place of it (:mod:`netinv_core.masking`).
+
+    ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a path, nested,
+    displayed, recorded, rendered by templates or read by GraphQL; the field of such a column shows no more than that there is a value.
     """
 
     kind: str = "value"
@@ -100,6 +103,7 @@ class Column:
     read_only: bool = False
     write_only: bool = False
     hidden: bool = False
+    confidential: bool = False
     minimum: int | None = None
     maximum: int | None = None
     min_length: int | None = None
@@ -223,8 +227,9 @@ def number(digits: int, places: int, help: str = "", **known: Any) -> MappedColu
 
 
 def secret(length: int = 255, help: str = "", **known: Any) -> MappedColumn[Any]:
-    """An optional text that is kept sealed (:func:`netinv_core.auth.keys.seal`): clear to who may view the object, masked in the change log."""
-    return column(LongText(), default="", kind="secret", blank=True, max_length=length, masked=mask, help=help, **known)
+    """An optional text, encrypted in the database (:func:`netinv_core.auth.keys.seal`) and shown to nobody: only whether there is one."""
+    options: dict[str, Any] = {"kind": "secret", "blank": True, "max_length": length, "confidential": True, "masked": mask, "help": help}
+    return column(LongText(), default="", **options, **known)
 
 
 def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any) -> MappedColumn[Any]:

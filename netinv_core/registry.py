@@ -121,6 +121,12 @@ class Endpoint:
     # -- reading
 
     @functools.cached_property
+    def exempt_by_name_only(self) -> bool:
+        """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not open this resource: it says so, or has confidential columns."""
+        resource = self.resource if self.resource.of is None else self.resource.of
+        return resource.exempt_by_name_only or any(known(column).confidential for column in self.table.c)
+
+    @functools.cached_property
     def ordering(self) -> tuple[Any, list[Any]]:
         """The order of lists, total: what to select from, and the resource's columns, then the id.
 

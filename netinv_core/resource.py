@@ -152,7 +152,9 @@ class Resource:
     ``change`` and ``delete`` that are offered; ``writable=False`` stands for none.
     ``configuration`` marks what processes cache; ``recorded`` says whether
     changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
-    documentation and tests where a field's type does not suggest one.
+    documentation and tests where a field's type does not suggest one. ``exempt_by_name_only`` keeps ``*`` in the setting
+    ``netinv.exempt_view_permissions`` from opening the resource to anyone: for accounts, credentials, logs and whatever else is nobody's
+    business by default. Resources with confidential columns are so anyway.
     """
 
     def __init__(
@@ -178,6 +180,7 @@ class Resource:
         configuration: bool = False,
         recorded: bool = True,
         basic: bool = False,
+        exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
         brief_fields: Sequence[Spec] = (),
         of: Resource | None = None,
@@ -206,6 +209,7 @@ class Resource:
         self.configuration = configuration
         self.recorded = recorded
         self.basic = basic
+        self.exempt_by_name_only = exempt_by_name_only
         self.example = dict(example or {})
         self.narrowing: Callable[[Context, Any], Any] | None = None
         self.restriction: Callable[[Context, str], bool] | None = None

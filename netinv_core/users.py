@@ -48,6 +48,7 @@ groups = Resource(
     search=["name"],
     recorded=False,
     configuration=True,
+    exempt_by_name_only=True,
 )
 
 users = Resource(
@@ -65,6 +66,7 @@ users = Resource(
     ],
     recorded=False,
     configuration=True,
+    exempt_by_name_only=True,
 )
 
 
@@ -114,6 +116,7 @@ tokens = Resource(
     search=["description"],
     recorded=False,
     basic=True,
+    exempt_by_name_only=True,
 )
 
 
@@ -192,6 +195,7 @@ permissions = Resource(
     recorded=False,
     configuration=True,
     example={"actions": ["view"]},
+    exempt_by_name_only=True,
 )
 
 

@@ -134,6 +134,7 @@ webhook_deliveries = Resource(
     ],
     writable=False,
     recorded=False,
+    exempt_by_name_only=True,
 )
 
 

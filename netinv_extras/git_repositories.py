@@ -139,6 +139,7 @@ git_repositories = Resource(
     omit=["tags"],
     filters=[filters.value("provided_contents", lookup="icontains", lookup_names=())],
     example={"remote_url": lambda number: f"https://git.example.com/{number}.git", "provided_contents": ["extras.exporttemplate"]},
+    exempt_by_name_only=True,
 )
 
 

@@ -93,6 +93,7 @@ jobs = Resource(
     filters=[filters.one_of("source", SOURCES, multiple=False)],
     versions=[VersionChange("1.3", listing=_as_classes)],
     writes=["change", "delete"],
+    exempt_by_name_only=True,
 )
 
 

@@ -52,6 +52,7 @@ job_buttons = Resource(
     fields=[labels("content_types", job_button_types, required=True, empty=False)],
     omit=["custom_fields", "computed_fields", "relationships"],
     example={"content_types": ["extras.secret"], "text": "Check {{ obj.name }}"},
+    exempt_by_name_only=True,
 )
 
 

@@ -50,6 +50,7 @@ job_hooks = Resource(
     filters=[filters.value("slug")],
     configuration=True,
     example={"content_types": ["extras.secret"], "type_create": True},
+    exempt_by_name_only=True,
 )
 
 

@@ -104,6 +104,7 @@ job_results = Resource(
     ],
     recorded=False,
     writes=["delete"],
+    exempt_by_name_only=True,
 )
 
 job_logs = Resource(
@@ -122,6 +123,7 @@ job_logs = Resource(
     ],
     writable=False,
     recorded=False,
+    exempt_by_name_only=True,
 )
 
 

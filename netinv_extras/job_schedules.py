@@ -87,6 +87,7 @@ scheduled_jobs = Resource(
     ],
     recorded=False,
     writes=["delete"],
+    exempt_by_name_only=True,
 )
 
 

@@ -52,4 +52,5 @@ object_changes = Resource(
     ],
     writable=False,
     recorded=False,
+    exempt_by_name_only=True,
 )

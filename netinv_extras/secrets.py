@@ -144,6 +144,7 @@ secrets = Resource(
     brief=["name", "slug"],
     search=["name", "slug", "description"],
     example={"provider": "environment-variable", "parameters": {"variable": "HOME"}},
+    exempt_by_name_only=True,
 )
 
 secrets_groups = Resource(
@@ -152,6 +153,7 @@ secrets_groups = Resource(
     brief=["name", "slug"],
     search=["name", "slug", "description"],
     fields=[pointing_back("secrets", "extras.secretsgroupassociation", "group_id")],
+    exempt_by_name_only=True,
 )
 
 
@@ -167,6 +169,7 @@ secrets_groups_associations = Resource(
     brief=["access_type", "secret_type", "secret"],
     order=["group.name", "access_type", "secret_type"],
     recorded=False,
+    exempt_by_name_only=True,
 )
 
 

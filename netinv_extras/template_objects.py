@@ -18,7 +18,6 @@ from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.errors import Denied
-from netinv_core.fields.sealed import Sealed
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
 
@@ -168,7 +167,7 @@ class Crowd:
         if field is None:
             labelled = self.endpoint.fields.get(name.removeprefix(_DISPLAY[0]).removesuffix(_DISPLAY[1])) if name.startswith(_DISPLAY[0]) else None
             return self._labels(labelled) if labelled is not None else self._beside(name)
-        if field.write_only or isinstance(field, Sealed):
+        if field.write_only or field.confidential:
             raise AttributeError(name)
         if isinstance(field, kinds.Reference):
             return self._referred(field)

@@ -78,6 +78,7 @@ webhooks = Resource(
     filters=[filters.flag("enabled")],
     configuration=True,
     example={"content_types": ["extras.secret"], "type_create": True, "payload_url": lambda number: f"https://receiver.example.com/{number}"},
+    exempt_by_name_only=True,
 )
 
 

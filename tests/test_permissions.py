@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_core.contract import Api, Service
+from netinv_core.model import known
 
 TENANTS = "/api/tenancy/tenants/"
 NOTES = "/api/extras/notes/"
@@ -134,6 +135,27 @@ def test_what_is_exempt_anyone_may_read(anonymous: Api, make_user: Any, configur
             assert stranger.post(TENANTS, {"name": "x"}, status=403) == DENIED
             anonymous.get(TENANTS, headers={"Authorization": "Token zz"}, status=403)
     assert anonymous.get(TENANTS, status=403) == NOT_GIVEN
+
+
+def test_a_star_opens_no_account_credential_or_log(service: Service, anonymous: Api, configured: Any) -> None:
+    by_name = {label for label, endpoint in service.registry.endpoints.items() if endpoint.exempt_by_name_only}
+    assert by_name >= {
+        *("auth.group", "users.user", "users.token", "users.objectpermission", "extras.objectchange"),
+        *("extras.webhook", "extras.webhookdelivery", "extras.secret", "extras.secretsgroup", "extras.secretsgroupassociation"),
+        *("extras.gitrepository", "extras.job", "extras.jobresult", "extras.joblogentry", "extras.scheduledjob", "extras.jobhook", "extras.jobbutton"),
+    }
+    with configured(exempt_view_permissions=("*",)):
+        for label, endpoint in service.registry.endpoints.items():
+            assert (anonymous.send("GET", f"{endpoint.path}?limit=1").status_int == 403) is (label in by_name), label
+        assert anonymous.get("/api/extras/object-changes/feed/", status=403) == NOT_GIVEN
+    with configured(exempt_view_permissions=("*", "extras.webhook")):
+        anonymous.get("/api/extras/webhooks/")
+        anonymous.get("/api/extras/webhook-deliveries/", status=403)
+
+
+def test_what_has_confidential_columns_is_open_by_name_only(service: Service) -> None:
+    for endpoint in service.registry.endpoints.values():
+        assert endpoint.exempt_by_name_only or not any(known(column).confidential for column in endpoint.table.c), endpoint.label
 
 
 def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, three: dict[str, Any]) -> None:

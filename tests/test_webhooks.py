@@ -122,12 +122,15 @@ def test_options_describe_it(api: Api) -> None:
 # -- secrets
 
 
-def test_a_secret_is_sealed_in_the_database_and_readable_to_who_may_view_it(service: Service, body: dict[str, Any]) -> None:
+def test_a_secret_is_encrypted_in_the_database_and_shown_to_nobody(service: Service, body: dict[str, Any]) -> None:
     made = service.api.post(WEBHOOKS, {**body, "secret": "s3cret"})
-    assert made["secret"] == service.api.get(made["url"])["secret"] == "s3cret"
+    assert made["secret"] == service.api.get(made["url"])["secret"] == MASK
     table = service.registry["extras.webhook"].table
     (stored,) = service.rows(sa.select(table.c.secret).where(table.c.id == _id(service, made)))[0]
     assert stored and "s3cret" not in stored
+    for written_back in ("PUT", "PATCH"):
+        assert service.api.send(written_back, made["url"], made, status=200).json["secret"] == MASK
+    assert service.rows(sa.select(table.c.secret).where(table.c.id == _id(service, made)))[0][0] == stored
     assert service.api.patch(made["url"], {"secret": ""})["secret"] == ""
     assert service.rows(sa.select(table.c.secret).where(table.c.id == _id(service, made)))[0][0] == ""
     assert service.api.get(WEBHOOKS, {"secret": "s3cret"}, status=400) == {"secret": ["Unknown filter field"]}
@@ -135,11 +138,20 @@ def test_a_secret_is_sealed_in_the_database_and_readable_to_who_may_view_it(serv
     assert refused(service.api, body, name=service.unique(), secret="é" * 256) == too_long
 
 
-def test_a_secret_that_was_sealed_otherwise_is_read_as_none(service: Service, body: dict[str, Any]) -> None:
+def test_the_mask_is_no_secret(api: Api, body: dict[str, Any]) -> None:
+    words = [f"{MASK} stands for a value that is not shown: give the value itself, or leave this field out."]
+    assert refused(api, body, secret=MASK) == {"secret": words}
+    made = api.post(WEBHOOKS, body)
+    assert made["secret"] == ""
+    assert api.patch(made["url"], {"secret": MASK}, status=400) == {"secret": words}
+
+
+def test_a_secret_that_was_encrypted_under_another_key_is_replaced(service: Service, body: dict[str, Any]) -> None:
     made = service.api.post(WEBHOOKS, {**body, "secret": "s3cret"})
     with service.configured(secret="another one, for this test only"):
-        assert service.registry["extras.webhook"].fields["secret"]._read("not sealed at all") == ""
-    assert service.api.get(made["url"])["secret"] == "s3cret"
+        assert service.registry["extras.webhook"].fields["secret"]._read("not sealed at all") is None
+        assert service.api.patch(made["url"], {"secret": "s3cret"})["secret"] == MASK
+    assert [record.action for record in changes_of(service, made)] == ["create", "update"]
 
 
 def test_the_change_log_says_that_a_secret_changed_and_not_what_it_is(service: Service, body: dict[str, Any]) -> None:

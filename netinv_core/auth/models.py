@@ -49,7 +49,7 @@ class User(Record):
         pattern_error="Enter a valid username. This value may contain only letters, numbers, and @/./+/-/_ characters.",
         help="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
     )
-    password: Mapped[str] = required_text(128, write_only=True)
+    password: Mapped[str] = required_text(128, write_only=True, confidential=True)
     first_name: Mapped[str] = text(150)
     last_name: Mapped[str] = text(150)
     email: Mapped[str] = email(label="Email address")
@@ -72,8 +72,8 @@ class Token(Record):
     user_id: Mapped[Ref] = to(User, on_delete=CASCADE, hidden=True)
     created: Mapped[datetime.datetime] = column(default=now, read_only=True)
     expires: Mapped[datetime.datetime | None] = column(default=None)
-    key_hash: Mapped[str] = column(length=64, unique=True, hidden=True)
-    key_sealed: Mapped[str] = column(length=255, hidden=True)
+    key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
+    key_sealed: Mapped[str] = column(length=255, hidden=True, confidential=True)
     write_enabled: Mapped[bool] = switch(True, "Permit create/update/delete operations using this key")
     description: Mapped[str] = text(200)
 

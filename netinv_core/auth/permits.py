@@ -20,12 +20,12 @@ USER = "$user"
 
 
 def exempt(endpoint: Endpoint) -> bool:
-    """Whether anyone may read this resource (the setting ``netinv.exempt_view_permissions``).
+    """True when anyone may read this resource (the setting ``netinv.exempt_view_permissions``).
 
-    Accounts and permissions are exempt only when named, not by ``*``.
+    ``*`` stands for every resource that is not exempt by name only.
     """
     names = endpoint.registry.settings.get("exempt_view_permissions", ())
-    return endpoint.label in names or ("*" in names and endpoint.app.name != "users")
+    return endpoint.label in names or ("*" in names and not endpoint.exempt_by_name_only)
 
 
 def check(context: Context, endpoint: Endpoint, action: str) -> None:

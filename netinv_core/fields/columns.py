@@ -45,6 +45,7 @@ def from_column(registry: Registry, attribute: str, column: Any, known: Column) 
         "help": known.help,
         "read_only": known.read_only,
         "write_only": known.write_only,
+        "confidential": known.confidential,
         "required": required,
         "nullable": bool(column.nullable),
         "attribute": attribute,

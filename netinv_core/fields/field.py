@@ -28,7 +28,8 @@ class Field:
     when ``include`` names them and shown in the answer to a write; ``attribute`` is the
     column that holds the value, when one does; ``merges`` says that the members of
     what is sent join those that are there; ``nested`` says whether the field is ``shown``, ``absent`` or
-    ``null`` where another resource refers to its own (``null`` in no list); what is ``confidential`` is shown by its own resource alone.
+    ``null`` where another resource refers to its own (``null`` in no list); a ``confidential`` field belongs to a
+    confidential column (:class:`netinv_core.model.Column`).
     """
 
     name: str

@@ -1,13 +1,15 @@
-"""The field of a column whose text is kept sealed."""
+"""The field of a column whose text is encrypted and shown to nobody."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+import colander
+
 from netinv_core.auth import keys
 from netinv_core.fields.values import Value
-from netinv_core.masking import mask
+from netinv_core.masking import MASK, mask
 from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.write import schema
 
@@ -15,22 +17,30 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.write.draft import Draft
 
+NO_SECRET = f"{MASK} stands for a value that is not shown: give the value itself, or leave this field out."
+
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Sealed(Value):
-    """A text that only the service can read in the database; what was sealed under another ``netinv.secret`` is read as none."""
+    """A text that is encrypted in the database: read as a mask when there is one, else as a blank text.
+
+    The mask written back leaves the text as it is. One that was encrypted under another ``netinv.secret`` cannot be used, and counts as another.
+    """
 
     registry: Registry
     confidential: bool = True
 
     def reader(self, plan: Plan, place: Place) -> Reader:
         index = plan.column(place, self.attribute)
-        return lambda row, page: self._read(row[index])
+        return lambda row, page: mask(row[index])
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         text, kept = schema.parse(self.node, value), draft.before.get(self.attribute, "")
-        draft.values[self.attribute] = kept if kept and self._read(kept) == text else keys.seal(self._key, text)
+        if text == MASK and not kept:
+            raise colander.Invalid(None, NO_SECRET)
+        unchanged = kept and (text == MASK or self._read(kept) == text)
+        draft.values[self.attribute] = kept if unchanged else keys.seal(self._key, text)
 
     def flat(self, shown: Any) -> Any:
         return mask(shown)
@@ -39,8 +49,8 @@ class Sealed(Value):
     def _key(self) -> str:
         return str(self.registry.settings.get("secret", ""))
 
-    def _read(self, sealed: str) -> str:
+    def _read(self, sealed: str) -> str | None:
         try:
             return keys.unseal(self._key, sealed)
         except ValueError:
-            return ""
+            return None

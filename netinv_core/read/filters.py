@@ -338,7 +338,7 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
             add(content_type(name, _labelled(field)))
         elif isinstance(field, fields.Many):
             add(key(name, name))
-        elif isinstance(field, fields.Value) and not field.write_only and field.known.kind not in ("json", "secret"):
+        elif isinstance(field, fields.Value) and not (field.write_only or field.confidential) and field.known.kind != "json":
             add(_for_type(name, field.attribute, field.python_type))
     for name in endpoint.backs:
         add(key(name, name))

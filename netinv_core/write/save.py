@@ -240,8 +240,8 @@ def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]
 
 
 def _with_masked(endpoint: Endpoint, shown: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A representation, and what nobody is shown but the change log masks: that such a value changed is a change too."""
-    hidden = {name: row.get(name) for name in endpoint.masked if name not in shown}
+    """A representation with the stored values of what the change log masks, by which it sees that one of them changed."""
+    hidden = {name: row.get(name) for name in endpoint.masked}
     return {**shown, **hidden} if hidden else shown
 
 
