@@ -62,6 +62,7 @@ class Context:
     objects that other objects are still being made for, both by table and id, until rows change that were there before;
     ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it;
     ``leaving`` holds the ids of what a running deletion takes along, by label; ``own`` marks what the service itself does because of the user;
+    ``revealed`` holds what only the answer to this request shows, such as the key of a new token, by the id of the object;
     ``naming`` collects what filters name where nothing is looked up (:meth:`asking_nothing`).
     """
 
@@ -80,6 +81,7 @@ class Context:
     journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
     made: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
+    revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     naming: list[Names] | None = None
     _connection: sa.Connection | None = None

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -125,6 +125,12 @@ class Endpoint:
         """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not open this resource: it says so, or has confidential columns."""
         resource = self.resource if self.resource.of is None else self.resource.of
         return resource.exempt_by_name_only or any(known(column).confidential for column in self.table.c)
+
+    @functools.cached_property
+    def confidential(self) -> frozenset[str]:
+        """The columns and fields whose values nobody is shown, and nobody may ask about (:class:`netinv_core.model.Column`)."""
+        columns = [name for name, column in self.table.c.items() if known(column).confidential]
+        return frozenset([*columns, *(name for name, field in self.fields.items() if field.confidential)])
 
     @functools.cached_property
     def ordering(self) -> tuple[Any, list[Any]]:
@@ -316,6 +322,24 @@ class Endpoint:
         for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
             self.filters.update((item.name, item) for item in found)
 
+    def refuse_confidential(self) -> None:
+        """Refuses a resource that displays, nests, sorts or searches by what is confidential.
+
+        :raises ValueError: naming the path
+        """
+        resource = self.resource
+        named = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.called, self.natural)
+        for path in filter(None, named):
+            if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
+                raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
+
+    def _is_confidential(self, steps: Sequence[str]) -> bool:
+        if len(steps) == 1:
+            return steps[0] in self.confidential
+        column = self.table.c.get(f"{steps[0]}_id")
+        target = self.registry.target(known(column).link) if column is not None else None
+        return steps[0] in self.confidential or (target is not None and target._is_confidential(steps[1:]))
+
 
 def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:
     """The sort expressions for a column, nulls where they belong on every database."""
@@ -400,7 +424,7 @@ class Registry:
     def freeze(self) -> Registry:
         """Completes every endpoint, now that all of them are known."""
         every = list(self.by_path.values())
-        for step in (Endpoint.build, Endpoint.meet, Endpoint.attach, Endpoint.complete):
+        for step in (Endpoint.build, Endpoint.meet, Endpoint.attach, Endpoint.complete, Endpoint.refuse_confidential):
             for endpoint in every if step is not Endpoint.meet else self.endpoints.values():
                 step(endpoint)
         return self

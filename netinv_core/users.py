@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core import fields as kinds
 from netinv_core.app import App
 from netinv_core.auth import keys
 from netinv_core.auth.models import (
     ConfigurationVersion,
     Group,
     ObjectPermission,
-    Token,
     User,
     permission_groups,
     permission_types,
@@ -27,12 +24,10 @@ from netinv_core.content_types import register
 from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http import roots
-from netinv_core.model import Column, table_of
+from netinv_core.model import table_of
 from netinv_core.read import filters
-from netinv_core.read.lookups import NUMBER
-from netinv_core.read.plan import Place, Plan, Reader
-from netinv_core.resource import Resource, Spec, count_of, labels, many
-from netinv_core.write import schema
+from netinv_core.resource import Resource, count_of, labels, many
+from netinv_core.tokens import tokens
 from netinv_core.write.draft import Draft
 
 
@@ -76,89 +71,6 @@ def hash_passwords(context: Context, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if "password" in draft.values:
             draft["password"] = keys.hash_password(draft["password"])
-
-
-@dataclasses.dataclass(eq=False, kw_only=True)
-class TokenKey(kinds.Field):
-    """A token's key: read by unsealing, written as 40 characters or made when blank."""
-
-    kind: str = "string"
-    node: Any = None
-    confidential: bool = True
-
-    def reader(self, plan: Plan, place: Place) -> Reader:
-        index = plan.column(place, "key_sealed")
-        cipher = keys.sealer(plan.registry.settings.get("secret", ""))
-        return lambda row, page: cipher.decrypt(row[index].encode()).decode()
-
-    def accept(self, draft: Draft, value: Any) -> None:
-        self._check_null(value)
-        draft.extra["key"] = schema.parse(self.node, value)
-
-    def options(self) -> dict[str, Any]:
-        return {**super().options(), "max_length": keys.KEY_LENGTH, "min_length": keys.KEY_LENGTH}
-
-
-def _token_key(registry: Any, endpoint: Any) -> kinds.Field:
-    known = Column(blank=True, min_length=keys.KEY_LENGTH)
-    node = schema.node("key", str, known, length=keys.KEY_LENGTH, digits=None)
-    return TokenKey(name="key", node=node, openapi={"type": "string", "minLength": keys.KEY_LENGTH, "maxLength": keys.KEY_LENGTH})
-
-
-tokens = Resource(
-    Token,
-    "tokens",
-    display=(lambda key, username: f"{key[-6:]} ({username})", "key", "user.username"),
-    brief=["key", "write_enabled"],
-    order=["created"],
-    fields=[Spec("key", _token_key)],
-    filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
-    search=["description"],
-    recorded=False,
-    basic=True,
-    exempt_by_name_only=True,
-)
-
-
-@tokens.filter("key", suffixes=["n"])
-def by_key(context: Context, table: Any, values: list[str], suffix: str) -> Any:
-    """Whole keys only: what is stored can be compared, not searched."""
-    found = table.c.key_hash.in_([keys.digest(value) for value in values])
-    return sa.not_(found) if suffix else found
-
-
-@tokens.narrow
-def own_tokens(context: Context, table: Any) -> Any:
-    """Everyone sees their own tokens only."""
-    return table.c.user_id == context.identity.user_id
-
-
-@tokens.restrict
-def those_who_write_tokens(context: Context, action: str) -> bool:
-    """A token is its user's, with the user's permissions; whether users make them is for the administrators to say."""
-    writers = context.registry.settings.get("token_writers", "permitted")
-    return action in ("view", "delete") or writers == "permitted" or (writers == "superusers" and context.identity.superuser)
-
-
-@tokens.prepare
-def seal_keys(context: Context, drafts: Sequence[Draft]) -> None:
-    """Gives a token its owner and a key, and keeps the key only hashed and sealed."""
-    cipher = keys.sealer(context.registry.settings.get("secret", ""))
-    digests: dict[str, Draft] = {}
-    for draft in drafts:
-        if draft.new:
-            draft["user_id"] = context.identity.user_id
-        key = draft.extra.get("key") or (keys.new_key() if draft.new else None)
-        if key is not None:
-            draft["key_hash"], draft["key_sealed"] = keys.digest(key), cipher.encrypt(key.encode()).decode()
-            if draft["key_hash"] in digests:
-                draft.reject("key", "Token with this Key already exists.")
-            digests[draft["key_hash"]] = draft
-    table = table_of(Token)
-    taken = context.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(digests)))) if digests else ()
-    for key_hash, holder in taken:
-        if holder != digests[key_hash].id:
-            digests[key_hash].reject("key", "Token with this Key already exists.")
 
 
 def by_type(context: Context, table: Any, values: list[str], lookup: str) -> Any:

@@ -13,6 +13,7 @@ from netinv_core.auth import keys
 from netinv_core.auth.models import Token, User
 from netinv_core.contract import Api, Service
 from netinv_core.model import Base
+from netinv_core.service import registry_for
 
 TOKENS = "/api/users/tokens/"
 TENANTS = "/api/tenancy/tenants/"
@@ -88,8 +89,7 @@ def test_a_deleted_token_is_no_longer_known(make_user: Any) -> None:
 def test_everyone_has_their_own_tokens_only(api: Api, make_user: Any) -> None:
     mine, other = make_user((ALL, "users.token")), make_user((ALL, "users.token"))
     (found,) = mine.api.get(TOKENS)["results"]
-    assert found["key"] == mine.token
-    assert found["display"] == f"{mine.token[-6:]} ({mine.username})"
+    assert found["display"] == f"{found['id'][:8]} ({mine.username})"
     for client in (api, other.api):
         client.get(f"{TOKENS}{found['id']}/", status=404)
         client.patch(f"{TOKENS}{found['id']}/", {"description": "x"}, status=404)
@@ -104,8 +104,65 @@ def test_a_key_is_made_or_given(make_user: Any) -> None:
     given = keys.new_key()
     assert mine.api.post(TOKENS, {"key": given})["key"] == given
     assert mine.api.post(TOKENS, {"key": given}, status=400) == {"key": ["Token with this Key already exists."]}
-    assert mine.api.post(TOKENS, {"key": "abc"}, status=400) == {"key": ["Ensure this field has at least 40 characters."]}
     mine.api.get(TOKENS, token=given)
+
+
+def test_a_given_key_is_forty_hexadecimal_digits_of_either_case(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    given = keys.new_key()
+    assert mine.api.post(TOKENS, {"key": given.upper()})["key"] == given
+    for sent in (given, given.upper()):
+        mine.api.get(TOKENS, token=sent)
+        assert mine.api.get(TOKENS, {"key": sent})["count"] == 1
+        assert mine.api.post(TOKENS, {"key": sent}, status=400) == {"key": ["Token with this Key already exists."]}
+    for wrong, words in (
+        ("abc", "Ensure this field has at least 40 characters."),
+        ("0" * 41, "Ensure this field has no more than 40 characters."),
+        ("g" * 40, "Enter 40 hexadecimal digits."),
+        ("\N{ARABIC-INDIC DIGIT ONE}" * 40, "Enter 40 hexadecimal digits."),
+        (["0" * 40], "Not a valid string."),
+    ):
+        assert mine.api.post(TOKENS, {"key": wrong}, status=400)["key"][0] == words
+    for blank in ("", None):
+        assert len(mine.api.post(TOKENS, {"key": blank})["key"]) == 40
+
+
+def test_a_key_is_in_the_answer_that_makes_the_token_and_nowhere_else(api: Api, make_user: Any, service: Service, unique: Any) -> None:
+    mine = make_user((ALL, "users.token"), ("add view", ["extras.note", "extras.objectchange"]))
+    made = mine.api.post(TOKENS, {"description": unique()})
+    several = mine.api.post(TOKENS, [{"description": unique()}, {"description": unique()}])
+    secrets = [item["key"] for item in (made, *several)]
+    for token in (mine.token, made["key"]):
+        answers = [mine.api.get(path, token=token) for path in (TOKENS, f"{TOKENS}?brief=1", made["url"], f"{TOKENS}?q={made['description']}")]
+        note = mine.api.post("/api/extras/notes/", {"assigned_object_type": "users.token", "assigned_object_id": made["id"], "note": "x"}, token=token)
+        answers += [note, mine.api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]}), mine.api.get(note["url"])]
+        assert not [key for key in [mine.token, *secrets] for hidden in (key, key[-6:], keys.digest(key)) if hidden in str(answers)]
+    assert mine.api.get(made["url"])["key"] is None
+    assert "key" not in mine.api.get(f"{TOKENS}?brief=1")["results"][0]
+
+
+def test_what_was_read_of_a_token_leaves_its_key_when_it_is_written_back(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    made = mine.api.post(TOKENS, {})
+    shown = mine.api.get(made["url"])
+    for method, body in (("PUT", shown), ("PATCH", shown), ("PATCH", {"key": ""}), ("PATCH", {"description": "x"}), ("PUT", {})):
+        assert mine.api.send(method, made["url"], body, status=200).json["key"] is None
+        mine.api.get(TOKENS, token=made["key"])
+    other = keys.new_key()
+    assert mine.api.patch(made["url"], {"key": other})["key"] is None
+    mine.api.get(TOKENS, token=other)
+    mine.api.get(TOKENS, token=made["key"], status=403)
+
+
+def test_a_read_only_token_learns_no_key_of_its_owner(make_user: Any) -> None:
+    mine = make_user((ALL, "users.token"))
+    reader = mine.api.post(TOKENS, {"write_enabled": False})["key"]
+    for path in (TOKENS, f"{TOKENS}?brief=1", f"{TOKENS}?include=key", f"{TOKENS}?q={mine.token}"):
+        assert mine.token not in str(mine.api.get(path, token=reader))
+    for name in ("key__ic", "key__isw", "key_hash", "key_hash__isw", "key__re"):
+        mine.api.get(TOKENS, {name: mine.token[:4]}, token=reader, status=400)
+    query = {"query": "{ tokens { id display key_hash } }"}
+    assert "Cannot query field" in str(mine.api.post("/api/graphql/", query, token=reader, status=400))
 
 
 def test_tokens_are_found_by_when_they_were_made_and_expire(make_user: Any) -> None:
@@ -230,11 +287,39 @@ def test_passwords_are_kept_as_argon2_hashes(api: Api, service: Service, unique:
     anonymous.post(TOKENS, headers=basic(name, "other"))
 
 
-def test_keys_are_kept_hashed_and_sealed(service: Service, make_user: Any) -> None:
+def test_of_keys_only_hashes_are_kept(service: Service, make_user: Any) -> None:
     account = make_user(superuser=True)
     (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == keys.digest(account.token)))
-    assert account.token not in row.key_sealed
-    assert keys.sealer(service.settings["secret"]).decrypt(row.key_sealed.encode()).decode() == account.token
+    assert set(row._mapping) == {"id", "user_id", "created", "expires", "key_hash", "write_enabled", "description"}
+    assert account.token not in str(row)
+
+
+@pytest.mark.parametrize(
+    ("label", "option", "value"),
+    [
+        ("users.user", "search", ["username", "password"]),
+        ("users.user", "order", ["-password"]),
+        ("users.user", "display", (str, "password")),
+        ("users.token", "brief", ["key"]),
+        ("users.token", "search", ["user.password:exact"]),
+        ("users.token", "natural", "key_hash"),
+    ],
+)
+def test_a_resource_that_shows_what_is_confidential_is_refused(monkeypatch: pytest.MonkeyPatch, label: str, option: str, value: Any) -> None:
+    endpoint = registry_for("sqlite", {})[label]
+    endpoint.refuse_confidential()
+    monkeypatch.setattr(endpoint.resource, option, value)
+    vars(endpoint).pop("natural", None)
+    with pytest.raises(ValueError, match="is confidential"):
+        endpoint.refuse_confidential()
+
+
+def test_no_constraint_or_filter_reaches_what_is_confidential(api: Api, make_user: Any) -> None:
+    """A permission with such a constraint grants nothing, wherever the path begins."""
+    account = make_user(("view", "users.user", {"password__startswith": "$"}), ("view", "users.token", {"user__password__isnull": False}))
+    assert account.api.get("/api/users/users/")["count"] == account.api.get(TOKENS)["count"] == 0
+    for name in ("password", "password__ic", "password__isw", "password__re"):
+        api.get("/api/users/users/", {name: "$"}, status=400)
 
 
 def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) -> None:

@@ -1,7 +1,7 @@
-"""Token keys and passwords: made, hashed, sealed.
+"""Token keys and passwords: made and hashed; texts that netinv itself must read again: encrypted.
 
-A key is found by its SHA-256 digest (160 random bits need no slow hash) and kept encrypted with a key derived from the
-setting ``netinv.secret``, so that its owner can read it again and a stolen database cannot be used.
+A token is found by the SHA-256 digest of its key, which is all that is stored of it: 160 random bits need no slow hash. What is encrypted (the
+secrets of webhooks, the tokens of Git repositories) is so with a key derived from the setting ``netinv.secret``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def new_key() -> str:
 
 
 def digest(key: str) -> str:
-    """What a key is found by."""
-    return hashlib.sha256(key.encode()).hexdigest()
+    """The SHA-256 digest that a key is found by; the case of its digits does not matter."""
+    return hashlib.sha256(key.lower().encode()).hexdigest()
 
 
 @functools.cache

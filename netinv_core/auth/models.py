@@ -65,7 +65,7 @@ class User(Record):
 
 
 class Token(Record):
-    """A key that a client sends; found by its hash, kept encrypted, shown to its owner."""
+    """A key that a client sends. Only its hash is stored, by which it is found."""
 
     __tablename__ = "core_token"
 
@@ -73,7 +73,6 @@ class Token(Record):
     created: Mapped[datetime.datetime] = column(default=now, read_only=True)
     expires: Mapped[datetime.datetime | None] = column(default=None)
     key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
-    key_sealed: Mapped[str] = column(length=255, hidden=True, confidential=True)
     write_enabled: Mapped[bool] = switch(True, "Permit create/update/delete operations using this key")
     description: Mapped[str] = text(200)
 

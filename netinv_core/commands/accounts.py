@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import secrets
+import string
 import uuid
 
 import click
@@ -113,9 +114,10 @@ def token() -> None:
 @click.option("--key", help="The key itself, 40 hexadecimal characters (to restore a token); made at random when not given.")
 @click.pass_obj
 def create_token(environment: Environment, username: str, read_only: bool, days: int | None, description: str, key: str | None) -> None:
-    """Make a token for USERNAME and print its key."""
-    if key is not None and (len(key) != keys.KEY_LENGTH or set(key) - set("0123456789abcdef")):
-        raise click.BadParameter("40 hexadecimal characters, please", param_hint="--key")
+    """Make a token for USERNAME and print its key, which is not shown again."""
+    key = key and key.lower()
+    if key is not None and (len(key) != keys.KEY_LENGTH or set(key) - set(string.hexdigits)):
+        raise click.BadParameter("Enter 40 hexadecimal digits.", param_hint="--key")
     with environment.context(username) as context:
         expires = now() + datetime.timedelta(days=days) if days is not None else None
         click.echo(make_token(context, context.identity.user_id, description, expires=expires, writes=not read_only, key=key))
@@ -125,29 +127,28 @@ def create_token(environment: Environment, username: str, read_only: bool, days:
 @click.argument("username")
 @click.pass_obj
 def list_tokens(environment: Environment, username: str) -> None:
-    """List the tokens of USERNAME by their last six characters."""
-    cipher = keys.sealer(environment.settings["secret"])
+    """List the tokens of USERNAME by the first eight digits of their ids; nobody can read a key again."""
     with environment.context(username) as context:
         mine = sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id).order_by(_tokens.c.created)
         for row in context.execute(mine):
-            key = cipher.decrypt(row.key_sealed.encode()).decode()
             expiry = f"expires {row.expires:%Y-%m-%d}" if row.expires else "does not expire"
-            click.echo(f"{key[-6:]}  {'read, write' if row.write_enabled else 'read only'}  {expiry}  {row.description}")
+            click.echo(f"{str(row.id)[:8]}  {'read, write' if row.write_enabled else 'read only'}  {expiry}  {row.description}")
 
 
 @token.command("revoke")
 @click.argument("username")
-@click.argument("ending")
+@click.argument("token")
 @click.pass_obj
-def revoke(environment: Environment, username: str, ending: str) -> None:
-    """Delete the token of USERNAME whose key ends in ENDING."""
-    cipher = keys.sealer(environment.settings["secret"])
+def revoke(environment: Environment, username: str, token: str) -> None:
+    """Delete the TOKEN of USERNAME: the beginning of its id, as listed, or the whole key."""
+    if len(token) < 4:
+        raise click.BadParameter("Give at least four digits of the id.", param_hint="TOKEN")
     with environment.context(username) as context:
         rows = context.execute(sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id)).all()
-        found = [row.id for row in rows if cipher.decrypt(row.key_sealed.encode()).decode().endswith(ending)]
-        if len(found) != 1:
-            raise click.ClickException(f"{len(found) or 'no'} tokens of {username} end in {ending!r}")
-        context.write(sa.delete(_tokens).where(_tokens.c.id == found[0]))
+        matches = [row.id for row in rows if str(row.id).startswith(token.lower()) or row.key_hash == keys.digest(token)]
+        if len(matches) != 1:
+            raise click.ClickException(f"{len(matches) or 'no'} tokens of {username} have an id that begins with this, or this key")
+        context.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
     click.echo("revoked")
 
 
@@ -156,14 +157,12 @@ def make_token(
 ) -> str:
     """Writes a token for a user; its key."""
     key = key or keys.new_key()
-    cipher = keys.sealer(context.registry.settings["secret"])
     values = {
         "id": uuid.uuid4(),
         "user_id": user_id,
         "created": now(),
         "expires": expires,
         "key_hash": keys.digest(key),
-        "key_sealed": cipher.encrypt(key.encode()).decode(),
         "write_enabled": writes,
         "description": description,
     }

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
+
+import sqlalchemy as sa
+
 from netinv_core import fields as kinds
+from netinv_core.changes import ObjectChange
 from netinv_core.contract.cases import Case, check
 from netinv_core.http import versions
 from netinv_core.http.services import ACTIONS
@@ -31,6 +36,32 @@ def a_list_is_paged_in_a_total_order(case: Case) -> None:
         page = following
     assert [item["id"] for item in found] == [item["id"] for item in whole["results"]]
     assert {item["id"] for item in found} == {item["id"] for item in made}
+
+
+def _confidential(endpoint: Endpoint) -> list[kinds.Field]:
+    return [field for field in endpoint.writable.values() if field.confidential] if endpoint.resource.writable else []
+
+
+@check(lambda endpoint: bool(_confidential(endpoint)))
+def what_is_confidential_is_not_shown_again(case: Case) -> None:
+    """Not by the object, its list and its brief form, nor by the change log; a value that is written back as it was read stays."""
+    endpoint, columns = case.endpoint, [column for column in case.endpoint.table.c if known(column).confidential]
+    secrets = {field.name: case.unique() + case.unique() for field in _confidential(endpoint) if isinstance(field, kinds.Value)}
+    made = case.api.post(case.path, {**case.body(), **secrets})
+    values = [*secrets.values(), *(made[f.name] for f in _confidential(endpoint) if f.name not in secrets and f.name in made)]
+    stored = case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(made["id"]))))
+    shown = case.read(made)
+    for name in (field.name for field in _confidential(endpoint) if field.name in shown):
+        shown = case.api.patch(case.at(made), {name: shown[name]})
+    assert case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(made["id"])))) == stored
+    told = [shown, case.list_of([made]), case.list_of([made], brief=1), case.api.options(case.at(made))]
+    told += [row._mapping for row in case.service.rows(sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(made["id"])))]
+    assert values and not [value for value in [*values, *stored[0]] if value and value in str(told)]
+    for field in _confidential(endpoint):
+        for name in (f"{field.name}__ic", f"{field.name}__isw", f"{field.attribute or field.name}__startswith", f"{field.name}__re"):
+            case.api.get(case.path, {name: "a"}, status=400)
+    for value in values:
+        assert not endpoint.resource.search or case.api.get(case.path, {"q": value})["count"] == 0
 
 
 def _sorted_naturally(endpoint: Endpoint) -> bool:

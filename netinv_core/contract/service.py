@@ -172,12 +172,11 @@ class Service:
         """A new account; each permission is ``(actions, label or labels[, constraints])``, actions as words."""
         key, name, user_id = keys.new_key(), self.unique(), uuid.uuid4()
         user = {"id": user_id, "username": name, "password": keys.hash_password(password) if password else "!"}
-        token = {"key_hash": keys.digest(key), "key_sealed": keys.sealer(self.settings["secret"]).encrypt(key.encode()).decode()}
         users: Any = User.__table__
         tokens: Any = Token.__table__
         with self.context() as context:
             context.write(sa.insert(users).values(**user, is_superuser=superuser, is_active=active))
-            context.write(sa.insert(tokens).values(**token, user_id=user_id, write_enabled=write_enabled, expires=expires))
+            context.write(sa.insert(tokens).values(key_hash=keys.digest(key), user_id=user_id, write_enabled=write_enabled, expires=expires))
         if groups:
             self.api.patch(f"/api/users/users/{user_id}/", {"groups": list(groups)})
         for actions, labels, *constraints in permissions:

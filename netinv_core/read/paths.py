@@ -181,6 +181,8 @@ def ends(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
 def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any]) -> Any:
     """A condition on ``table``: ``test`` holds for the column at the end of ``steps``."""
     head, rest = steps[0], steps[1:]
+    if head in endpoint.confidential:
+        raise UnknownPath(f"Cannot resolve keyword '{head}' into field.")
     if not rest:
         if head in ("id", "pk"):
             return test(table.c.id)
