@@ -90,6 +90,19 @@ class Timestamp(TypeDecorator[datetime.datetime]):
         return None if value is None else value.replace(tzinfo=datetime.UTC)
 
 
+def utc(moment: datetime.datetime) -> datetime.datetime:
+    """The instant in UTC; one without an offset is taken to be.
+
+    :raises ValueError: for an instant that lies outside of the calendar's years 1 to 9999 in UTC
+    """
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=datetime.UTC)
+    try:
+        return moment.astimezone(datetime.UTC)
+    except OverflowError:
+        raise ValueError("The date lies outside of the years 1 to 9999.") from None
+
+
 class Packed(TypeDecorator[bytes]):
     """At most ``length`` bytes that sort and range as bytes."""
 

@@ -19,6 +19,7 @@ from netinv_core.changes import Journal
 from netinv_core.database import options_for
 from netinv_core.files import Files
 from netinv_core.model import now
+from netinv_core.patterns import Budget
 
 if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
@@ -84,6 +85,7 @@ class Context:
     revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     naming: list[Names] | None = None
+    _pattern_budget: Budget | None = None
     _connection: sa.Connection | None = None
     _files: Files | None = None
 
@@ -110,6 +112,13 @@ class Context:
         if self._files is None:
             self._files = Files(pathlib.Path(self.registry.settings["media_root"]), self.session)
         return self._files
+
+    @property
+    def pattern_budget(self) -> Budget:
+        """The processor time left for the regular expressions and JSON schemas of users."""
+        if self._pattern_budget is None:
+            self._pattern_budget = Budget(self.registry.settings.get("pattern_timeout", 1.0))
+        return self._pattern_budget
 
     @property
     def connection(self) -> sa.Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import time
 import uuid
 from typing import Any
 
@@ -17,30 +18,43 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import TypeDecorator
 
+from netinv_core import patterns
 from netinv_core.columns import Timestamp
 
 WRITING = "netinv_writing"
+PATTERN_SECONDS = 1.0  # processor time that the regular expressions of one SQLite statement may take
+INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond
+_CLOCK = "netinv statement clock"
 
 
-def engine_from(url: str, **options: Any) -> Engine:
-    """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL."""
+def engine_from(url: str, statement_timeout: float = 0, **options: Any) -> Engine:
+    """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL.
+
+    The database cancels a statement after ``statement_timeout`` seconds, 0 for never; MySQL only a SELECT.
+    """
     address = _with_driver(make_url(url))
     options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode())
     options.setdefault("json_deserializer", _from_json)
     dialect = address.get_backend_name()
     if dialect == "postgresql":
         # Plans join many small tables: planning them anew takes longer than running them.
-        options.setdefault("connect_args", {"options": "-c timezone=UTC -c plan_cache_mode=force_generic_plan"})
+        limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
+        options.setdefault("connect_args", {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"})
     elif dialect in ("mysql", "mariadb"):
-        options.setdefault("connect_args", {"init_command": "SET time_zone = '+00:00'", "charset": "utf8mb4"})
+        options.setdefault("connect_args", {"init_command": f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}", "charset": "utf8mb4"})
         options.setdefault("isolation_level", "READ COMMITTED")
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
         options.setdefault("pool_pre_ping", False)
     engine = sa.create_engine(address, hide_parameters=True, **options)  # what is bound to a statement may be a secret, and errors are logged
     if dialect == "sqlite":
-        _prepare_sqlite(engine)
+        _prepare_sqlite(engine, statement_timeout)
     return engine
+
+
+def _mysql_limit(seconds: float) -> str:
+    """Assignments of the statement time limit: a comment that MariaDB alone executes, and one that MySQL 8 alone does."""
+    return f"/*M!100101 , max_statement_time = {seconds} */ /*!50708 , max_execution_time = {round(seconds * 1000)} */"
 
 
 def _from_json(stored: Any) -> Any:
@@ -53,8 +67,29 @@ def _with_driver(address: URL) -> URL:
     return address.set(drivername=drivers.get(address.drivername, address.drivername))
 
 
-def _prepare_sqlite(engine: Engine) -> None:
-    """WAL, enforced foreign keys, Unicode-aware ``lower`` and ``REGEXP``, and transactions that take the write lock first."""
+class _SqliteClock:
+    """Time limits of the statement that a SQLite connection is executing: of all of it, and of its regular expressions."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.start()
+
+    def start(self) -> None:
+        """Begins with a new statement."""
+        self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
+        self._patterns = patterns.Budget(PATTERN_SECONDS)
+
+    def is_over(self) -> bool:
+        """Tells SQLite to interrupt the statement."""
+        return time.monotonic() > self._end
+
+    def matches(self, pattern: str, value: Any, ignore_case: int) -> bool:
+        """The SQL function ``netinv_matches``."""
+        return value is not None and self._patterns.search(pattern, str(value), ignore_case=bool(ignore_case))
+
+
+def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
+    """WAL, enforced foreign keys, Unicode-aware ``lower``, ``netinv_matches``, and transactions that take the write lock first."""
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
@@ -65,16 +100,19 @@ def _prepare_sqlite(engine: Engine) -> None:
         connection.execute("PRAGMA busy_timeout=30000")
         connection.create_function("lower", 1, lambda s: s.lower() if isinstance(s, str) else s, deterministic=True)
         connection.create_function("concat_ws", -1, lambda joint, *parts: joint.join(p for p in parts if p is not None), deterministic=True)
-        connection.create_function("regexp", 2, _matches, deterministic=True)
+        clock = record.info[_CLOCK] = _SqliteClock(statement_timeout)
+        connection.create_function("netinv_matches", 3, clock.matches, deterministic=True)
+        if statement_timeout:
+            connection.set_progress_handler(clock.is_over, INSTRUCTIONS_BETWEEN_CHECKS)
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def execute(connection: Connection, *statement: Any) -> None:
+        connection.info[_CLOCK].start()
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get(WRITING)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-def _matches(pattern: str, value: Any) -> bool:
-    return value is not None and re.search(pattern, str(value)) is not None
 
 
 def session_factory(engine: Engine) -> sessionmaker[Session]:
@@ -136,19 +174,16 @@ _POSTGRES_WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}
 def matching(dialect: str, expression: Any, pattern: str, *, ignore_case: bool) -> ColumnElement[bool]:
     """``expression`` matches a regular expression (Python's syntax, what all three databases share of it).
 
-    :raises ValueError: when the pattern is not a regular expression
+    :raises ValueError: when the pattern is not a regular expression, or too long
     """
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"Invalid regular expression: {error}") from None
+    patterns.check(pattern)
     if dialect == "postgresql":
         shared = re.sub(r"\\[bBZz]|\\.", lambda m: _POSTGRES_WORDS.get(m.group(), m.group()), pattern, flags=re.S)
         operator = "~*" if ignore_case else "~"
         folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")  # the collation C folds and classifies ASCII only
         return folding.op(operator, is_comparison=True)(shared)
     if dialect == "sqlite":
-        return expression.op("REGEXP", is_comparison=True)(("(?i)" if ignore_case else "") + pattern)
+        return sa.func.netinv_matches(pattern, expression, int(ignore_case), type_=sa.Boolean) == 1
     flags = "(?i)" if ignore_case else "(?-i)"
     return expression.op("REGEXP", is_comparison=True)(flags + pattern)
 
@@ -173,9 +208,11 @@ def lock_rows(statement: Any) -> Any:
 # What the databases say of a regular expression that they do not take, and of a statement that is too much for them.
 _UNDECIDABLE = re.compile(
     r"regex|too many sql variables|expression tree is too large|parser stack overflow|number of parameters|stack depth limit|thread stack overrun"
-    r"|max_allowed_packet",
+    r"|max_allowed_packet|regular expression|user-defined function raised",
     re.I,
 )
+# SQLite; PostgreSQL; MariaDB; MySQL
+_TIMEOUT = re.compile(r"interrupted|due to statement timeout|max_statement_time exceeded|maximum statement execution time exceeded")
 
 
 def is_undecidable(error: Exception) -> bool:
@@ -183,3 +220,8 @@ def is_undecidable(error: Exception) -> bool:
     return isinstance(error, sa.exc.DataError | sa.exc.InterfaceError) or (
         isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError) and bool(_UNDECIDABLE.search(str(error)))
     )
+
+
+def is_timeout(error: Exception) -> bool:
+    """Tells the error of a statement that the database cancelled after ``netinv.statement_timeout``."""
+    return isinstance(error, sa.exc.OperationalError | sa.exc.InternalError) and bool(_TIMEOUT.search(str(error.orig)))

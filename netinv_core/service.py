@@ -50,16 +50,17 @@ def read_settings(settings: Mapping[str, str]) -> tuple[dict[str, Any], Packages
     return known_settings.read(settings, apps_of(packages[0])), packages
 
 
-def engine_for(settings: Mapping[str, Any]) -> Engine:
+def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
     """The engine for the setting ``netinv.database_url``."""
     url = settings["database_url"]
-    return engine_from(url) if url.startswith("sqlite") else engine_from(url, pool_size=settings["database_pool"], max_overflow=0)
+    pool = {} if url.startswith("sqlite") else {"pool_size": settings["database_pool"], "max_overflow": 0}
+    return engine_from(url, statement_timeout, **pool)
 
 
 def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
     """The WSGI application (``paste.app_factory``)."""
     known, packages = read_settings(settings)
-    engine = engine_for(known)
+    engine = engine_for(known, statement_timeout=known["statement_timeout"])
     app = make_app(engine, known, settings, packages)
     if known["queue_url"]:
         work.call_urgent(app.registry.netinv)

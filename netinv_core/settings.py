@@ -42,6 +42,11 @@ def seconds(text: str) -> float:
     return found
 
 
+def limit(text: str) -> float:
+    """Seconds; 0 or ``none`` for no limit."""
+    return 0.0 if text.strip().lower() in ("", "0", "none") else seconds(text)
+
+
 def _token_writers(text: str) -> str:
     """Who creates and changes tokens by the API, besides needing permission for it."""
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
@@ -52,6 +57,8 @@ Known = Mapping[str, tuple[Callable[[str], Any], Any]]
 OWN: Known = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
+    "statement_timeout": (limit, 30.0),
+    "pattern_timeout": (seconds, 1.0),
     "secret": (str, ""),
     "secret_file": (str, ""),
     "queue_url": (str, ""),

@@ -7,13 +7,13 @@ The values stand in each object's own row (``custom_field_data``, by slug); what
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core import patterns
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.model import (
@@ -53,8 +53,8 @@ def _is_pattern(value: Any) -> str:
     if len(found) > PATTERN_LENGTH:
         raise ValueError(f"Ensure this field has no more than {PATTERN_LENGTH} characters.")
     try:
-        re.compile(found)
-    except (re.error, RecursionError, OverflowError):
+        patterns.check(found)
+    except ValueError:
         raise ValueError(f"{found} is not a valid regular expression.") from None
     return found
 
@@ -180,7 +180,7 @@ def have_a_default_that_they_allow(context: Context, drafts: Sequence[Draft]) ->
     choices = _choices(context, [draft.id for draft in concerned if not draft.new and draft["type"] in SELECTIONS])
     for draft in concerned:
         try:
-            draft["default"] = Definition.of(draft, choices.get(draft.id, ())).cleaned(draft["default"])
+            draft["default"] = Definition.of(draft, choices.get(draft.id, ())).cleaned(draft["default"], context.pattern_budget)
         except ValueError as error:
             draft.reject("default", f'Invalid default value "{draft["default"]}": {error}')
 
@@ -194,8 +194,17 @@ def belong_to_selections(context: Context, drafts: Sequence[Draft]) -> None:
         if field.type not in SELECTIONS:
             draft.reject("field", f"custom field instance with id {field.id!r} does not exist.")
             draft.reject(ALL, "Custom field choices can only be assigned to selection fields.")
-        elif field.validation_regex and not re.search(field.validation_regex, draft["value"]):
-            draft.reject("value", f"Value must match regex {field.validation_regex} got {draft['value']}.")
+        elif field.validation_regex and (reason := _mismatch(context, field.validation_regex, draft["value"])) is not None:
+            draft.reject("value", reason)
+
+
+def _mismatch(context: Context, pattern: str, value: str) -> str | None:
+    """The error text for a choice that does not match its field's pattern; ``None`` when it does."""
+    try:
+        matches = context.pattern_budget.search(pattern, value)
+    except patterns.OutOfTime as error:
+        return str(error)
+    return None if matches else f"Value must match regex {pattern} got {value}."
 
 
 # -- what processes cache of them

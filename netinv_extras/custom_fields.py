@@ -11,6 +11,7 @@ import colander
 from netinv_core import fields as kinds
 from netinv_core.context import Context
 from netinv_core.http import versions
+from netinv_core.patterns import Budget
 from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec
@@ -89,7 +90,7 @@ def rule(endpoint: Endpoint) -> Rule:
                 given = _with_defaults(defined, given, sent=sent)
             if sent:
                 given = {slug: value for slug, value in given.items() if slug in defined or slug in kept}
-            values = _checked(draft, defined, given)
+            values = _checked(draft, defined, given, context.pattern_budget)
             if draft.new or COLUMN in draft.values:
                 draft[COLUMN] = values
 
@@ -101,8 +102,8 @@ def _with_defaults(defined: Definitions, given: dict[str, Any], *, sent: bool) -
     return {slug: field.default for slug, field in defined.items() if field.default is not None or not sent} | given
 
 
-def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as they are kept; says of the draft what is wrong with them."""
+def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
+    """The values as they are kept; rejects the draft for those that are not valid."""
     found = dict(given)
     for slug, field in defined.items():
         if slug not in given:
@@ -110,7 +111,7 @@ def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any]) -> di
                 draft.reject(ALL, f"Missing required custom field '{slug}'.")
             continue
         try:
-            found[slug] = field.cleaned(given[slug])
+            found[slug] = field.cleaned(given[slug], budget)
         except ValueError as error:
             draft.reject(ALL, f"Invalid value for custom field '{slug}': {error}")
     return found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from netinv_core.model import Choices
+from netinv_core.patterns import Budget
 
 TEXT, INTEGER, BOOLEAN, DATE, URL = "text", "integer", "boolean", "date", "url"
 SELECT, MULTI_SELECT, JSON, MARKDOWN = "select", "multi-select", "json", "markdown"
@@ -61,8 +62,8 @@ class Definition:
             choices=tuple(choices),
         )
 
-    def cleaned(self, value: Any) -> Any:
-        """The value as it is kept.
+    def cleaned(self, value: Any, budget: Budget) -> Any:
+        """The value as it is kept; ``budget`` bounds the matching of the field's pattern.
 
         :raises ValueError: saying what is wrong with it
         """
@@ -70,16 +71,14 @@ class Definition:
             raise ValueError("Required field cannot be empty.")
         if value is None or (value == "" and self.type != JSON):
             return None if self.type in _CLEANERS else value
-        clean: Callable[[Definition, Any], Any] = _CLEANERS.get(self.type, _text)
-        return clean(self, value)
-
-
-def _text(field: Definition, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("Value must be a string")
-    if field.regex and not re.search(field.regex, value):
-        raise ValueError(f"Value must match regex '{field.regex}'")
-    return value
+        clean = _CLEANERS.get(self.type)
+        if clean is not None:
+            return clean(self, value)
+        if not isinstance(value, str):
+            raise ValueError("Value must be a string")
+        if self.regex and not budget.search(self.regex, value):
+            raise ValueError(f"Value must match regex '{self.regex}'")
+        return value
 
 
 def _integer(field: Definition, value: Any) -> int:

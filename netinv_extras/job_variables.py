@@ -8,6 +8,9 @@ from typing import Any
 
 import netaddr
 
+from netinv_core.patterns import Budget
+
+PATTERN_SECONDS = 1.0  # processor time for matching one value
 REQUIRED = "This field is required."
 NO_CHOICE = "Select a valid choice. {} is not one of the available choices."
 _TRUE, _FALSE = {"true", "on", "yes", "1"}, {"false", "off", "no", "0"}
@@ -98,7 +101,7 @@ class StringVar(Variable):
             raise ValueError(f"Ensure this value has at most {_characters(self.max_length)} (it has {size}).")
         if self.min_length is not None and size < self.min_length:
             raise ValueError(f"Ensure this value has at least {_characters(self.min_length)} (it has {size}).")
-        if self.regex is not None and re.match(self.regex, found) is None:
+        if self.regex is not None and not Budget(PATTERN_SECONDS).search(self.regex, found, at_start=True):
             raise ValueError("Enter a valid value.")
         return found
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-from jsonschema import Draft7Validator
-from jsonschema.exceptions import SchemaError
-from referencing import Registry as References
-from referencing.exceptions import Unresolvable
 from sqlalchemy.orm import Mapped
 
 from netinv_core.context import Context
@@ -21,6 +15,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Rule, object_of
 from netinv_core.write.draft import Draft
 from netinv_core.write.uniqueness import unique_without
+from netinv_extras import json_schemas
 from netinv_extras.content_types import content_type_pair, type_label
 
 
@@ -72,26 +67,9 @@ def schemas_are_schemas(context: Context, drafts: Sequence[Draft]) -> None:
     """What is to validate data is a JSON Schema itself."""
     for draft in drafts:
         if draft.changed("data_schema"):
-            try:
-                Draft7Validator.check_schema(draft["data_schema"])
-            except SchemaError as error:
-                draft.reject("data_schema", error.message)
-
-
-@functools.lru_cache(maxsize=256)
-def _validator(schema: bytes) -> Draft7Validator:
-    """A validator for a schema. References to other documents lead nowhere: what users write makes netinv fetch nothing."""
-    return Draft7Validator(orjson.loads(schema), registry=References())
-
-
-def fault(data: Any, schema: Any) -> str | None:
-    """What is wrong with data in the eyes of a JSON Schema, first things first; ``None`` for nothing."""
-    try:
-        return next((error.message for error in _validator(orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)).iter_errors(data)), None)
-    except Unresolvable as error:
-        return f"The schema refers to something outside of it: {error.ref}"
-    except RecursionError:
-        return "The schema refers to itself without end."
+            reason = json_schemas.schema_fault(draft["data_schema"], context.pattern_budget)
+            if reason is not None:
+                draft.reject("data_schema", reason)
 
 
 def data_fits_its_schema(data: str, schema: str) -> Rule:
@@ -103,7 +81,7 @@ def data_fits_its_schema(data: str, schema: str) -> Rule:
         schemas = pages.rows_of(context, ConfigContextSchema, [draft[attribute] for draft in bound])
         for draft in bound:
             named = schemas[draft[attribute]]
-            wrong = fault(draft[data], named.data_schema)
+            wrong = json_schemas.data_fault(draft[data], named.data_schema, context.pattern_budget)
             if wrong is not None:
                 draft.reject(data, f"Validation using the JSON Schema {named.name} failed.", wrong)
 

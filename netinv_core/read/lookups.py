@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.columns import utc
 from netinv_core.database import lowered, matching
 
 Condition = Any
@@ -81,12 +82,13 @@ def convert(column: Any, value: Any) -> Any:
         raise ValueError("Enter a number.") from None
     try:
         if kind is datetime.datetime:
-            moment = datetime.datetime.fromisoformat(str(value).strip())
-            return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)
+            return utc(datetime.datetime.fromisoformat(str(value).strip()))
         if kind is datetime.date:
             return datetime.date.fromisoformat(str(value).strip())
     except ValueError:
         raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
+    if kind is bytes:
+        raise ValueError("Packed addresses are compared by the lookups of networks alone.")
     return str(value)
 
 
@@ -137,8 +139,18 @@ def _in(dialect: str, column: Any, value: Any) -> Condition:
     return column.in_([convert(column, item) for item in value])
 
 
-LOOKUPS: dict[str, Compare] = {
-    "exact": _exact,
+def _of_one_value(compare: Compare) -> Compare:
+    """The comparison for a single value: null, lists and objects are refused."""
+
+    def checked(dialect: str, column: Any, value: Any) -> Condition:
+        if value is None or isinstance(value, list | dict | tuple | set):
+            raise ValueError("A single value is required.")
+        return compare(dialect, column, value)
+
+    return checked
+
+
+_COMPARISONS: dict[str, Compare] = {
     "iexact": _iexact,
     "contains": _like("%", "%", fold=False),
     "icontains": _like("%", "%", fold=True),
@@ -152,6 +164,10 @@ LOOKUPS: dict[str, Compare] = {
     "gte": _ordered("__ge__"),
     "lt": _ordered("__lt__"),
     "lte": _ordered("__le__"),
+}
+LOOKUPS: dict[str, Compare] = {
+    "exact": _exact,
+    **{name: _of_one_value(compare) for name, compare in _COMPARISONS.items()},
     "in": _in,
     "isnull": lambda dialect, column, value: column.is_(None) if convert_flag(value) else column.is_not(None),
 }
@@ -186,9 +202,9 @@ def convert_flag(value: Any) -> bool:
 
     :raises ValueError: for any other word
     """
-    if value in (True, "true", "True", "1", "TRUE"):
+    if str(value) in ("true", "True", "1", "TRUE"):
         return True
-    if value in (False, "false", "False", "0", "FALSE"):
+    if str(value) in ("false", "False", "0", "FALSE"):
         return False
     raise ValueError("Enter true or false.")
 

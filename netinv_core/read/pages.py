@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permits
-from netinv_core.database import among, is_undecidable, literal, lock_rows
+from netinv_core.database import among, is_timeout, is_undecidable, literal, lock_rows
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import filters
 
@@ -96,6 +96,8 @@ def decidable() -> Iterator[None]:
     try:
         yield
     except sa.exc.DBAPIError as error:
+        if is_timeout(error):
+            raise Invalid.whole("The database cannot evaluate these filters in time.") from None
         if is_undecidable(error):
             raise Invalid.whole("The database cannot evaluate one of these filters.") from None
         raise

@@ -10,6 +10,7 @@ from typing import Any
 
 import colander
 
+from netinv_core.columns import utc
 from netinv_core.model import Choices, Column
 
 REQUIRED = "This field is required."
@@ -170,10 +171,9 @@ class DateTime(_Type):
 
     def parse(self, value: Any) -> datetime.datetime:
         try:
-            found = datetime.datetime.fromisoformat(value)
+            return utc(datetime.datetime.fromisoformat(value))
         except (TypeError, ValueError):
             raise ValueError("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].") from None
-        return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
 
 
 class Identifier(_Type):

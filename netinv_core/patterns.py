@@ -1,0 +1,94 @@
+"""Regular expressions that users write, with bounds on their length and on the processor time of matching.
+
+``re`` backtracks without limit and holds the interpreter meanwhile. The ``regex`` package takes the same syntax and stops after a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import regex
+
+MAX_LENGTH = 1000  # characters of a pattern
+TOO_LONG = f"A regular expression has no more than {MAX_LENGTH} characters."
+TOO_SLOW = "Matching the regular expression takes too long."
+
+
+class OutOfTime(ValueError):
+    """User-written patterns or schemas have used up the processor time of their unit of work."""
+
+
+class Budget:
+    """Processor time, in seconds, that one unit of work or SQL statement may spend on patterns and schemas that users wrote.
+
+    Only the time of the current thread counts, so a loaded machine does not exhaust it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.remaining = seconds
+        self._started: float | None = None
+
+    @contextlib.contextmanager
+    def spending(self) -> Iterator[None]:
+        """Deducts the processor time of the block.
+
+        :raises OutOfTime: when nothing is left at its beginning
+        """
+        self.check()
+        started = self._started = time.thread_time()
+        try:
+            yield
+        finally:
+            self._started = None
+            self.remaining -= time.thread_time() - started
+
+    def check(self) -> float:
+        """The seconds that are left.
+
+        :raises OutOfTime: when that is none
+        """
+        left = self.remaining - (0.0 if self._started is None else time.thread_time() - self._started)
+        if left <= 0:
+            raise OutOfTime(TOO_SLOW)
+        return left
+
+    def search(self, pattern: str, text: str, *, ignore_case: bool = False, at_start: bool = False) -> bool:
+        """Tests if the pattern matches anywhere in the text, or at its start.
+
+        :raises OutOfTime: when matching takes longer than what is left
+        """
+        with self.spending():
+            return self.search_within(pattern, text, ignore_case=ignore_case, at_start=at_start)
+
+    def search_within(self, pattern: str, text: str, *, ignore_case: bool = False, at_start: bool = False) -> bool:
+        """The same as :meth:`search`, inside of a :meth:`spending` block."""
+        compiled = _compiled(pattern, ignore_case)
+        try:
+            return (compiled.match if at_start else compiled.search)(text, timeout=self.check()) is not None
+        except (TimeoutError, MemoryError):
+            self.remaining = 0.0
+            raise OutOfTime(TOO_SLOW) from None
+
+
+def check(pattern: str) -> None:
+    """Validates a pattern in the syntax of :mod:`re`.
+
+    :raises ValueError: when it is too long, or no regular expression
+    """
+    if len(pattern) > MAX_LENGTH:
+        raise ValueError(TOO_LONG)
+    try:
+        re.compile(pattern)
+        _compiled(pattern, False)
+    except (re.error, regex.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"Invalid regular expression: {error}") from None
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(pattern: str, ignore_case: bool) -> Any:
+    return regex.compile(pattern, flags=regex.IGNORECASE if ignore_case else 0, cache_pattern=False)

@@ -1,0 +1,42 @@
+"""The time limit of SQL statements: a connection of the service cancels those that take longer."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+
+from netinv_core.database import engine_from, is_timeout
+from netinv_core.errors import Invalid
+from netinv_core.read import pages
+
+ENDLESS = sa.text(
+    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) "
+    "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.n + b.n + c.n + d.n = -1"
+)
+
+
+@pytest.fixture
+def hurried(engine: Engine) -> Engine:
+    """An engine for the same database, whose statements may take a fifth of a second."""
+    return engine_from(engine.url.render_as_string(hide_password=False), 0.2)
+
+
+def test_a_statement_that_takes_too_long_is_cancelled(hurried: Engine) -> None:
+    """The error is known for what it is, and the connection serves the next statement."""
+    with hurried.connect() as connection:
+        with pytest.raises(sa.exc.DBAPIError) as caught:
+            connection.execute(ENDLESS).all()
+        assert is_timeout(caught.value)
+        connection.rollback()
+        assert connection.execute(sa.text("SELECT 1")).scalar() == 1
+    hurried.dispose()
+
+
+def test_conditions_of_clients_that_take_too_long_are_bad_input(hurried: Engine) -> None:
+    """Where filters are evaluated, the answer is 400 with the reason."""
+    with hurried.connect() as connection, pytest.raises(Invalid) as caught, pages.decidable():
+        connection.execute(ENDLESS).all()
+    assert caught.value.status == 400
+    assert "in time" in str(caught.value.body)
+    hurried.dispose()
