@@ -107,7 +107,6 @@ app = App(
         "netinv_extras.notes",
         "netinv_extras.secrets",
         "netinv_extras.feed",
-        "netinv_extras.webhook_policies",
         "netinv_extras.deliveries",
         "netinv_extras.graphql_http",
         "netinv_extras.group_members",

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from netinv_core.masking import without_secrets
 from netinv_extras.guard import Guard, Refused, resolve
-from netinv_extras.messages import masked
 
 REF = "refs/netinv/head"
 PREFIX = "sync-"
@@ -140,7 +140,7 @@ class _Run:
 
     def _words(self, complaint: bytes) -> str:
         text = " ".join(complaint.decode("utf-8", "replace").replace("fatal: ", "").split())
-        shown = "".join(letter for letter in masked(text, self._remote.secrets) if letter.isprintable())
+        shown = "".join(letter for letter in without_secrets(text, self._remote.secrets) if letter.isprintable())
         return f"git: {shown[:500] or 'it failed without a word'}"
 
 

@@ -1,7 +1,7 @@
 """The message of a delivery: made, when it is sent, from the change record, in the form that receivers of the reference service know.
 
-The body holds the object as API version 1.3 shows it to nobody in particular: with addresses relative to the service, without the members
-that a request must ask for, and without counters while the object is new.
+The body holds the object as API version 1.3 shows it to nobody in particular: without the members that a request must ask for, and without
+counters while the object is new. URLs of the service begin as those in the answer to the request that made the change did.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import hashlib
 import hmac
 import importlib.metadata
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from netinv_core import fields as kinds
 from netinv_core.auth import keys
 from netinv_core.changes import CREATE, DELETE, UPDATE
 from netinv_core.context import Context
 from netinv_core.http import versions
-from netinv_core.masking import MASK
+from netinv_core.masking import SHORTEST, credential_name
 from netinv_core.registry import Endpoint, Registry
+from netinv_extras import webhook_headers
 from netinv_extras.custom_fields import CustomFields
 from netinv_extras.templates import Unrendered, rendered
 
@@ -35,11 +35,6 @@ NONE: Renderings = {}
 VERSION = "1.3"
 EVENTS = {CREATE: "created", UPDATE: "updated", DELETE: "deleted"}
 _LAST = ("created", "last_updated", "tags", "notes_url", "custom_fields")
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_CREDENTIAL = re.compile(r"auth|token|secret|passw|cookie|credential|signature|api-?key|access-?key", re.IGNORECASE)
-_OURS = re.compile(r"x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|te$|trailer$|expect$|proxy-", re.I)
-
 
 class Unmade(ValueError):
     """A message that could not be made, and why."""
@@ -89,28 +84,18 @@ def _user_agent() -> str:
 
 
 def _additional(source: str, context: Mapping[str, Any]) -> dict[str, str]:
-    """The webhook's own headers.
+    """The headers that the webhook adds.
 
-    :raises Unmade: for a line that is no header, and for a header that is not its to set
+    :raises Unmade: when its template fails, or makes a line that is no header or a header that is reserved
     """
     if not source.strip():
         return {}
     try:
-        text = rendered(source, context, lines=True)
+        return webhook_headers.parse(rendered(source, context, lines=True))
     except Unrendered as error:
         raise Unmade(f"The template of the additional headers failed: {error}") from None
-    found: dict[str, str] = {}
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
-        if not line.strip():
-            continue
-        name, colon, value = line.partition(":")
-        name, value = name.strip(), value.strip()
-        if not colon or not _NAME.fullmatch(name) or _CONTROL.search(value):
-            raise Unmade(f"Line {number} of the additional headers is not of the form Name: Value.")
-        if _OURS.match(name):
-            raise Unmade(f"The header {name} cannot be among the additional headers.")
-        found[name] = value
-    return found
+    except webhook_headers.HeaderError as error:
+        raise Unmade(str(error)) from None
 
 
 def _identification(delivery: Row, secret: str, body: bytes, at: datetime.datetime) -> dict[str, str]:
@@ -132,27 +117,20 @@ def _identification(delivery: Row, secret: str, body: bytes, at: datetime.dateti
 
 
 def _secrets(secret: str, url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
-    """The texts that belong to nobody but sender and receiver: the secret, credentials in the URL, values of headers that look like them."""
-    found = {secret}
+    """The credentials in a message, in the forms that a receiver may repeat them in, longest first; short ones are left out (see masking)."""
+    found = {secret} if len(secret) >= SHORTEST else set()
     address = urlsplit(url)
-    if "@" in address.netloc:
-        credentials = address.netloc.rpartition("@")[0]
-        password = credentials.partition(":")[2]
+    credentials = address.netloc.rpartition("@")[0]
+    password = credentials.partition(":")[2] or credentials
+    if len(password) >= SHORTEST:
         plain = unquote(credentials)
         found |= {credentials, password, plain, unquote(password), base64.b64encode(plain.encode()).decode()}
-    for name, value in headers.items():
-        if _CREDENTIAL.search(name):
-            found |= {value, value.rpartition(" ")[2]}  # "Bearer …": the scheme is no secret
-    found.discard("")
+    named = [*headers.items(), *parse_qsl(address.query)]
+    for value in (value for name, value in named if credential_name(name)):
+        token = value.rpartition(" ")[2]  # "Bearer …": the scheme is no secret
+        found |= {value, token} if len(token) >= SHORTEST else set()
     found |= {variant for text in found for variant in (json.dumps(text)[1:-1], quote(text, safe=""))}
     return tuple(sorted(found, key=len, reverse=True))
-
-
-def masked(text: str, hidden: Iterable[str]) -> str:
-    """A text without the secrets, longest first."""
-    for secret in hidden:
-        text = text.replace(secret, MASK)
-    return text
 
 
 # -- the context of templates, and default body
@@ -214,7 +192,6 @@ class Layout:
 
     order: tuple[str, ...]
     counters: frozenset[str]
-    addresses: frozenset[str]
     as_they_are: frozenset[str]
 
 
@@ -228,7 +205,6 @@ def _layout(endpoint: Endpoint) -> Layout:
     return Layout(
         order=(*own, *sorted(counters), *last),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),
-        addresses=frozenset(name for name, field in fields.items() if isinstance(field, kinds.Address | kinds.Image)),
         as_they_are=frozenset(
             name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.known.kind == "json")
         ),
@@ -240,41 +216,35 @@ def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Render
     if endpoint is None:
         return stored
     layout = _layout(endpoint)
-    base = str(stored.get("url") or "").partition(endpoint.home)[0]
     shown = versions.downgrade(endpoint, VERSION, stored)
     found = {}
     for name in layout.order:
         if name not in shown or (new and name in layout.counters):
             continue
         value = renderings[name](shown[name]) if name in renderings else shown[name]
-        if name in layout.addresses:
-            value = value.removeprefix(base) if isinstance(value, str) else value
-        elif name == "custom_fields" and isinstance(value, dict):
+        if name == "custom_fields" and isinstance(value, dict):
             value = dict(sorted(value.items()))
         elif isinstance(value, dict | list) and name not in layout.as_they_are:
-            value = _nested(endpoint.registry, base, value)
+            value = _nested(endpoint.registry, value)
         found[name] = value
     return found
 
 
-def _nested(registry: Registry, base: str, value: Any) -> Any:
-    """What stands within a representation: nested ones in their order and with relative addresses, choices with the value first."""
+def _nested(registry: Registry, value: Any) -> Any:
+    """What stands within a representation: nested ones with their members in order, choices with the value first."""
     if isinstance(value, list):
-        return [_nested(registry, base, item) for item in value]
+        return [_nested(registry, item) for item in value]
     if not isinstance(value, dict):
         return value
     url = value.get("url")
     if not isinstance(url, str):
         return {"value": value["value"], "label": value["label"]} if value.keys() == {"value", "label"} else value
-    address = url.removeprefix(base)
-    names = {**dict.fromkeys(_brief(registry, address)), **value}
-    inner = {name: _nested(registry, base, value[name]) for name in names if name in value}
-    inner["url"] = address
-    return inner
+    names = {**dict.fromkeys(_brief(registry, url)), **value}
+    return {name: _nested(registry, value[name]) for name in names if name in value}
 
 
-def _brief(registry: Registry, address: str) -> list[str]:
-    """The members of the nested form of what is at a path, in order."""
-    steps = address.split("/")
+def _brief(registry: Registry, url: str) -> list[str]:
+    """The members of the nested form of what is at a URL, in order."""
+    steps = url.split("/")
     endpoint = registry.by_path.get((steps[-4], steps[-3])) if len(steps) > 4 else None
     return [field.name for field in endpoint.brief] if endpoint is not None else []

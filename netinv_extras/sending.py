@@ -25,9 +25,10 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError, NewConnectionError
 
+from netinv_core.masking import without_secrets
 from netinv_extras.deliveries import KEPT
 from netinv_extras.guard import Guard, Refused, resolve
-from netinv_extras.messages import Message, masked
+from netinv_extras.messages import Message
 
 _READ = KEPT * 4  # bytes that may hold as many characters
 _TICK = 0.2
@@ -179,8 +180,8 @@ class Sender:
         except Exception as problem:  # the receiver's doing, of whatever kind: it is what is recorded
             late = sending.cut or _is_late(problem)
             error = f"There was no answer within {self._total:g} s." if sending.cut else self._explained(problem)
-        text = masked(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:KEPT]
-        return Answer(status, masked(error, message.secrets).replace("\x00", "")[:KEPT], text, time.monotonic() - start, late)
+        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:KEPT]
+        return Answer(status, without_secrets(error, message.secrets).replace("\x00", "")[:KEPT], text, time.monotonic() - start, late)
 
     def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
         if urlsplit(message.url).scheme.lower() not in ("http", "https"):

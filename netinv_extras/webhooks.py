@@ -13,32 +13,36 @@ from sqlalchemy.orm import Mapped
 from netinv_core.auth.identity import lock_configuration
 from netinv_core.context import Context
 from netinv_core.database import among
-from netinv_core.masking import MASK
+from netinv_core.masking import MASK, credential_name
 from netinv_core.model import Choices, Organizational, choice, labels_of, optional_text, required_text, secret, switch, table_of, text, whole
-from netinv_core.read import filters
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, labels
 from netinv_core.write.draft import ALL, Draft
-from netinv_extras import templates
+from netinv_extras import templates, webhook_headers
 from netinv_extras.content_types import name_of
 
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
 LONGEST_WAIT = 7 * 24 * 3600
 EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
 SCHEMES = ("http", "https")
-_CREDENTIAL = re.compile(r"((?:auth|cookie|token|key|secret|passw|credential)[^:\n]*:)[^\n]*", re.IGNORECASE)
+NO_CREDENTIALS = "Credentials do not belong in the URL: give them as an additional header."
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PARAMETER = re.compile(r"([?&])([^=&#]*)=[^&#]*")
+_USERINFO = re.compile(r"(?<=://)[^/?#]*@")
 
 
-def mask_headers(lines: Any) -> Any:
-    """Headers without the values of those that carry credentials, by their names."""
-    return _CREDENTIAL.sub(rf"\1 {MASK}", lines) if isinstance(lines, str) else lines
+def mask_url(url: Any) -> Any:
+    """A URL without credentials: its user information, and the values of parameters that are named after credentials."""
+    if not isinstance(url, str):
+        return url
+    plain = _USERINFO.sub(f"{MASK}@", url)
+    return _PARAMETER.sub(lambda found: f"{found[1]}{found[2]}={MASK}" if credential_name(found[2]) else found[0], plain)
 
 
 class Webhook(Organizational):
     """A receiver, and the changes it is told of.
 
-    Whether it is ``enabled``, its ``retries`` and ``retry_after`` (seconds, doubled each time) are set below it: see :mod:`netinv_extras.webhook_policies`.
+    A message that failed is sent again ``retries`` times, first after ``retry_after`` seconds, then after twice as many each time.
     """
 
     __tablename__ = "extras_webhook"
@@ -47,17 +51,17 @@ class Webhook(Organizational):
     type_create: Mapped[bool] = switch(False, "Call this webhook when a matching object is created.")
     type_update: Mapped[bool] = switch(False, "Call this webhook when a matching object is updated.")
     type_delete: Mapped[bool] = switch(False, "Call this webhook when a matching object is deleted.")
-    payload_url: Mapped[str] = required_text(500, "A POST will be sent to this URL when the webhook is called.", label="URL")
-    enabled: Mapped[bool] = switch(True, hidden=True, flat=True)
+    payload_url: Mapped[str] = required_text(500, "A POST will be sent to this URL when the webhook is called.", label="URL", masked=mask_url)
+    enabled: Mapped[bool] = switch(True, "A webhook that is not enabled is told of nothing that happens meanwhile.")
     http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
     http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
-    additional_headers: Mapped[str] = text(None, masked=mask_headers)
+    additional_headers: Mapped[str] = text(None, masked=webhook_headers.mask)
     body_template: Mapped[str] = text(None)
     secret: Mapped[str] = secret(255)
     ssl_verification: Mapped[bool] = switch(True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification")
     ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
-    retries: Mapped[int] = whole(0, 20, default=0, hidden=True)
-    retry_after: Mapped[int] = whole(1, LONGEST_WAIT, default=60, hidden=True)
+    retries: Mapped[int] = whole(0, 20, default=0, help="How often a message that failed is sent again.")
+    retry_after: Mapped[int] = whole(1, LONGEST_WAIT, default=60, help="Seconds until it is sent again for the first time; twice as many each further time.")
 
 
 webhook_types = labels_of("extras_webhook_type", "extras_webhook")
@@ -75,7 +79,6 @@ webhooks = Resource(
     search=["name", "payload_url"],
     fields=[labels("content_types", webhook_types, required=True, allowed=is_recorded)],
     omit=["custom_fields", "computed_fields", "relationships"],
-    filters=[filters.flag("enabled")],
     configuration=True,
     example={"content_types": ["extras.secret"], "type_create": True, "payload_url": lambda number: f"https://receiver.example.com/{number}"},
     exempt_by_name_only=True,
@@ -100,20 +103,32 @@ def verifies_against_one_authority(context: Context, drafts: Sequence[Draft]) ->
 
 @webhooks.rule
 def can_be_sent(context: Context, drafts: Sequence[Draft]) -> None:
-    """The URL is one of HTTP, headers hold no control characters, templates compile."""
+    """The URL is an absolute one of HTTP without credentials, headers are headers that a webhook may set, templates compile."""
     for draft in drafts:
-        if draft.changed("payload_url") and (reason := _url_fault(draft["payload_url"])):
+        if draft.changed("payload_url") and (reason := url_fault(draft["payload_url"])):
             draft.reject("payload_url", reason)
         if draft.changed("http_content_type") and not draft["http_content_type"].isprintable():
             draft.reject("http_content_type", "Control characters are not allowed.")
-        if draft.changed("additional_headers") and _CONTROL.search(draft["additional_headers"]):
-            draft.reject("additional_headers", "Control characters are not allowed.")
         for name in ("additional_headers", "body_template"):
-            if draft.changed(name) and (reason := templates.fault(draft[name], lines=name == "additional_headers")):
+            if draft.changed(name) and (reason := _template_fault(draft[name], headers=name == "additional_headers")):
                 draft.reject(name, reason)
 
 
-def _url_fault(url: str) -> str | None:
+def _template_fault(source: str, *, headers: bool) -> str | None:
+    if headers and _CONTROL.search(source):
+        return "Control characters are not allowed."
+    if reason := templates.fault(source, lines=headers):
+        return reason
+    if headers:
+        try:
+            webhook_headers.check_template(source)
+        except webhook_headers.HeaderError as error:
+            return str(error)
+    return None
+
+
+def url_fault(url: str) -> str | None:
+    """What is wrong with the URL of a receiver."""
     if not url.isprintable():
         return "Control characters are not allowed."
     try:
@@ -121,9 +136,9 @@ def _url_fault(url: str) -> str | None:
         _ = parts.port
     except ValueError as error:
         return f"Enter a valid URL: {error}."
-    if parts.scheme and (parts.scheme not in SCHEMES or not parts.hostname):
+    if parts.scheme not in SCHEMES or not parts.hostname or " " in url or "\\" in url:
         return "Enter a valid URL, starting with http:// or https://."
-    return None
+    return NO_CREDENTIALS if "@" in parts.netloc else None
 
 
 @webhooks.rule

@@ -118,7 +118,7 @@ def tell_of_tags(service: Service) -> None:
     told = {"name": service.unique(), "content_types": ["extras.tag"], "type_create": True, "payload_url": "http://receiver.example.com/"}
     webhook = service.api.post("/api/extras/webhooks/", told)
     Samples(service.api, service.registry, service.unique).make_many(service.registry["extras.tag"], 5)
-    service.api.put(f"{webhook['url']}enabled/", {"enabled": False})
+    service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
     with service.context() as context:
         context.write(sa.update(table).values(state="succeeded", finished=context.now))

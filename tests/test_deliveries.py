@@ -181,10 +181,10 @@ def test_what_is_rolled_back_is_not_told_and_wakes_nobody(service: Service, tell
 
 def test_a_webhook_counts_as_it_is_when_the_change_is_written(service: Service, tell: Tell, unique: Unique) -> None:
     api, webhook = service.api, tell("dcim.region", "extras.webhook")
-    api.put(f"{webhook['url']}enabled/", {"enabled": False})
+    api.patch(webhook["url"], {"enabled": False})
     api.post(REGIONS, region(unique))
     assert told(api, webhook) == [("create", "extras.webhook", webhook["name"])]
-    api.put(f"{webhook['url']}enabled/", {"enabled": True})
+    api.patch(webhook["url"], {"enabled": True})
     assert told(api, webhook)[1:] == [("update", "extras.webhook", webhook["name"])]
     api.patch(webhook["url"], {"type_update": False})
     api.patch(webhook["url"], {"content_types": ["dcim.region"]})

@@ -182,13 +182,25 @@ def test_secrets_are_in_neither_records_nor_log(service: Service, hook: Callable
         say(handler, 500, f"{request.headers['Authorization']} {request.headers['X-Api-Key']} s3cret-s3cret {request.body.decode()}")
 
     with Receiver(echo) as receiver:
-        url = receiver.url.replace("://", "://someone:pa55-word@")
-        webhook = hook(url, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-")
+        webhook = hook(receiver, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-")
+        url = receiver.url.replace("://", "://someone:pa55-word@")  # of a time when that was not refused yet
+        change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=url))
         group(service)
         deliver(service)
     (attempt,) = history(service, webhook)
     shown = f"{attempt} {caplog.text}"
     assert attempt["status"] == 500 and not any(text in shown for text in ("s3cret", "pa55", "k3y-created", "c29tZW9uZTpwYTU1LXdvcmQ="))
+
+
+def test_masking_tells_nobody_the_letters_of_a_short_secret(service: Service, hook: Callable[..., str]) -> None:
+    """A receiver that answers with text of its choice learns, with whoever reads the history, nothing of a secret that the text holds by chance."""
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    with Receiver(lambda handler, _: say(handler, 500, f"{letters} incident")) as receiver:
+        webhook = hook(receiver, secret="d", additional_headers="Authorization: Token xyz\nX-Api-Key: {{ 'mno' }}")
+        group(service)
+        deliver(service)
+    (attempt,) = history(service, webhook)
+    assert attempt["answer"] == f"{letters} incident"
 
 
 # -- order, and who waits for whom

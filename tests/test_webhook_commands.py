@@ -118,7 +118,7 @@ def test_the_status_counts_for_each_webhook(run: Any, webhook: Any, deliver: Any
 
 
 def test_the_status_says_when_the_next_is_due_and_what_is_disabled(api: Api, run: Any, webhook: Any, deliver: Any) -> None:
-    api.put(f"/api/extras/webhooks/{webhook['id']}/enabled/", {"enabled": False})
+    api.patch(f"/api/extras/webhooks/{webhook['id']}/", {"enabled": False})
     deliver("queued", due=datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC))
     (line,) = [line for line in run("status").splitlines() if webhook["name"] in line]
     assert f"{webhook['name']} (disabled)" in line and "2100-01-01 00:00:00Z" in line
@@ -233,7 +233,7 @@ def test_a_replay_keeps_within_its_span(api: Api, run: Any, changes: Any, webhoo
     assert run(*words, "--type", "dcim.site") == "no change matches: there is nothing to queue\n"
     assert run(*words, "--type", "dcim.rackrole") == "5 deliveries of 5 changes would be queued\n"
     assert "no type is called 'rackrole'" in run(*words, "--type", "rackrole", status=1)
-    api.put(f"/api/extras/webhooks/{webhook['id']}/enabled/", {"enabled": False})
+    api.patch(f"/api/extras/webhooks/{webhook['id']}/", {"enabled": False})
     assert run(*words) == "no change matches: there is nothing to queue\n"
 
 

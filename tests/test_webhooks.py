@@ -1,4 +1,4 @@
-"""Webhooks: what may be said of them, what is kept secret, and what is set beside their recorded form."""
+"""Webhooks: what may be said of them, and what is kept secret."""
 
 from __future__ import annotations
 
@@ -83,9 +83,70 @@ def test_of_many_who_tell_one_url_at_once_one_does(service: Service, body: dict[
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
 
 
-@pytest.mark.parametrize("url", ["ftp://example.com/", "file:///etc/passwd", "javascript:alert(1)", "https://", "http://example.com:port/", "http://[::1/"])
-def test_a_url_of_another_kind_is_refused(api: Api, body: dict[str, Any], url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://",
+        "https:///path",
+        "http://example.com:port/",
+        "http://example.com:99999/",
+        "http://[::1/",
+        "/hook",
+        "hook",
+        "//example.com/hook",
+        "http:example.com",
+        "http://example.com/a b",
+        "http://example.com\\@10.0.0.1/",
+    ],
+)
+def test_a_url_that_is_no_absolute_one_of_http_is_refused(api: Api, body: dict[str, Any], url: str) -> None:
     assert refused(api, body, payload_url=url)["payload_url"][0].startswith("Enter a valid URL")
+
+
+@pytest.mark.parametrize("user", ["name:password@", "token@", ":@", "a%40b:c@", "@"])
+def test_credentials_in_the_url_are_refused(api: Api, body: dict[str, Any], user: str) -> None:
+    words = "Credentials do not belong in the URL: give them as an additional header."
+    assert refused(api, body, payload_url=f"https://{user}example.com/") == {"payload_url": [words]}
+    made = api.post(WEBHOOKS, {**body, "payload_url": body["payload_url"] + "/@me?to=a@b"})
+    assert api.patch(made["url"], {"payload_url": f"https://{user}example.com/"}, status=400) == {"payload_url": [words]}
+
+
+RESERVED = ["Host", "hOST ", "Connection", "Keep-Alive", "Proxy-Authorization", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Expect"]
+
+
+@pytest.mark.parametrize("name", [*RESERVED, "X-Hook-Signature", "X-Netinv-Event"])
+@pytest.mark.parametrize("source", ["X-A: b\n{}: 1", "{}: {{{{ event }}}}", "{{% if event == 'created' %}}{}: 1{{% endif %}}", "{{# c #}}{}: 1"])
+def test_headers_that_a_webhook_may_not_set_are_refused_when_it_is_saved(api: Api, body: dict[str, Any], name: str, source: str) -> None:
+    words = f"The header {name.strip()} cannot be among the additional headers."
+    assert refused(api, body, additional_headers=source.format(name)) == {"additional_headers": [words]}
+
+
+@pytest.mark.parametrize("source", ["no colon", ": no name", "A B: c", "X-A: b\nrest", "{{ event }}", "X-A: 1\n  folded", "\u00fc: 1"])
+def test_lines_that_are_no_headers_are_refused_when_it_is_saved(api: Api, body: dict[str, Any], source: str) -> None:
+    (words,) = refused(api, body, additional_headers=source)["additional_headers"]
+    assert words == f"Line {source.count(chr(10)) + 1} of the additional headers is not of the form Name: Value."
+
+
+def test_headers_have_a_number(api: Api, body: dict[str, Any]) -> None:
+    lines = [f"X-{number}: v" for number in range(101)]
+    assert refused(api, body, additional_headers="\n".join(lines)) == {"additional_headers": ["There are more than 100 additional headers."]}
+    api.post(WEBHOOKS, {**body, "additional_headers": "\n".join(lines[:100])})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "X-A: b\r\n\r\nX-C: {{ data['name'] | default('a: b') }}",
+        "{% for tag in data.tags %}X-Tag-{{ loop.index }}: {{ tag.name }}\n{% endfor %}",
+        "{% set name = 'X-A' %}\n{{ name }}: {# a comment: of two words #}1",
+        "X-{{ event }}: 1",
+    ],
+)
+def test_templates_of_headers_are_accepted(api: Api, body: dict[str, Any], source: str) -> None:
+    assert api.post(WEBHOOKS, {**body, "additional_headers": source})["additional_headers"] == source
 
 
 @pytest.mark.parametrize("name", ["payload_url", "http_content_type", "additional_headers"])
@@ -115,7 +176,8 @@ def test_only_models_whose_changes_are_recorded_are_told_of(api: Api, body: dict
 def test_options_describe_it(api: Api) -> None:
     fields = api.options(WEBHOOKS)["actions"]["POST"]
     assert fields["secret"] == {"type": "string", "required": False, "read_only": False, "label": "Secret", "max_length": 255}
-    assert {"enabled", "retries", "retry_after", "custom_fields"}.isdisjoint(fields)
+    assert "custom_fields" not in fields and fields["enabled"]["required"] is False
+    assert (fields["retries"]["min_value"], fields["retries"]["max_value"]) == (0, 20)
     assert [choice["value"] for choice in fields["http_method"]["choices"]] == ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -173,50 +235,56 @@ def test_the_change_log_says_that_a_secret_changed_and_not_what_it_is(service: S
     ]
 
 
-# -- what is set beside the recorded form
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Authorization: Token {{ data.name }} s3cr3t",
+        "cookie: session=s3cr3t",
+        "X-Api-Key:s3cr3t",
+        "X-Session-Id: s3cr3t",
+        "X-Goog-Signature: s3cr3t",
+        "{{ 'Authori' ~ 'zation' }}: s3cr3t",
+    ],
+)
+def test_the_change_log_keeps_no_value_of_a_header_with_credentials(service: Service, body: dict[str, Any], line: str) -> None:
+    made = service.api.post(WEBHOOKS, {**body, "additional_headers": f"X-Plain: seen\n{line}"})
+    ((_, flat, _, after),) = changes_of(service, made)
+    assert "s3cr3t" not in f"{flat}{after}"
+    assert flat["additional_headers"] == after["additional_headers"] == f"X-Plain: seen\n{line.partition(':')[0]}: {MASK}"
+
+
+def test_the_change_log_keeps_no_credentials_of_a_url(service: Service, body: dict[str, Any]) -> None:
+    made = service.api.post(WEBHOOKS, {**body, "payload_url": "https://example.com/a?channel=1&access_token=s3cr3t&sig=s3cr3t#x"})
+    service.api.patch(made["url"], {"payload_url": "https://example.com/a?channel=1&access_token=an0ther&sig=s3cr3t"})
+    records = changes_of(service, made)
+    assert "s3cr3t" not in str(records) and "an0ther" not in str(records)
+    assert records[0].after["payload_url"] == f"https://example.com/a?channel=1&access_token={MASK}&sig={MASK}#x"
+
+
+# -- enabled, retries
 
 
 def test_it_is_enabled_unless_switched_off(service: Service, body: dict[str, Any]) -> None:
     api, made = service.api, service.api.post(WEBHOOKS, {**body, "enabled": False})
-    at, named = f"{made['url']}enabled/", {"name": made["name"]}
-    assert "enabled" not in made and api.get(at) == {"enabled": True}
-    assert api.put(at, {"enabled": "off"}) == api.get(at) == {"enabled": False}
+    named = {"name": made["name"]}
+    assert made["enabled"] is api.get(made["url"])["enabled"] is False
     assert (api.get(WEBHOOKS, {**named, "enabled": "true"})["count"], api.get(WEBHOOKS, {**named, "enabled": "false"})["count"]) == (0, 1)
-    assert api.patch(at, {}) == {"enabled": False}
-    assert api.put(at, {}, status=400) == {"enabled": ["This field is required."]}
-    assert api.patch(at, {"enabled": None}, status=400) == {"enabled": ["This field may not be null."]}
+    assert api.patch(made["url"], {"name": made["name"]})["enabled"] is False
+    assert api.patch(made["url"], {"enabled": True})["enabled"] is True
+    assert api.patch(made["url"], {"enabled": None}, status=400) == {"enabled": ["This field may not be null."]}
+    assert api.patch(made["url"], {"enabled": "perhaps"}, status=400) == {"enabled": ["Must be a valid boolean."]}
+    assert api.post(WEBHOOKS, {**body, "name": service.unique(), "payload_url": "https://on.example.com/"})["enabled"] is True
+    api.get(f"{made['url']}enabled/", status=404)
 
 
 def test_retries_are_set_within_bounds_and_recorded(service: Service, body: dict[str, Any]) -> None:
     api, made = service.api, service.api.post(WEBHOOKS, body)
-    at = f"{made['url']}retries/"
-    assert api.get(at) == {"retries": 0, "retry_after": 60}
-    assert api.put(at, {"retries": 3, "retry_after": 5}) == {"retries": 3, "retry_after": 5}
-    assert api.patch(at, {"retries": 20}) == api.get(at) == {"retries": 20, "retry_after": 5}
-    assert api.patch(at, {"retries": 20}) == {"retries": 20, "retry_after": 5}
-    assert set(api.put(at, {"retries": -1, "retry_after": 0}, status=400)) == {"retries", "retry_after"}
-    assert set(api.put(at, {"retries": 21, "retry_after": 604801}, status=400)) == {"retries", "retry_after"}
-    assert api.put(at, {"retries": 1}, status=400) == {"retry_after": ["This field is required."]}
-    assert api.put(at, [], status=400) == {"non_field_errors": ["Invalid data. Expected a dictionary, but got list."]}
+    assert (made["retries"], made["retry_after"]) == (0, 60)
+    for given in ({"retries": 3, "retry_after": 5}, {"retries": 20}):
+        shown = api.patch(made["url"], given)
+        assert {name: shown[name] for name in given} == given
+    assert set(api.patch(made["url"], {"retries": -1, "retry_after": 0}, status=400)) == {"retries", "retry_after"}
+    assert set(api.patch(made["url"], {"retries": 21, "retry_after": 604801}, status=400)) == {"retries", "retry_after"}
     _, first, second = changes_of(service, made)
     assert [(part["retries"], part["retry_after"]) for part in first[1:]] == [(3, 5), (0, 60), (3, 5)]
     assert [(part["retries"], part["retry_after"]) for part in second[1:]] == [(20, 5), (3, 5), (20, 5)]
-    assert api.get(made["url"])["last_updated"] > made["last_updated"]
-
-
-def test_policies_need_the_permissions_of_the_webhook(service: Service, body: dict[str, Any]) -> None:
-    made, none = service.api.post(WEBHOOKS, body), "00000000-0000-4000-8000-000000000000"
-    nobody, viewer = service.user(), service.user(("view", "extras.webhook"))
-    changer = service.user(("view change", "extras.webhook", {"name": made["name"]}))
-    for policy, value in (("enabled", {"enabled": False}), ("retries", {"retries": 1, "retry_after": 1})):
-        at = f"{made['url']}{policy}/"
-        nobody.api.get(at, status=403)
-        viewer.api.get(at)
-        viewer.api.put(at, value, status=403)
-        assert changer.api.put(at, value) == value
-        service.api.get(f"{WEBHOOKS}{none}/{policy}/", status=404)
-        service.api.put(f"{WEBHOOKS}{none}/{policy}/", value, status=404)
-        service.api.post(at, value, status=405)
-        assert service.api.send("GET", at).headers["Allow"] == "GET, PUT, PATCH, HEAD, OPTIONS"
-    other = service.api.post(WEBHOOKS, {**body, "name": service.unique(), "payload_url": "https://other.example.com/"})
-    changer.api.put(f"{other['url']}enabled/", {"enabled": False}, status=404)

@@ -98,10 +98,8 @@ class House:
     def hook(self, receiver: Receiver, *types: str, retries: int = 0, **fields: Any) -> str:
         """A webhook that tells a receiver of everything that happens to objects of some types; its id."""
         body = {"name": uuid.uuid4().hex, "content_types": list(types), "payload_url": receiver.url, "type_create": True, "type_update": True}
-        made = self.inside.api.post("/api/extras/webhooks/", {**body, "type_delete": True, **fields})
-        if retries:
-            self.inside.api.patch(f"/api/extras/webhooks/{made['id']}/retries/", {"retries": retries, "retry_after": 1})
-        return str(made["id"])
+        given = {**body, "type_delete": True, "retries": retries, "retry_after": 1, **fields}
+        return str(self.inside.api.post("/api/extras/webhooks/", given)["id"])
 
     def deliveries(self, **query: Any) -> list[dict[str, Any]]:
         """The deliveries that there are."""
