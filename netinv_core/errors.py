@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 FieldErrors = dict[str, Any]
+MAX_FAULTY = 100  # objects of a list whose errors are listed
+MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them
+MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 
 
 class Refused(Exception):
@@ -34,8 +38,12 @@ class Invalid(Refused):
 
     @classmethod
     def batch(cls, errors: Sequence[FieldErrors]) -> Invalid:
-        """One entry for each object of a list, empty for those without a fault."""
-        return cls(list(errors))
+        """One entry for each object of a list, empty for those without a fault; after the first :data:`MAX_FAULTY` faults it says how many more."""
+        faulty = [place for place, error in enumerate(errors) if error]
+        if len(faulty) <= MAX_FAULTY:
+            return cls(list(errors))
+        more = f"{len(faulty) - MAX_FAULTY} more of the {len(errors)} objects have errors, which are not listed."
+        return cls([*errors[: faulty[MAX_FAULTY - 1] + 1], {"non_field_errors": [more]}])
 
 
 class _Detailed(Refused):
@@ -97,6 +105,18 @@ class TooLarge(_Detailed):
     status = 413
 
 
+class TooLong(_Detailed):
+    """414: the path or the query is longer than what is taken."""
+
+    status = 414
+
+
+class HeaderTooLarge(_Detailed):
+    """431: a header is longer than what is parsed."""
+
+    status = 431
+
+
 class UnsupportedMedia(_Detailed):
     """415: the body is not JSON."""
 
@@ -115,3 +135,14 @@ def words(body: Any) -> str:
         parts = ((name, words(value)) for name, value in body.items())
         return "; ".join(text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts)
     return " ".join(filter(None, map(words, body))) if isinstance(body, list) else str(body)
+
+
+def bounded(body: Any) -> Any:
+    """An error's body with its texts, lists and mappings cut to what is worth reading, whatever was sent."""
+    if isinstance(body, str):
+        return body if len(body) <= MAX_TEXT else f"{body[:MAX_TEXT]}… ({len(body) - MAX_TEXT} more characters)"
+    if isinstance(body, dict):
+        return {bounded(name): bounded(value) for name, value in islice(body.items(), MAX_MESSAGES)}
+    if isinstance(body, list) and len(body) > MAX_MESSAGES:
+        return [*map(bounded, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
+    return [bounded(part) for part in body] if isinstance(body, list) else body

@@ -10,6 +10,7 @@ from typing import Any
 import pyramid_tm
 from pyramid.config import Configurator
 from pyramid.request import Request
+from pyramid_retry import RetryableExecutionPolicy
 from sqlalchemy.engine import Engine
 
 from netinv_core import content_types, work
@@ -19,6 +20,7 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.context import Context
 from netinv_core.database import engine_from, session_factory
 from netinv_core.http import services
+from netinv_core.http.admission import admitting
 from netinv_core.http.opening import WRITES
 from netinv_core.registry import Registry
 
@@ -83,7 +85,6 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
             "tm.manager_hook": pyramid_tm.explicit_manager,
             "tm.annotate_user": False,
             "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
-            "retry.activate_hook": _attempts,
             "tm.commit_veto": "pyramid_tm.default_commit_veto",
         }
     )
@@ -91,7 +92,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.registry.netinv_engine = engine
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
-    config.include("pyramid_retry")
+    config.set_execution_policy(admitting(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
     config.include("cornice")
     config.include("netinv_core.http.errors")
     config.include("netinv_core.http.roots")

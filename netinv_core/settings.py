@@ -47,6 +47,11 @@ def limit(text: str) -> float:
     return 0.0 if text.strip().lower() in ("", "0", "none") else seconds(text)
 
 
+def _hosts(text: str) -> tuple[str, ...]:
+    """Names of hosts, in lower case; ``.example.net`` is every name below it, ``*`` any."""
+    return words(text.lower())
+
+
 def _token_writers(text: str) -> str:
     """Who creates and changes tokens by the API, besides needing permission for it."""
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
@@ -74,6 +79,12 @@ OWN: Known = {
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),
     "max_upload_size": (size, 5 * 2**20),
+    "allowed_hosts": (_hosts, ()),
+    "hsts_seconds": (count, 0),
+    "max_request_size": (size, 32 * 2**20),
+    "max_anonymous_request_size": (size, 64 * 2**10),
+    "max_json_values": (int, 500_000),
+    "max_bulk_objects": (int, 10_000),
 }
 
 

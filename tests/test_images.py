@@ -244,7 +244,7 @@ def test_a_form_that_is_too_large_is_refused_before_it_is_in_memory(service: Ser
 
     with configured(max_upload_size=1000):
         told = patch(CONTENT_LENGTH=str(4 * 2**20))
-        assert told.status_int == 413 and told.json == {"detail": "The request body has 4194304 bytes; at most 1050576 are taken."}
+        assert told.status_int == 413 and told.json == {"detail": "The request body has 4194304 bytes; at most 1050576 are taken (netinv.max_upload_size)."}
         untold = patch(**{"CONTENT_LENGTH": "", "wsgi.input_terminated": True})
         assert untold.status_int == 413 and untold.json["detail"].startswith("The request body has ")
         assert max(read) <= 1_050_577

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 
+MAX_ITEMS = 10_000  # of one list of references
 NO_LABEL = "Invalid value. Specify a content type as '<app_label>.<model_name>'."
 
 
@@ -80,6 +81,8 @@ class Many(Field):
             value = list(value)
         if not isinstance(value, list):
             raise refused_items(value) if self.plain else refused_list(value)
+        if len(value) > MAX_ITEMS:
+            raise colander.Invalid(None, f"The list has {len(value)} items; at most {MAX_ITEMS} are taken.")
         draft.refer_many(self, value)
 
     def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:

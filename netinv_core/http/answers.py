@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -12,12 +11,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import BadRequest, UnsupportedMedia
-from netinv_core.http import forms
+from netinv_core.http import bodies, forms
 
 if TYPE_CHECKING:
     from netinv_core.registry import Endpoint
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+MAX_PARAMETERS = 2000
 Query = dict[str, list[str]]
 
 
@@ -38,9 +38,16 @@ def json_response(body: Any, status: int = 200) -> Response:
 
 
 def query_of(request: Request) -> Query:
-    """The query's parameters, each with all its values, in order."""
+    """The query's parameters, each with all its values, in order.
+
+    :raises BadRequest: for more than :data:`MAX_PARAMETERS`
+    """
     found: Query = {}
-    for name, value in parse_qsl(request.query_string, keep_blank_values=True, errors="replace"):
+    try:
+        pairs = parse_qsl(request.query_string, keep_blank_values=True, errors="replace", max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        raise BadRequest(f"The query has more than {MAX_PARAMETERS} parameters.") from None
+    for name, value in pairs:
         found.setdefault(name, []).append(value)
     return found
 
@@ -49,27 +56,16 @@ def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
     """The JSON body, an empty one as an empty object; an ``endpoint`` that takes files also takes a form for one of its objects.
 
     :raises UnsupportedMedia: for a body that is not said to be JSON
-    :raises BadRequest: for one that is not what it is said to be
+    :raises Refused: for one that is not what it is said to be, or larger than the settings allow
     """
     given = request.headers.get("Content-Type", "")
     media = given.partition(";")[0].strip().lower()
     if endpoint is not None and endpoint.uploads and media in forms.MEDIA:
         return forms.read(request, endpoint)
-    body = request.body
-    if not body:
+    settings = request.registry.netinv.settings
+    content = bodies.content_of(request, settings["max_request_size"], "netinv.max_request_size")
+    if not content:
         return {}
     if media != "application/json":
         raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as refused:
-        reason: Exception = refused
-        try:
-            json.loads(body.decode(), parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            reason = error
-        raise BadRequest(f"JSON parse error - {reason}") from None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"Out of range float values are not JSON compliant: {name}")
+    return bodies.json_of(content, settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib.util
-import re
+import secrets
 import threading
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,11 @@ from netinv_core.http.answers import query_of
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
 ALLOW = "GET, HEAD"
 ASSETS = "api/docs/assets"
-POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval'; img-src 'self' data:"
+# Swagger UI writes styles into the page; the page's own script is known by its nonce.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 _FORMATS = {"openapi": JSON, "json": JSON, "yaml": YAML}
 _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>netinv API</title>
@@ -34,7 +38,7 @@ _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <style>body { margin: 0 } .topbar .link { visibility: hidden }</style></head>
 <body><div id="documentation"></div>
 <script src="assets/swagger-ui-bundle.js"></script><script src="assets/swagger-ui-standalone-preset.js"></script>
-<script>
+<script nonce="{{ nonce }}">
 const shown = () => new URL(page.specSelectors.url(), location).searchParams.get("api_version");
 function ask(request) {  // what is tried out is asked for in the version that is shown
   if (!request.loadSpec && !request.url.includes("api_version=")) request.headers.Accept = `application/json; version=${shown()}`;
@@ -79,8 +83,8 @@ def _version(request: Request) -> str:
     """The version asked for, whatever media type it is asked for with."""
     if request.method not in ALLOW:
         raise NotAllowed(request.method, ALLOW)
-    named = re.search(r";\s*version\s*=\s*([^\s;,]+)", request.headers.get("Accept", ""))
-    return versions.chosen_version(named[1] if named else None, query_of(request))
+    named = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
+    return versions.chosen_version(named[0] if named else None, query_of(request))
 
 
 def _answer(request: Request, media: str) -> Response:
@@ -122,9 +126,10 @@ def page(request: Request) -> Response:
         return _answer(request, _FORMATS[wanted])
     version = _version(request)
     documents = [{"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED]
-    shown = _PAGE.render(documents=documents, chosen=f"version {version}")
+    nonce = secrets.token_urlsafe(16)
+    shown = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
     response = Response(body=shown.encode(), content_type=versions.HTML, charset="utf-8")
-    response.headers.update({"API-Version": version, "Allow": ALLOW, "Vary": "Accept", "Content-Security-Policy": POLICY})
+    response.headers.update({"API-Version": version, "Allow": ALLOW, "Vary": "Accept", "Content-Security-Policy": POLICY.format(nonce=nonce)})
     return response
 
 
@@ -142,4 +147,4 @@ def includeme(config: Any) -> None:
     for path, view in (("/api/swagger.json", as_json), ("/api/swagger.yaml", as_yaml), ("/api/swagger/", as_yaml), ("/api/docs/", page)):
         config.add_route(f"documents {path}", path)
         config.add_view(view, route_name=f"documents {path}")
-    config.add_static_view(ASSETS, str(assets()), cache_max_age=86400)
+    config.add_static_view(ASSETS, str(assets()), cache_max_age=86400, request_method=("GET", "HEAD"))

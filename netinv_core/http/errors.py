@@ -14,7 +14,7 @@ from pyramid.response import Response
 from pyramid_retry import is_error_retryable
 from pyramid_tm import maybe_tag_retryable
 
-from netinv_core.errors import Conflict, NotFound, Refused
+from netinv_core.errors import Conflict, NotFound, Refused, bounded
 from netinv_core.http.answers import json_response
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 def refused(error: Refused, request: Request) -> Response:
     """A request that the service turned down."""
-    response = json_response(error.body, error.status)
+    response = json_response(bounded(error.body), error.status)
     response.headers.update(error.headers)
     return response
 

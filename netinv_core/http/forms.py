@@ -14,15 +14,17 @@ from urllib.parse import parse_qsl
 import colander
 from pyramid.request import Request
 
-from netinv_core.errors import BadRequest, Invalid, TooLarge
+from netinv_core.errors import BadRequest, Invalid
 from netinv_core.fields import NONE, errors_of
 from netinv_core.files import Upload
+from netinv_core.http import bodies
 from netinv_core.registry import Endpoint
 
 MULTIPART, ENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 MEDIA = frozenset({MULTIPART, ENCODED})
 MOST_TEXT = 2**20
 MOST_MEMBERS = 1000
+MOST_HEADER = 4096  # of one part, in bytes: the standard library takes the square of it
 Members = dict[str, list[str | Upload]]
 
 
@@ -34,20 +36,12 @@ def read(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     :raises Invalid: naming the members that hold a file, or JSON that is none, where it is not taken
     """
     given = request.headers["Content-Type"]
-    content = _content(request, len(endpoint.uploads) * endpoint.registry.settings["max_upload_size"] + MOST_TEXT)
+    most = len(endpoint.uploads) * endpoint.registry.settings["max_upload_size"] + MOST_TEXT
+    content = bodies.content_of(request, most, "netinv.max_upload_size")
     members: Members = {}
     for name, value in _parts(content, given) if given.lower().startswith(MULTIPART) else _pairs(content):
         members.setdefault(name, []).append(value)
     return _object(endpoint, members)
-
-
-def _content(request: Request, most: int) -> bytes:
-    if request.content_length is not None and request.content_length > most:
-        raise TooLarge(f"The request body has {request.content_length} bytes; at most {most} are taken.")
-    found: bytes = request.body_file.read(most + 1)
-    if len(found) > most:
-        raise TooLarge(f"The request body has more than {most} bytes.")
-    return found
 
 
 def _object(endpoint: Endpoint, members: Members) -> dict[str, Any]:
@@ -96,6 +90,8 @@ def _parts(content: bytes, given: str) -> Iterator[tuple[str, str | Upload]]:
 
 def _part(head: bytes, data: bytes) -> tuple[str, str | Upload]:
     """A part's name, and its text or file; names are UTF-8 (RFC 7578, 5.1)."""
+    if len(head) > MOST_HEADER:
+        raise _broken(f"A part has a header of more than {MOST_HEADER} bytes")
     header = email.parser.HeaderParser().parsestr(head.decode("utf-8", "replace"))
     name, called = header.get_param("name", header="Content-Disposition"), header.get_filename()
     if header.get_content_disposition() != "form-data" or not isinstance(name, str):

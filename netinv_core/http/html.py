@@ -12,6 +12,7 @@ from pyramid.response import Response
 
 from netinv_core.http.answers import dumps
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ path }} · netinv</title>
 <style>
@@ -28,7 +29,9 @@ def page(request: Request, body: Any, status: int) -> Response:
     """A page that shows ``body``."""
     lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
     shown = _PAGE.render(path=request.path, method=request.method, status=status, body=Markup("\n").join(map(_linked, lines)))
-    return Response(body=shown.encode(), status=status, content_type="text/html", charset="utf-8")
+    response = Response(body=shown.encode(), status=status, content_type="text/html", charset="utf-8")
+    response.headers["Content-Security-Policy"] = POLICY
+    return response
 
 
 def _linked(line: str) -> Markup:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.http import versions
 from netinv_core.http.answers import query_of
 from netinv_core.http.opening import Opened
 from netinv_core.read.pages import Parameters
@@ -39,4 +40,4 @@ def asked_for(request: Request, endpoint: Endpoint) -> Rendition | None:
 
 def accepted(request: Request) -> Sequence[str]:
     """The media types that a request names."""
-    return [part.partition(";")[0].strip().lower() for part in request.headers.get("Accept", "").split(",")]
+    return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]

@@ -227,12 +227,6 @@ def options_item(request: Request) -> Response:
     return answer(context, request, describe.resource(context, endpoint, ("PUT",)))
 
 
-def refuse_on_list(request: Request) -> Response:
-    """A method that collections do not have."""
-    _, endpoint = open_list(request)
-    raise NotAllowed(request.method, allowed(endpoint))
-
-
 def refuse_on_item(request: Request) -> Response:
     """A method that items do not have."""
     _, endpoint = open_item(request)
@@ -244,13 +238,13 @@ def services_of(app: App) -> list[Service]:
     factory = root_of(app)
     collection = Service(name=f"{app.name}-collection", path=f"{app.path}{{model}}/", traverse="/{model}", factory=factory)
     item = Service(name=f"{app.name}-item", path=f"{app.path}{{model}}/{{id}}/", traverse="/{model}/{id}", factory=factory)
-    _serve(collection, get_list, post, change_list, change_list, delete_list, options_list, refuse_on_list)
-    _serve(item, get_item, refuse_on_item, change_item, change_item, delete_item, options_item, refuse_on_item)
+    _serve(collection, get_list, post, change_list, change_list, delete_list, options_list)
+    _serve(item, get_item, refuse_on_item, change_item, change_item, delete_item, options_item)
     return [collection, item]
 
 
 def _serve(service: Service, *views: Callable[[Request], Response]) -> None:
-    for method, view in zip((*METHODS, "OPTIONS", "TRACE"), views, strict=True):
+    for method, view in zip((*METHODS, "OPTIONS"), views, strict=True):
         service.add_view(method, view)
 
 

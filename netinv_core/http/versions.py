@@ -16,6 +16,7 @@ SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
 NEWEST = SUPPORTED[-1]
 JSON, HTML = "application/json", "text/html"
+_QUALITY = re.compile(r"[01](?:\.[0-9]{1,10})?")
 _LISTED = f"Supported versions are {', '.join(SUPPORTED)}"
 
 
@@ -57,12 +58,7 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
     """The media type and its ``version`` parameter; the first of those offered that the header names."""
     if not accept or not accept.strip():
         return JSON, None
-    ranges = []
-    for part in accept.split(","):
-        media, *parameters = [piece.strip() for piece in part.split(";")]
-        named = dict(re.split(r"\s*=\s*", item, maxsplit=1) for item in parameters if "=" in item)
-        ranges.append((float(named["q"]) if re.fullmatch(r"[01](\.\d+)?", named.get("q", "")) else 1.0, media.lower(), named.get("version")))
-    for _, media, version in sorted(ranges, key=lambda item: -item[0]):
+    for _, media, version in sorted(media_ranges(accept), key=lambda item: -item[0]):
         if media in (JSON, "*/*", "application/*"):
             return JSON, version
         if media in (HTML, "text/*"):
@@ -70,6 +66,26 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
         if media in offers:
             return media, version
     raise NotAcceptable()
+
+
+def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
+    """The media ranges that an Accept header names, in its order: quality, media type, ``version`` parameter; in one pass over the header."""
+    ranges = []
+    for part in accept.split(","):
+        media, *parameters = part.split(";")
+        named = {name.strip().lower(): _unquoted(value.strip()) for name, given, value in (item.partition("=") for item in parameters) if given}
+        ranges.append((_quality(named.get("q", "")), media.strip().lower(), named.get("version")))
+    return ranges
+
+
+def _quality(text: str) -> float:
+    """The value of a ``q`` parameter, 1 for one that is none."""
+    return float(text) if _QUALITY.fullmatch(text) else 1.0
+
+
+def _unquoted(value: str) -> str:
+    """A parameter's value without the quotes it may stand in (RFC 9110, 5.6.4)."""
+    return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value
 
 
 def older(version: str, than: str) -> bool:
