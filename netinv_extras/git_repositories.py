@@ -44,6 +44,7 @@ PROVIDED = {
 }
 OVERLAP = "Another Git repository already configured for remote URL {} provides contents overlapping with this repository."
 NO_CREDENTIALS = "Credentials do not belong in the URL: give a user name and a token, or a secrets group."
+NOT_TO_GIVE = "To have the secrets of this group sent to the host of the URL, you need the permission to change the group."
 ELSEWHERE = "The URL leads to another host than the one this token was given for: give it again."
 
 
@@ -160,6 +161,11 @@ def _origin(url: str) -> tuple[Any, ...]:
     return parts.scheme.lower(), parts.hostname, parts.port
 
 
+def _moved(draft: Draft) -> bool:
+    """Tells whether a repository is led to another host than it was."""
+    return not draft.new and draft.changed("remote_url") and _origin(draft["remote_url"]) != _origin(draft.before["remote_url"])
+
+
 @git_repositories.rule
 def leads_somewhere(context: Context, drafts: Sequence[Draft]) -> None:
     """The URL is one that the operator lets netinv follow, and holds no credentials."""
@@ -185,27 +191,26 @@ def leads_somewhere(context: Context, drafts: Sequence[Draft]) -> None:
 def keeps_its_token(context: Context, drafts: Sequence[Draft]) -> None:
     """Whoever may lead a repository elsewhere does not send the token there that others gave it: it cannot be read, and so has to be given."""
     for draft in drafts:
-        moved = not draft.new and draft.changed("remote_url") and _origin(draft["remote_url"]) != _origin(draft.before["remote_url"])
-        if moved and draft.before["token"] and "token" not in draft.body:
+        if _moved(draft) and draft.before["token"] and "token" not in draft.body:
             draft.reject("token", ELSEWHERE)
 
 
 @git_repositories.rule
-def uses_secrets_that_its_writer_may_see(context: Context, drafts: Sequence[Draft]) -> None:
-    """Whoever has a repository sent the secrets of a group may view that group."""
-    bound = [draft for draft in drafts if draft["secrets_group_id"] is not None and draft.changed("secrets_group_id", "remote_url")]
+def uses_secrets_that_its_writer_may_give(context: Context, drafts: Sequence[Draft]) -> None:
+    """Whoever decides where the secrets of a group are sent may change that group: to view it is not enough."""
+    bound = [draft for draft in drafts if draft["secrets_group_id"] is not None and (draft.new or draft.changed("secrets_group_id") or _moved(draft))]
     if not bound or context.identity.superuser:
         return
     groups = context.registry.of_model(SecretsGroup)
     allowed: Any = sa.false()
-    if (groups.label, "view") in context.identity.permissions:
-        scope = permits.scope(context, groups, "view", groups.table)
+    if (groups.label, "change") in context.identity.permissions:
+        scope = permits.scope(context, groups, "change", groups.table)
         allowed = sa.true() if scope is None else scope
     found = sa.select(groups.table.c.id).where(among(context.registry.dialect, groups.table.c.id), allowed)
     seen = set(context.execute(found, {"keys": list({draft["secrets_group_id"] for draft in bound})}).scalars())
     for draft in bound:
         if draft["secrets_group_id"] not in seen:
-            draft.reject("secrets_group", f"Related object not found using the provided ID: {draft['secrets_group_id']}")
+            draft.reject("secrets_group", NOT_TO_GIVE)
 
 
 @git_repositories.rule

@@ -25,9 +25,10 @@ from netinv_core.context import Context
 from netinv_core.http import versions
 from netinv_core.masking import SHORTEST, credential_name
 from netinv_core.registry import Endpoint, Registry
-from netinv_extras import webhook_headers
+from netinv_extras import allowed_files, webhook_headers
 from netinv_extras.custom_fields import CustomFields
 from netinv_extras.templates import Unrendered, rendered
+from netinv_extras.webhooks import CA_FOLDERS
 
 Row = Mapping[str, Any]
 Renderings = Mapping[str, Callable[[Any], Any]]  # functions of a member's value, by its name
@@ -71,8 +72,21 @@ def message(registry: Registry, delivery: Row, webhook: Row, change: Row, at: da
     headers = {name: value for name, value in headers.items() if name.lower() not in {other.lower() for other in own}}
     headers |= {name: value.encode() for name, value in own.items()}
     headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
-    verify = (webhook["ca_file_path"] or True) if webhook["ssl_verification"] else False
-    return Message(webhook["http_method"], webhook["payload_url"], headers, body, verify, _secrets(secret, webhook["payload_url"], own))
+    hidden = _secrets(secret, webhook["payload_url"], own)
+    return Message(webhook["http_method"], webhook["payload_url"], headers, body, _verification(registry, webhook), hidden)
+
+
+def _verification(registry: Registry, webhook: Row) -> bool | str:
+    """Against what the receiver's certificate is verified: the file of authorities, else the system's (true); false for nothing.
+
+    :raises Unmade: when the file is one that the settings do not allow, or no longer do
+    """
+    if not webhook["ssl_verification"] or not webhook["ca_file_path"]:
+        return bool(webhook["ssl_verification"])
+    try:
+        return str(allowed_files.resolve(webhook["ca_file_path"], registry.settings, CA_FOLDERS))
+    except allowed_files.NotAllowed as error:
+        raise Unmade(str(error)) from None
 
 
 @functools.cache

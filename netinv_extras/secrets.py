@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pyramid.request import Request
@@ -35,6 +35,7 @@ from netinv_core.read import pages
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, pointing_back
 from netinv_core.write.draft import Draft
+from netinv_extras import allowed_files
 
 ACCESS_TYPES = Choices.of(*((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH")))
 SECRET_TYPES = Choices.of(*((name, name.capitalize()) for name in ("key", "password", "secret", "token", "username")))
@@ -69,36 +70,43 @@ class Provider:
     read: Callable[[Mapping[str, Any]], str]
 
 
-def _from_environment(parameters: Mapping[str, Any]) -> str:
+def _from_environment(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
     variable = parameters["variable"]
+    if not variable.startswith(tuple(settings["secrets_env_prefixes"])):
+        raise SecretProviderError("The setting netinv.secrets_env_prefixes does not allow this variable.")
     try:
         return os.environ[variable]
-    except KeyError:
+    except (KeyError, ValueError):  # ValueError: no variable can have that name
         raise SecretValueNotFoundError(f'Undefined environment variable "{variable}"!') from None
 
 
-def _from_file(parameters: Mapping[str, Any]) -> str:
+def _from_file(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
     """The first :data:`LONGEST` characters of an ordinary file; others may never end."""
     path = parameters["path"]
-    place = Path(path)
     try:
+        place = allowed_files.resolve(path, settings, "secrets_file_folders")
         if not place.is_file():
             raise SecretValueNotFoundError(f'File "{path}" not found!')
         with place.open(encoding="utf-8") as file:
             return file.read(LONGEST).strip()
-    except (OSError, ValueError) as error:
-        raise SecretProviderError(f'File "{path}" cannot be read: {error}') from None
+    except allowed_files.NotAllowed as error:
+        raise SecretProviderError(str(error)) from None
+    except UnicodeDecodeError:
+        raise SecretProviderError(f'File "{path}" cannot be read: it is not UTF-8') from None
+    except OSError as error:
+        raise SecretProviderError(f'File "{path}" cannot be read: {error.strerror}') from None
 
 
-OWN: Mapping[str, Provider] = {
-    "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), _from_environment),
-    "text-file": Provider("TextFileSecretsProvider", ("path",), _from_file),
-}
+def _own_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
+    return {
+        "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), functools.partial(_from_environment, settings)),
+        "text-file": Provider("TextFileSecretsProvider", ("path",), functools.partial(_from_file, settings)),
+    }
 
 
 def providers(registry: Registry) -> dict[str, Provider]:
-    """What keeps values, by name: the environment and files, and what packages contribute."""
-    found = dict(OWN)
+    """What keeps values, by name: the environment and files as far as the settings allow, and what packages contribute."""
+    found = _own_providers(registry.settings)
     for some in registry.hooks.netinv_secret_providers(registry=registry):
         found |= some
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
+from pathlib import Path
 
 from netinv_core.settings import Known, count, flag, seconds, words
 
@@ -14,6 +16,14 @@ def targets(text: str) -> tuple[str, ...]:
         if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
             ipaddress.ip_network(word, strict=False)
     return tuple(word.lower() for word in text.split())
+
+
+def folders(text: str) -> tuple[str, ...]:
+    """Absolute paths of folders, the root left out: it would allow every file."""
+    paths = words(text)
+    if any(not Path(path).is_absolute() or os.path.normpath(path) in ("/", "//") for path in paths):
+        raise ValueError(text)
+    return tuple(map(os.path.normpath, paths))
 
 
 def protocols(text: str) -> tuple[str, ...]:
@@ -41,7 +51,10 @@ known: Known = {
     "job_soft_time_limit": (seconds, 300.0),
     "job_time_limit": (seconds, 600.0),
     "job_lease": (seconds, 60.0),
+    "secrets_env_prefixes": (words, ()),
+    "secrets_file_folders": (folders, ()),
     "webhook_allow": (targets, ()),
+    "webhook_ca_folders": (folders, ()),
     "webhook_connect_timeout": (seconds, 3.0),
     "webhook_read_timeout": (seconds, 10.0),
     "webhook_total_timeout": (seconds, 30.0),

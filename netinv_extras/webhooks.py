@@ -18,13 +18,14 @@ from netinv_core.model import Choices, Organizational, choice, labels_of, option
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, labels
 from netinv_core.write.draft import ALL, Draft
-from netinv_extras import templates, webhook_headers
+from netinv_extras import allowed_files, templates, webhook_headers
 from netinv_extras.content_types import name_of
 
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
 LONGEST_WAIT = 7 * 24 * 3600
 EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
 SCHEMES = ("http", "https")
+CA_FOLDERS = "webhook_ca_folders"
 NO_CREDENTIALS = "Credentials do not belong in the URL: give them as an additional header."
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PARAMETER = re.compile(r"([?&])([^=&#]*)=[^&#]*")
@@ -95,10 +96,15 @@ def tells_of_something(context: Context, drafts: Sequence[Draft]) -> None:
 
 @webhooks.rule
 def verifies_against_one_authority(context: Context, drafts: Sequence[Draft]) -> None:
-    """A file of authorities makes sense only where certificates are verified."""
+    """A file of authorities makes sense only where certificates are verified, and is one that the settings allow."""
     for draft in drafts:
         if draft["ca_file_path"] and not draft["ssl_verification"]:
             draft.reject("ca_file_path", "Do not specify a CA certificate file if SSL verification is disabled.")
+        elif draft["ca_file_path"] and draft.changed("ca_file_path"):
+            try:
+                allowed_files.resolve(draft["ca_file_path"], context.registry.settings, CA_FOLDERS)
+            except allowed_files.NotAllowed as error:
+                draft.reject("ca_file_path", str(error))
 
 
 @webhooks.rule

@@ -163,6 +163,16 @@ def test_a_template_that_fails_fails_the_delivery(service: Service, hook: Callab
     assert attempt["status"] is None and attempt["error"].startswith("The body template failed: ")
 
 
+def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(service: Service, hook: Callable[..., str], tmp_path: Path) -> None:
+    with Receiver() as receiver:
+        with service.configured(webhook_ca_folders=(str(tmp_path),)):
+            webhook = hook(receiver, ca_file_path=str(tmp_path / "ca.pem"))
+        group(service)
+        deliver(service)
+        assert receiver.received == []
+    assert [attempt["error"] for attempt in history(service, webhook)] == ["The setting netinv.webhook_ca_folders does not allow this file."]
+
+
 def test_without_its_change_record_a_delivery_has_failed_for_good(service: Service, hook: Callable[..., str]) -> None:
     with Receiver() as receiver:
         webhook = hook(receiver, retries=5)

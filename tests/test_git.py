@@ -416,7 +416,9 @@ def test_the_secrets_group_goes_before_the_token(service: Service, remote: Remot
         )
         held = {"group": group["id"], "access_type": "HTTP(S)", "secret_type": kind, "secret": secret["id"]}
         api.post("/api/extras/secrets-groups-associations/", held)
-    assert synced(repository)["state"] == "succeeded"
+    assert "netinv.secrets_env_prefixes does not allow" in synced(repository)["error"]
+    with service.configured(secrets_env_prefixes=("NETINV_TEST_",)):
+        assert synced(repository)["state"] == "succeeded"
     monkeypatch.delenv("NETINV_TEST_token")
     assert "SecretsProvider" in synced(repository)["error"]
 
@@ -503,18 +505,21 @@ def test_a_token_is_not_sent_where_it_was_not_given_for(service: Service) -> Non
     service.api.patch(made["url"], {"remote_url": "https://other.example.com/y.git", "token": "new"})
 
 
-def test_secrets_are_sent_only_for_those_who_may_see_their_group(service: Service) -> None:
+def test_secrets_are_sent_only_where_those_who_may_change_their_group_say(service: Service) -> None:
     api, name = service.api, service.unique()
     group, other = (api.post("/api/extras/secrets-groups/", {"name": f"{name} {place}"}) for place in "ab")
     body = {"name": name, "remote_url": f"https://git.example.com/{name}.git", "secrets_group": group["id"]}
-    writing = ("view add change", "extras.gitrepository")
-    refused = {"secrets_group": [f"Related object not found using the provided ID: {group['id']}"]}
-    assert service.user(writing).api.post(REPOSITORIES, body, status=400) == refused
-    assert service.user(writing, ("view", "extras.secretsgroup", {"name": other["name"]})).api.post(REPOSITORIES, body, status=400) == refused
-    made = service.user(writing, ("view", "extras.secretsgroup", {"name": group["name"]})).api.post(REPOSITORIES, body)
-    another = service.user(writing).api
-    assert another.patch(made["url"], {"remote_url": "https://evil.example.com/x.git"}, status=400) == refused
-    another.patch(made["url"], {"branch": "other"})
+    writing, seeing = ("view add change", "extras.gitrepository"), ("view", "extras.secretsgroup")
+    refused = {"secrets_group": ["To have the secrets of this group sent to the host of the URL, you need the permission to change the group."]}
+    viewer = service.user(writing, seeing).api
+    assert viewer.post(REPOSITORIES, body, status=400) == refused
+    assert service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": other["name"]})).api.post(REPOSITORIES, body, status=400) == refused
+    made = service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": group["name"]})).api.post(REPOSITORIES, body)
+    for url in (f"https://evil.example.com/{name}.git", f"https://git.example.com:8443/{name}.git", f"http://git.example.com/{name}.git"):
+        assert viewer.patch(made["url"], {"remote_url": url}, status=400) == refused
+    viewer.patch(made["url"], {"remote_url": f"https://git.example.com/{name}-moved.git", "branch": "other"})
+    plain = viewer.post(REPOSITORIES, {"name": service.unique(), "remote_url": f"https://evil.example.com/{name}.git"})
+    assert viewer.patch(plain["url"], {"secrets_group": group["id"]}, status=400) == refused
 
 
 # -- asking for a sync

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api
+from netinv_core import settings
+from netinv_core.contract import Api, Service
+from netinv_extras import app as extras
 
 SECRETS = "/api/extras/secrets/"
 SCHEMAS = "/api/extras/config-context-schemas/"
@@ -22,27 +25,105 @@ def checked(api: Api, provider: str, parameters: dict[str, Any], name: str) -> t
     return secret, api.get(f"{SECRETS}{secret['id']}/check/")
 
 
-def test_a_value_is_found_and_not_told(api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    place = tmp_path / "secret.txt"
-    place.write_text(HIDDEN)
+@pytest.fixture
+def folder(service: Service, tmp_path: Path) -> Iterator[Path]:
+    """A folder that secrets may be in, beside what they may not read; variables that begin with ``NETINV_TEST_`` may hold them too."""
+    allowed = tmp_path / "allowed"
+    allowed.mkdir()
+    (tmp_path / "allowed-not").mkdir()
+    for place in (tmp_path, allowed, tmp_path / "allowed-not"):
+        (place / "secret.txt").write_text(HIDDEN)
+    with service.configured(secrets_file_folders=(str(allowed),), secrets_env_prefixes=("NETINV_TEST_",)):
+        yield allowed
+
+
+def test_a_value_is_found_and_not_told(api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("NETINV_TEST_SECRET", HIDDEN)
-    for provider, parameters in [("environment-variable", {"variable": "NETINV_TEST_SECRET"}), ("text-file", {"path": str(place)})]:
+    for provider, parameters in [("environment-variable", {"variable": "NETINV_TEST_SECRET"}), ("text-file", {"path": str(folder / "secret.txt")})]:
         secret, answer = checked(api, provider, parameters, unique())
         assert answer == {"result": True, "message": "Passed"}
         assert HIDDEN not in str(secret) + str(api.get("/api/extras/object-changes/", {"changed_object_id": secret["id"]}))
 
 
-def test_a_value_that_is_not_there_is_missed_with_a_reason(api: Api, unique: Any, tmp_path: Path) -> None:
+def test_a_value_that_is_not_there_is_missed_with_a_reason(api: Api, unique: Any, folder: Path) -> None:
+    (folder / "binary").write_bytes(b"\xff\xfe")
     for provider, parameters, reason in [
-        ("environment-variable", {"variable": "NETINV_NO_SUCH"}, "SecretValueNotFoundError"),
-        ("environment-variable", {"path": "NETINV_NO_SUCH"}, "SecretParametersError"),
-        ("text-file", {"path": str(tmp_path / "none")}, "SecretValueNotFoundError"),
-        ("text-file", {"path": str(tmp_path)}, "SecretValueNotFoundError"),
+        ("environment-variable", {"variable": "NETINV_TEST_NO_SUCH"}, "SecretValueNotFoundError"),
+        ("environment-variable", {"path": "NETINV_TEST_NO_SUCH"}, "SecretParametersError"),
+        ("text-file", {"path": str(folder / "none")}, "SecretValueNotFoundError"),
+        ("text-file", {"path": str(folder / "none" / "none")}, "SecretValueNotFoundError"),
+        ("text-file", {"path": str(folder / ("x" * 300))}, "SecretProviderError"),
+        ("text-file", {"path": str(folder / "binary")}, "SecretProviderError"),
     ]:
         name = unique()
         _, answer = checked(api, provider, parameters, name)
         assert answer["result"] is False
         assert answer["message"].startswith(f'{reason}: Secret "{name}" (provider "'), answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "{}/../secret.txt",
+        "{}/./../allowed-not/secret.txt",
+        "{}-not/secret.txt",
+        "{}-not/none.txt",
+        "{}",
+        "{}/",
+        "{}/link",
+        "{}/link-to-nothing",
+        "{}/folder/secret.txt",
+        "{}/folder/none.txt",
+        "allowed/secret.txt",
+        "/etc/passwd",
+        "/none",
+        "/proc/self/environ",
+        "file://{}/secret.txt",
+    ],
+)
+def test_files_outside_of_the_folders_are_not_read_and_nothing_is_told_of_them(api: Api, unique: Any, folder: Path, path: str) -> None:
+    (folder / "link").symlink_to(folder.parent / "secret.txt")
+    (folder / "link-to-nothing").symlink_to(folder.parent / "nothing")
+    (folder / "folder").symlink_to(folder.parent / "allowed-not")
+    name = unique()
+    _, answer = checked(api, "text-file", {"path": path.format(folder)}, name)
+    words = "The setting netinv.secrets_file_folders does not allow this file."
+    assert answer == {"result": False, "message": f'SecretProviderError: Secret "{name}" (provider "TextFileSecretsProvider"): {words}'}
+
+
+@pytest.mark.parametrize("variable", ["PATH", "NO_SUCH_VARIABLE", "netinv_test_secret", "XNETINV_TEST_SECRET"])
+def test_other_variables_are_not_read_and_nothing_is_told_of_them(api: Api, unique: Any, folder: Path, variable: str) -> None:
+    name = unique()
+    _, answer = checked(api, "environment-variable", {"variable": variable}, name)
+    words = "The setting netinv.secrets_env_prefixes does not allow this variable."
+    assert answer == {"result": False, "message": f'SecretProviderError: Secret "{name}" (provider "EnvironmentVariableSecretsProvider"): {words}'}
+
+
+def test_without_settings_nothing_is_read(api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NETINV_TEST_SECRET", HIDDEN)
+    (tmp_path / "secret.txt").write_text(HIDDEN)
+    for provider, parameters in [("environment-variable", {"variable": "NETINV_TEST_SECRET"}), ("text-file", {"path": str(tmp_path / "secret.txt")})]:
+        _, answer = checked(api, provider, parameters, unique())
+        assert answer["result"] is False and "does not allow this" in answer["message"]
+
+
+def test_the_secret_of_netinv_is_never_read(service: Service, unique: Any, folder: Path) -> None:
+    own = folder / "netinv"
+    own.write_text("the secret of netinv")
+    (folder / "link").symlink_to(own)
+    (folder / "hard").hardlink_to(own)
+    for name in ("netinv", "link", "hard", "sub/../netinv"):
+        with service.configured(secret_file=str(own)):
+            _, answer = checked(service.api, "text-file", {"path": str(folder / name)}, unique())
+        assert answer["result"] is False and answer["message"].endswith("netinv.secrets_file_folders does not allow this file.")
+
+
+@pytest.mark.parametrize("text", ["relative", "/", "//", "/etc/..", "/etc/netinv relative"])
+def test_folders_are_absolute_paths_and_not_everything(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape("the setting netinv.secrets_file_folders has a value that cannot be read")):
+        settings.read({"netinv.secret": "for tests only, of some length", "netinv.secrets_file_folders": text}, [extras])
+    good = {"netinv.secret": "for tests only, of some length", "netinv.secrets_file_folders": "/etc/a/ /b"}
+    assert settings.read(good, [extras])["secrets_file_folders"] == ("/etc/a", "/b")
 
 
 def test_only_those_who_may_see_a_secret_may_check_it(api: Api, unique: Any, make_user: Any) -> None:

@@ -46,12 +46,21 @@ def test_it_has_an_event(api: Api, body: dict[str, Any]) -> None:
     assert api.patch(made["url"], {"type_create": False, "type_delete": True})["type_delete"] is True
 
 
-def test_a_file_of_authorities_needs_verification(api: Api, body: dict[str, Any]) -> None:
-    wrong = {"ca_file_path": ["Do not specify a CA certificate file if SSL verification is disabled."]}
+def test_a_file_of_authorities_needs_verification(service: Service, body: dict[str, Any]) -> None:
+    api, wrong = service.api, {"ca_file_path": ["Do not specify a CA certificate file if SSL verification is disabled."]}
     assert refused(api, body, ca_file_path="/etc/ca.pem", ssl_verification=False) == wrong
-    made = api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ca.pem"})
+    with service.configured(webhook_ca_folders=("/etc",)):
+        made = api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ca.pem"})
     assert api.patch(made["url"], {"ssl_verification": False}, status=400) == wrong
     assert api.patch(made["url"], {"ssl_verification": False, "ca_file_path": ""})["ca_file_path"] == ""
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "/no/such/file", "ca.pem", "/etc/ssl/../passwd", "/etc/ssl", "~/ca.pem", "/etc/ssl/ca.pem\0"])
+def test_a_file_of_authorities_is_in_a_folder_that_is_set(service: Service, body: dict[str, Any], path: str) -> None:
+    with service.configured(webhook_ca_folders=("/etc/ssl",)):
+        (words,) = refused(service.api, body, ca_file_path=path)["ca_file_path"]
+        assert words == "The setting netinv.webhook_ca_folders does not allow this file." or ("\0" in path and words)
+        assert service.api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ssl/no/such/file.pem"})["ca_file_path"] == "/etc/ssl/no/such/file.pem"
 
 
 def test_no_two_tell_one_url_of_the_same(api: Api, body: dict[str, Any], unique: Unique) -> None:
