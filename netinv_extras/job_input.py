@@ -8,8 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
+from netinv_core.auth import permits
 from netinv_core.context import Context
-from netinv_core.errors import Denied, Invalid, words
+from netinv_core.errors import Invalid, words
 from netinv_core.model import SET_NULL, Link
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
@@ -82,10 +83,8 @@ def _choosable(context: Context, target: Endpoint, variable: ObjectVar, ids: lis
     """Which of these objects the user may view, and the variable lets be chosen."""
     table = target.table
     query = [(name, [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]) for name, value in variable.query_params.items()]
-    try:
-        conditions = pages.conditions_of(context, target, table, query, "view")
-    except Denied:
-        return set()
+    chosen_from = pages.conditions_of(context.on_behalf(), target, table, query, "view")  # by the author, who may name what the user does not see
+    conditions = [*chosen_from, *permits.visible(context, target, table)]
     if not conditions:
         return set(ids)
     return set(context.execute(sa.select(table.c.id).where(table.c.id.in_(ids), *conditions)).scalars())

@@ -163,6 +163,12 @@ class Members(kinds.Many):
 
     side: Side
 
+    @property
+    def pairs(self) -> Any:
+        step = step_of(self.registry, self.side)
+        assert step.pairs is not None
+        return step.pairs()
+
     def settle(self, draft: Draft, found: list[Any]) -> None:
         draft.extra[NAME][self.side] = list(dict.fromkeys(found))
 

@@ -98,6 +98,10 @@ class Tags(kinds.Many):
 
     endpoint: Endpoint
 
+    @property
+    def pairs(self) -> Any:
+        return pairs(self.endpoint)
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)

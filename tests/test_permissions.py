@@ -76,7 +76,7 @@ def test_each_action_has_its_own_constraints(make_user: Any, three: dict[str, An
 
 
 def test_a_change_may_not_lead_out_of_the_constraint(api: Api, make_user: Any, three: dict[str, Any]) -> None:
-    client = make_user((ALL, "tenancy.tenant", {"group": three["group"]["id"]})).api
+    client = make_user((ALL, "tenancy.tenant", {"group": three["group"]["id"]}), ("view", "tenancy.tenantgroup")).api
     path = f"{TENANTS}{three['a']['id']}/"
     assert client.patch(path, {"group": None}, status=403) == DENIED
     assert client.patch(TENANTS, [{"id": three["b"]["id"], "description": "kept?"}, {"id": three["a"]["id"], "group": None}], status=403) == DENIED

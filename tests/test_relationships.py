@@ -308,11 +308,15 @@ def test_a_change_of_relationships_is_in_the_change_log(api: Api, relate: Any, m
     assert api.get(CHANGES, {"changed_object_id": role["id"]})["count"] == 2
 
 
-def test_writing_an_object_is_enough_to_associate_it(api: Api, make_user: Any, relate: Any, make: Any) -> None:
-    relationship, role, tenant = relate(), make(ROLES), make(TENANTS)
-    editor = make_user(("view change", ROLE)).api
+def test_writing_an_object_is_enough_to_associate_it_with_what_is_visible(api: Api, make_user: Any, relate: Any, make: Any) -> None:
+    relationship, role, tenant, invisible = relate(), make(ROLES), make(TENANTS), make(TENANTS)
+    editor = make_user(("view change", ROLE), ("view", "tenancy.tenant", {"id": tenant["id"]})).api
     put(editor, role, relationship, "destination", [tenant["id"]])
     assert others(api, role, relationship, "destination") == [tenant["id"]]
+    path, body = f"{ROLES}{role['id']}/", {"relationships": {relationship["slug"]: {"destination": {"objects": [invisible["id"]]}}}}
+    assert editor.patch(path, body, status=400) == {"relationships": [f"Related object not found using the provided ID: {invisible['id']}"]}
+    put(api, role, relationship, "destination", [tenant["id"], invisible["id"]])
+    put(editor, role, relationship, "destination", [tenant["id"], invisible["id"]])  # written back as it was read
     editor.post(ASSOCIATIONS, {}, status=403)
 
 

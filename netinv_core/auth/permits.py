@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,38 @@ def scope(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:
         return granted
     narrowed = endpoint.resource.narrowing(context, table)
     return narrowed if granted is None else sa.and_(granted, narrowed)
+
+
+def visible(context: Context, endpoint: Endpoint, table: Any) -> list[Any]:
+    """Conditions on ``table`` that a row may be viewed; empty when every row may.
+
+    Whatever a client names or compares is limited by them, so that an object outside of its permissions behaves like one that does not exist.
+    """
+    try:
+        allowed = scope(context, endpoint, "view", table)
+    except Denied:
+        return [sa.false()]
+    return [] if allowed is None else [allowed]
+
+
+def visible_named(context: Context, types: Any, keys: Any, *, past: bool = False) -> list[Any]:
+    """Conditions on two columns, a content type's label and an id, that the object they name may be viewed; empty when every object may.
+
+    A pair that names nothing any longer, and one of a model that is not installed, is for superusers. With ``past`` it is for all who may view
+    every object of the model: what an object was cannot be measured by constraints, which are about what it is.
+    """
+    if context.identity.superuser:
+        return []
+    whole: list[str] = []
+    conditions: list[Any] = []
+    for endpoint in context.registry.endpoints.values():
+        table = endpoint.table.alias()
+        limits = visible(context, endpoint, table)
+        if not limits:
+            whole.append(endpoint.label)
+        elif endpoint.key_type is uuid.UUID and not (past or isinstance(limits[0], sa.False_)):
+            conditions.append(sa.and_(types == endpoint.label, keys.in_(sa.select(table.c.id).where(*limits))))
+    return [sa.or_(types.in_(whole), *conditions)]
 
 
 def _granted(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:

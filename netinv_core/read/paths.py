@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.model import Link
+from netinv_core.model import Link, known
 from netinv_core.read.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ def to_labels(association: Any) -> Relation:
     )
 
 
+KEYS = ("id", "pk")
+
+
 class UnknownPath(ValueError):
     """A path names something the model does not have."""
 
@@ -136,80 +139,125 @@ def relation(endpoint: Endpoint, name: str) -> Relation:
     """
     found = endpoint.relations.get(name)
     if found is None:
-        choices = sorted({*endpoint.relations, *endpoint.table.c.keys()})
+        choices = sorted({*endpoint.relations, *(member for member in endpoint.fields if column_of(endpoint, member) is not None)})
         raise UnknownPath(f"Cannot resolve keyword '{name}' into field. Choices are: {', '.join(choices)}")
     return found
 
 
-def reach(endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any) -> Any:
-    """A condition on ``table``: following ``steps`` leads to one of ``ids``."""
+Visible = Callable[["Endpoint", Any], Sequence[Any]]
+
+
+def everything(endpoint: Endpoint, table: Any) -> Sequence[Any]:
+    """No limits: paths written by this service, or by those who decide what others may see."""
+    return ()
+
+
+def _ids_of(target: Endpoint, visible: Visible, condition: Callable[[Any], Any]) -> Any:
+    """A select of the ids of a step's target, of the ``visible`` rows for which the condition on their table holds."""
+    table = target.table.alias()
+    return sa.select(table.c.id).where(condition(table), *visible(target, table))
+
+
+def _leads(step: Relation, target: Endpoint, table: Any, visible: Visible) -> Any:
+    """A condition on ``table``: the step leads to a visible row. A foreign key is a value of the row itself, which shows it."""
+    probe = target.table.alias()
+    limits = visible(target, probe) if step.column is None else ()
+    return step.reach(table, sa.select(probe.c.id).where(*limits)) if limits else step.exists(table)
+
+
+def reach(endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any, visible: Visible = everything) -> Any:
+    """A condition on ``table``: following ``steps``, by ``visible`` rows, leads to one of ``ids``."""
     step = relation(endpoint, steps[0])
     if len(steps) == 1:
         return step.reach(table, ids)
     target = step.target()
     if target is None:
         return sa.false()
-    there = target.table.alias()
-    return step.reach(table, sa.select(there.c.id).where(reach(target, there, steps[1:], ids)))
+    return step.reach(table, _ids_of(target, visible, lambda there: reach(target, there, steps[1:], ids, visible)))
 
 
-def exists(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
-    """A condition on ``table``: following ``steps`` leads somewhere."""
+def exists(endpoint: Endpoint, table: Any, steps: Sequence[str], visible: Visible = everything) -> Any:
+    """A condition on ``table``: following ``steps``, by ``visible`` rows, leads somewhere."""
     step = relation(endpoint, steps[0])
     target = step.target()
     if target is None:
         return sa.false()
     if len(steps) == 1:
-        return step.exists(table)
-    there = target.table.alias()
-    return step.reach(table, sa.select(there.c.id).where(exists(target, there, steps[1:])))
+        return _leads(step, target, table, visible)
+    return step.reach(table, _ids_of(target, visible, lambda there: exists(target, there, steps[1:], visible)))
 
 
-def ends(endpoint: Endpoint, table: Any, steps: Sequence[str]) -> Any:
+def ends(endpoint: Endpoint, table: Any, steps: Sequence[str], visible: Visible = everything) -> Any:
     """A condition on ``table``: some way along ``steps`` stops before the end (of a circuit's two sides, one has no site)."""
     step = relation(endpoint, steps[0])
     target = step.target()
     if target is None:
         return sa.true()
-    stops = sa.not_(sa.func.coalesce(step.exists(table), sa.false()))
+    stops = sa.not_(sa.func.coalesce(_leads(step, target, table, visible), sa.false()))
     if len(steps) == 1:
         return stops
-    there = target.table.alias()
-    return sa.or_(stops, step.reach(table, sa.select(there.c.id).where(ends(target, there, steps[1:]))))
+    return sa.or_(stops, step.reach(table, _ids_of(target, visible, lambda there: ends(target, there, steps[1:], visible))))
 
 
-def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any]) -> Any:
-    """A condition on ``table``: ``test`` holds for the column at the end of ``steps``."""
+def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any], visible: Visible = everything) -> Any:
+    """A condition on ``table``: ``test`` holds for the column at the end of ``steps``, by ``visible`` rows."""
     head, rest = steps[0], steps[1:]
     if head in endpoint.confidential:
         raise UnknownPath(f"Cannot resolve keyword '{head}' into field.")
     if not rest:
-        if head in ("id", "pk"):
-            return test(table.c.id)
-        if head in table.c:
-            return test(table.c[head])
-        found = endpoint.relations.get(head)
-        if found is not None and found.column is not None:
-            return test(table.c[found.column])
-        if found is not None and found.values is not None:
-            return found.values(table, test)
-        derived = endpoint.resource_column(head, table)
-        if derived is not None:
-            return test(derived)
-        step = relation(endpoint, head)
-        target = step.target()
-        if target is None:
-            return sa.false()
-        there = target.table.alias()
-        return step.reach(table, sa.select(there.c.id).where(test(there.c.id)))
+        return _compare_own(endpoint, table, head, test, visible)
     step = relation(endpoint, head)
-    if rest[0] in ("id", "pk") and len(rest) == 1 and step.column is not None:
+    if rest[0] in KEYS and len(rest) == 1 and step.column is not None:
         return test(table.c[step.column])
     target = step.target()
     if target is None:
         return sa.false()
-    there = target.table.alias()
-    return step.reach(table, sa.select(there.c.id).where(compare(target, there, rest, test)))
+    return step.reach(table, _ids_of(target, visible, lambda there: compare(target, there, rest, test, visible)))
+
+
+def _compare_own(endpoint: Endpoint, table: Any, name: str, test: Callable[[Any], Any], visible: Visible) -> Any:
+    """A condition on ``table``: ``test`` holds for its column, for one of the labels or for the id of a row that ``name`` leads to."""
+    if name in KEYS:
+        return test(table.c.id)
+    if name in table.c:
+        return test(table.c[name])
+    step = endpoint.relations.get(name)
+    if step is not None and step.column is not None:
+        return test(table.c[step.column])
+    if step is not None and step.values is not None:
+        return step.values(table, test)
+    derived = endpoint.resource_column(name, table)
+    if derived is not None:
+        return test(derived)
+    step = relation(endpoint, name)
+    target = step.target()
+    return sa.false() if target is None else step.reach(table, _ids_of(target, visible, lambda there: test(there.c.id)))
+
+
+def column_of(endpoint: Endpoint, name: str) -> str | None:
+    """The column behind a member of the representation that clients may compare by paths of their own, or ``None``.
+
+    What nobody is shown (a password's hash, another confidential value, the service's own columns) could be guessed letter by letter.
+    """
+    if name in KEYS:
+        return "id"
+    field = endpoint.fields.get(name) or endpoint.fields.get(name.removesuffix("_id"))
+    if field is None or field.attribute is None or field.attribute not in endpoint.table.c or name not in (field.name, field.attribute):
+        return None
+    hidden = field.write_only or field.confidential or known(endpoint.table.c[field.attribute]).confidential
+    return None if hidden else field.attribute
+
+
+def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
+    """Refuses a path that a client wrote and that ends in something else than a visible member.
+
+    :raises UnknownPath: as if there were nothing of that name
+    """
+    current: Endpoint | None = endpoint
+    for step in steps[:-1]:
+        current = relation(current, step).target() if current is not None else None
+    if current is not None and column_of(current, steps[-1]) is None:
+        relation(current, steps[-1])
 
 
 def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any) -> Any:
@@ -222,6 +270,7 @@ def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any)
     lookup = "exact"
     if len(steps) > 1 and steps[-1] in LOOKUPS:
         lookup = steps.pop()
+    check_visible(endpoint, steps)
     return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value))
 
 

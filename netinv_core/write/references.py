@@ -1,7 +1,8 @@
 """Finding what a batch refers to: every foreign key of all drafts, by id or by attributes, in few statements.
 
-What is named by id, and statuses, are found in one statement; what is named by attributes, in one for each target and set of
-attribute names, however many objects are named by them.
+What is named by id, and statuses, are found in one statement; what is named by attributes (:mod:`netinv_core.write.attributes`), in one for
+each target and set of attribute names, however many objects are named by them. An object that the user may not view is not found, unless it is
+what the draft refers to already. A status is a value to choose, which OPTIONS list; anyone may name it.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ import dataclasses
 import functools
 import operator
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.database import among
 from netinv_core.fields import Many, Reference, Status
-from netinv_core.model import known
-from netinv_core.read import lookups, paths
+from netinv_core.read import paths
+from netinv_core.read.plan import Union
+from netinv_core.write import attributes
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
-    from netinv_core.read.plan import Union
     from netinv_core.registry import Endpoint, Registry
     from netinv_core.write.draft import Draft
 
@@ -42,13 +44,14 @@ class Wanted:
     raw: Any
     id: Any = None
     error: str | None = None
+    given: attributes.Attributes | None = None
 
     def refuse(self, message: str, value: Any) -> None:
         """Says what is wrong, as the field words it."""
         if message is UNRECOGNIZED and self.field.plain and _numbered(self.field.target):
             self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
             return
-        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(value)
+        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(attributes.short(str(value)))
 
 
 def resolve(context: Context, drafts: Sequence[Draft]) -> None:
@@ -58,14 +61,13 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
     every = [*singles, *[wanted for _, _, found in lists for wanted in found]]
     if not every and not lists:
         return
-    by_id: dict[Endpoint, list[Wanted]] = {}
-    by_attributes: dict[tuple[Endpoint, tuple[str, ...]], list[tuple[Wanted, dict[str, Any]]]] = {}
-    statuses: list[Wanted] = []
+    sorted_ = _Sorted(context)
     for wanted in every:
-        _sort(wanted, by_id, by_attributes, statuses)
-    _find_rows(context, by_id, statuses)
-    for (target, names), group in by_attributes.items():
-        _find_attributes(context, target, names, group)
+        _sort(sorted_, wanted)
+    _find_rows(context, sorted_)
+    for (target, _), group in sorted_.by_attributes.items():
+        for wanted, ids in zip(group, attributes.find(context, target, [item.given for item in group if item.given]), strict=True):
+            _take(wanted, ids)
     _refuse_outside(context, [wanted for _, _, found in lists for wanted in found])
     for wanted in singles:
         assert isinstance(wanted.field, Reference)
@@ -83,30 +85,65 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
         draft.references, draft.references_many = [], []
 
 
-def _sort(wanted: Wanted, by_id: dict[Any, Any], by_attributes: dict[Any, Any], statuses: list[Wanted]) -> None:
+@dataclasses.dataclass
+class _Sorted:
+    """References by the way in which they are found; ``limits`` are the conditions that a user may view a target's rows."""
+
+    context: Context
+    by_id: dict[Endpoint, list[Wanted]] = dataclasses.field(default_factory=dict)
+    by_attributes: dict[tuple[Endpoint, tuple[attributes.Path, ...]], list[Wanted]] = dataclasses.field(default_factory=dict)
+    statuses: list[Wanted] = dataclasses.field(default_factory=list)
+    limits: dict[Endpoint, list[Any]] = dataclasses.field(default_factory=dict)
+
+    def limits_of(self, target: Endpoint) -> list[Any]:
+        """The conditions on the target's own table; none for a user who may view every object."""
+        if target not in self.limits:
+            self.limits[target] = permits.visible(self.context, target, target.table)
+        return self.limits[target]
+
+
+def _sort(sorted_: _Sorted, wanted: Wanted) -> None:
     """Puts a reference to the group it will be found with, or says at once what is wrong with it."""
-    target, raw = wanted.field.target, wanted.raw
-    if isinstance(wanted.field, Many) and wanted.field.by is not None:
-        raw = {wanted.field.by: str(raw)}
-    if isinstance(wanted.field, Status):
-        statuses.append(wanted)
+    target, raw, field = wanted.field.target, wanted.raw, wanted.field
+    if isinstance(field, Status):
+        sorted_.statuses.append(wanted)
         return
-    if isinstance(raw, dict) and not (wanted.field.plain and isinstance(wanted.field, Reference)):
-        attributes = _flatten(_as_sent(raw, target), ())
+    if isinstance(field, Many) and field.by is not None:
+        raw = {field.by: str(raw)}
+    if isinstance(raw, dict) and not (field.plain and isinstance(field, Reference)):
         if target is None:
-            wanted.refuse(NO_SUCH, attributes)
-        else:
-            by_attributes.setdefault((target, tuple(attributes)), []).append((wanted, attributes))
-        return
+            wanted.refuse(NO_SUCH, raw)
+        elif "id" not in raw or not (sorted_.limits_of(target) and (isinstance(field, Many) or _is_held(wanted, _key(raw["id"], target)))):
+            _sort_attributes(sorted_, wanted, target, raw)
+            return
+        raw = raw.get("id")
     key = _key(raw, target)
     if key is None:
         number = isinstance(raw, int) and not (isinstance(raw, bool) and _numbered(target))
-        wanted.refuse(NO_SUCH_ID if wanted.field.plain and number else UNRECOGNIZED, raw)
+        wanted.refuse(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
     elif target is None:
         wanted.refuse(NO_SUCH_ID, raw)
     else:
         wanted.id = key
-        by_id.setdefault(target, []).append(wanted)
+        if not (sorted_.limits_of(target) and _is_held(wanted, key)):
+            sorted_.by_id.setdefault(target, []).append(wanted)
+
+
+def _is_held(wanted: Wanted, key: Any) -> bool:
+    """Whether a draft's foreign key has this value already: then it names nothing that its object does not show."""
+    return isinstance(wanted.field, Reference) and key is not None and wanted.draft.before.get(wanted.field.attribute) == key
+
+
+def _sort_attributes(sorted_: _Sorted, wanted: Wanted, target: Endpoint, raw: dict[str, Any]) -> None:
+    try:
+        given = wanted.given = attributes.read(target, raw)
+    except ValueError as error:
+        wanted.error = str(error)
+        return
+    if given.identifying:
+        sorted_.by_attributes.setdefault((target, tuple(given.values)), []).append(wanted)
+    else:
+        wanted.refuse(SEVERAL, given.sent)
 
 
 def _key(raw: Any, target: Endpoint | None) -> Any:
@@ -125,59 +162,29 @@ def _numbered(target: Endpoint | None) -> bool:
     return target is not None and target.key_type is int
 
 
-def _as_sent(raw: dict[str, Any], target: Endpoint | None) -> dict[str, Any]:
-    """The attributes that identify: what was read can be written back, so what is only shown is left out."""
-    if target is None or "id" not in raw:
-        return raw
-    return {name: value for name, value in ((name, _as_sent_in(name, value, target)) for name, value in raw.items()) if value is not _SHOWN}
-
-
-_SHOWN: Any = object()
-
-
-def _as_sent_in(name: str, value: Any, target: Endpoint) -> Any:
-    """A member of a representation as an attribute that identifies; ``_SHOWN`` for what is only shown."""
-    field = target.fields.get(name)
-    if field is None or name == "id":
-        return value
-    if name not in target.writable or field.attribute is None:
-        return _SHOWN
-    if isinstance(value, dict) and set(value) == {"value", "label"}:
-        return {"slug": value["value"]} if isinstance(field, Status) else value["value"]
-    if isinstance(value, dict) and isinstance(field, Reference):
-        return _as_sent(value, field.target)
-    return _SHOWN if isinstance(value, dict | list) else value
-
-
-def _flatten(attributes: dict[str, Any], prefix: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if isinstance(value, dict):
-            found.update(_flatten(value, (*prefix, name)))
-        else:
-            found["__".join((*prefix, name))] = value
-    return found
-
-
-def _find_rows(context: Context, by_id: dict[Endpoint, list[Wanted]], statuses: Sequence[Wanted]) -> None:
+def _find_rows(context: Context, sorted_: _Sorted) -> None:
     """Finds what is named by id, and statuses by slug among those allowed for the content type: one statement in all.
 
-    What is known needs no statement. The rows are kept for the rules, which ask for many of them
-    (:func:`netinv_core.read.pages.rows_of`).
+    What is known needs no statement, of models whose objects the user may all view. The rows are kept for the rules, which ask for many of
+    them (:func:`netinv_core.read.pages.rows_of`).
     """
     groups: dict[Group, list[Wanted]] = {}
-    for target, named in by_id.items():
-        seen, made = context.seen.get(target.table, ()), context.made.get(target.table, ())
+    limits: dict[Group, Any] = {}
+    for target, named in sorted_.by_id.items():
+        limited = sorted_.limits_of(target)
+        seen, made = () if limited else context.seen.get(target.table, ()), context.made.get(target.table, ())
         if unknown := [wanted for wanted in named if wanted.id not in seen and wanted.id not in made]:
             groups[target, None] = unknown
-    for wanted in statuses:
+            if limited:
+                limits[target, None] = sa.or_(sa.and_(*limited), *_listed(target, unknown))
+    for wanted in sorted_.statuses:
         if wanted.field.target is not None:
             groups.setdefault((wanted.field.target, wanted.draft.endpoint.label), []).append(wanted)
     if not groups:
         return
     names = {group: _names if group[1] else _ids for group in groups}
     parameters = {f"keys{number}": list({names[group](wanted) for wanted in found}) for number, (group, found) in enumerate(groups.items())}
-    for (target, label), rows in zip(groups, _union(context.registry, tuple(groups)).rows(context, parameters), strict=True):
+    for (target, label), rows in zip(groups, _union(context.registry, tuple(groups), limits).rows(context, parameters), strict=True):
         there = [target.row_type._make(row) for row in rows]
         context.seen.setdefault(target.table, {}).update((row.id, row) for row in there)
         found = {(row.slug if label else row.id): row.id for row in there}
@@ -187,6 +194,16 @@ def _find_rows(context: Context, by_id: dict[Endpoint, list[Wanted]], statuses: 
                 wanted.error = f"Object with slug={wanted.raw} does not exist."
             elif wanted.id is None:
                 wanted.refuse(NO_SUCH_ID, wanted.raw)
+
+
+def _listed(target: Endpoint, several: Sequence[Wanted]) -> list[Any]:
+    """Conditions on the target's table that a row is in the list already for which it is named: a list written back as it was read."""
+    owners: dict[Many, set[Any]] = {}
+    for wanted in several:
+        if isinstance(wanted.field, Many) and not wanted.draft.new:
+            owners.setdefault(wanted.field, set()).add(wanted.draft.id)
+    pairs = [(field.pairs, keys) for field, keys in owners.items()]
+    return [target.table.c.id.in_(sa.select(pair.c.target_id).where(pair.c.owner_id.in_(keys))) for pair, keys in pairs]
 
 
 # What references lead to: a target by id, or by slug where it holds the statuses of the content type beside it.
@@ -203,17 +220,19 @@ def _names(wanted: Wanted) -> str:
     return str(wanted.raw).lower()
 
 
-def _union(registry: Registry, groups: tuple[Group, ...]) -> Union:
-    """The statement for these groups."""
+def _union(registry: Registry, groups: tuple[Group, ...], limits: Mapping[Group, Any]) -> Union:
+    """The statement for these groups; with ``limits``, which are a user's, made for this once."""
 
     def parts() -> Iterator[Any]:
         for number, (target, label) in enumerate(groups):
             condition = among(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
             if label:
                 condition &= paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
+            elif (target, label) in limits:
+                condition = sa.and_(condition, limits[target, label])
             yield list(target.table.c), target.table, condition
 
-    return registry.union(groups, parts)
+    return Union(registry.dialect, list(parts())) if limits else registry.union(groups, parts)
 
 
 def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:
@@ -223,8 +242,7 @@ def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:
         allowed = field.allowed(context, {wanted.id for wanted in group}) if group else None
         for wanted in group:
             if allowed is not None and wanted.id not in allowed:
-                by_attributes = isinstance(wanted.raw, dict)
-                wanted.refuse(NO_SUCH if by_attributes else NO_SUCH_ID, _flatten(wanted.raw, ()) if by_attributes else wanted.raw)
+                wanted.refuse(NO_SUCH if wanted.given else NO_SUCH_ID, wanted.given.sent if wanted.given else wanted.raw)
 
 
 def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
@@ -237,70 +255,11 @@ def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tu
     return [(slug, name) for slug, name in rows]
 
 
-def _find_attributes(context: Context, target: Endpoint, names: tuple[str, ...], group: list[tuple[Wanted, dict[str, Any]]]) -> None:
-    """Finds objects by attributes of the same names: one statement for plain paths, one an object with lookups."""
-    columns = _plain_columns(target, names)
-    if columns is None:
-        for wanted, attributes in group:
-            _find_one(context, target, wanted, attributes)
-        return
-    source, selected = columns
-    converted: list[tuple[Wanted, dict[str, Any], tuple[Any, ...]]] = []
-    for wanted, attributes in group:
-        try:
-            values = tuple(lookups.convert(column, attributes[name]) for name, column in zip(names, selected, strict=True))
-            converted.append((wanted, attributes, values))
-        except (ValueError, TypeError) as error:
-            wanted.error = str(error)
-    conditions = []
-    for number, column in enumerate(selected):
-        given = {values[number] for _, _, values in converted}
-        if None not in given:
-            conditions.append(column.in_(given))
-    rows = context.execute(sa.select(target.table.c.id, *selected).select_from(source).where(*conditions)).all() if converted else []
-    found: dict[tuple[Any, ...], list[Any]] = {}
-    for key, *values in rows:
-        found.setdefault(tuple(values), []).append(key)
-    for wanted, attributes, wanted_values in converted:
-        _take(wanted, found.get(wanted_values, []), attributes)
-
-
-def _plain_columns(target: Endpoint, names: tuple[str, ...]) -> tuple[Any, list[Any]] | None:
-    """The columns behind plain paths, and what to select them from; ``None`` when a name is no plain path."""
-    source, selected = target.table, []
-    for name in names:
-        endpoint, table = target, target.table
-        *steps, last = name.split("__")
-        for step in steps:
-            attribute = f"{step}_id"
-            link = known(endpoint.table.c[attribute]).link if attribute in endpoint.table.c else None
-            following = target.registry.target(link)
-            if following is None:
-                return None
-            there = following.table.alias()
-            source = source.outerjoin(there, there.c.id == table.c[attribute])
-            endpoint, table = following, there
-        attribute = last if last in table.c else f"{last}_id"
-        if attribute not in table.c:
-            return None
-        selected.append(table.c[attribute])
-    return (source, selected) if selected else None
-
-
-def _find_one(context: Context, target: Endpoint, wanted: Wanted, attributes: dict[str, Any]) -> None:
-    table, dialect = target.table, target.registry.dialect
-    try:
-        conditions = [paths.keyword(target, table, dialect, name, value) for name, value in attributes.items()]
-    except (ValueError, TypeError) as error:
-        wanted.error = str(error)
-        return
-    _take(wanted, list(context.execute(sa.select(table.c.id).where(*conditions).limit(2)).scalars()), attributes)
-
-
-def _take(wanted: Wanted, found: list[Any], attributes: dict[str, Any]) -> None:
-    if len(found) == 1:
-        wanted.id = found[0]
+def _take(wanted: Wanted, ids: Sequence[Any]) -> None:
+    sent = wanted.given.sent if wanted.given else {}
+    if len(ids) == 1:
+        wanted.id = ids[0]
     elif isinstance(wanted.field, Many) and wanted.field.by is not None:
-        wanted.error = f"Object with {wanted.field.by}={attributes[wanted.field.by]} does not exist."
+        wanted.error = f"Object with {wanted.field.by}={sent[wanted.field.by]} does not exist."
     else:
-        wanted.error = (SEVERAL if found else NO_SUCH).format(attributes)
+        wanted.refuse(SEVERAL if ids else NO_SUCH, sent)
