@@ -13,6 +13,7 @@ DEVICES = "/api/dcim/devices/"
 INTERFACES = "/api/dcim/interfaces/"
 TEMPLATES = "/api/dcim/interface-templates/"
 TYPES = "/api/dcim/device-types/"
+NAMED = ("view", ["dcim.devicetype", "dcim.devicerole", "dcim.site"])
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_changes_of_a_template_or_of_a_type_leave_devices_as_they_are(api: Api, 
 
 def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
     kind = make_type("eth0", "eth1")
-    user = make_user(("add view", "dcim.device"))
+    user = make_user(("add view", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(kind))
     changes = [
         change
@@ -87,7 +88,7 @@ def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(api: 
 
 
 def test_who_may_add_devices_needs_no_permission_for_their_interfaces_and_gets_none(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
-    user = make_user(("add", "dcim.device"))
+    user = make_user(("add", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(make_type("eth0")))
     assert len(interfaces(api, device)) == 1
     user.api.post(INTERFACES, {"device": device["id"], "name": "eth1", "type": "virtual", "status": "active"}, status=403)
@@ -96,7 +97,7 @@ def test_who_may_add_devices_needs_no_permission_for_their_interfaces_and_gets_n
 
 def test_a_device_outside_of_what_is_permitted_leaves_no_interfaces(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
     kind = make_type("eth0")
-    user = make_user(("add", "dcim.device", {"name": "permitted"}))
+    user = make_user(("add", "dcim.device", {"name": "permitted"}), NAMED)
     before = api.get(INTERFACES, {"limit": 1})["count"]
     user.api.post(DEVICES, body(kind), status=403)
     assert api.get(INTERFACES, {"limit": 1})["count"] == before

@@ -291,7 +291,7 @@ def test_a_replaced_file_goes_and_a_refused_one_does_not_come(api: Api, maker: s
     fetch(api, made["front_image"], status=404)
     for wrong in ({"model": other["model"]}, {"u_height": "x"}, {"manufacturer": "zz"}):
         send(api, "PATCH", made["url"], {"front_image": ("c.png", png()), **wrong}, status=400)
-    limited = make_user(("add change view", "dcim.devicetype", {"comments": ""}))
+    limited = make_user(("add change view", "dcim.devicetype", {"comments": ""}), ("view", "dcim.manufacturer"))
     send(limited.api, "PATCH", made["url"], {"front_image": ("c.png", png()), "comments": "x"}, status=403)
     send(limited.api, "POST", TYPES, {"manufacturer": maker, "model": unique(), "front_image": ("c.png", png()), "comments": "x"}, status=403)
     assert kept(folder) == [name_of(changed["front_image"])]

@@ -13,6 +13,7 @@ CREATE_EQUIPPED = 40  # statements for devices that get components of every kind
 DEVICES = "/api/dcim/devices/"
 TYPES = "/api/dcim/device-types/"
 KINDS = ["console-port", "console-server-port", "power-port", "power-outlet", "interface", "rear-port", "front-port", "device-bay"]
+NAMED = ("view", ["dcim.devicetype", "dcim.devicerole", "dcim.site"])
 
 
 def of(kind: str) -> str:
@@ -100,7 +101,7 @@ def test_each_devices_components_are_joined_to_its_own(api: Api, equipped: Any, 
 
 
 def test_everything_made_is_recorded_after_the_device_itself_in_the_same_request(api: Api, make_user: Any, equipped: Any, body: Any) -> None:
-    user = make_user(("add view", "dcim.device"))
+    user = make_user(("add view", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(equipped))
     (made,) = api.get("/api/extras/object-changes/", {"changed_object_id": device["id"]})["results"]
     changes = api.get("/api/extras/object-changes/", {"request_id": made["request_id"], "limit": 0})["results"]

@@ -83,7 +83,8 @@ def a_constraint_hides_the_rest(case: Case) -> None:
 def nothing_is_made_outside_of_a_constraint(case: Case) -> None:
     """A new object that is not within the constraint is refused, and not left behind."""
     other = case.make()
-    maker = case.service.user(("add view", case.endpoint.label, {"id": other["id"]}))
+    others = [label for label in case.registry.endpoints if label != case.endpoint.label]
+    maker = case.service.user(("add view", case.endpoint.label, {"id": other["id"]}), ("view", others))
     before = case.api.get(case.path, {"limit": 1})["count"]
     body = case.body()
     assert maker.api.post(case.path, body, status=403) == DENIED
