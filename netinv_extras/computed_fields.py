@@ -17,7 +17,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Spec
 from netinv_extras import templates
 from netinv_extras.content_types import content_type_parameter, type_label
-from netinv_extras.template_objects import Crowd
+from netinv_extras.template_objects import ObjectLoader
 
 NAME = "computed_fields"
 FALLBACK = "Fallback value (if any) to be output for the field in the case of a template rendering error."
@@ -70,13 +70,6 @@ class Definition:
     template: str
     fallback: str
 
-    def of(self, thing: Any) -> str:
-        """The value for an object."""
-        try:
-            return templates.rendered(self.template, {"obj": thing})
-        except templates.Unrendered:
-            return self.fallback
-
 
 def definitions_of(context: Context, label: str) -> Sequence[Definition]:
     """The computed fields of a content type, in the order of their weights; no statement while they are cached."""
@@ -109,8 +102,16 @@ def _values(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[A
     defined = definitions_of(context, endpoint.label)
     if not defined:
         return {}
-    objects = Crowd(context, endpoint, keys, open=True, without=(NAME,)).objects()
-    return {key: {field.slug: field.of(thing) for field in defined} for key, thing in zip(dict.fromkeys(keys), objects, strict=True)}
+    loader = ObjectLoader(context, without=(NAME,))
+    batch = loader.add(endpoint, keys, open=True)
+    variables = {key: {"obj": batch.object(key)} for key in keys}
+    wanted = [(key, definition) for key in variables for definition in defined]
+    renderings = [templates.Rendering(definition.template, variables[key]) for key, definition in wanted]
+    results = templates.render(renderings, templates.Limits.of(context.registry.settings), loader)
+    values: dict[Any, dict[str, str]] = {}
+    for (key, definition), result in zip(wanted, results, strict=True):
+        values.setdefault(key, {})[definition.slug] = result if isinstance(result, str) else definition.fallback
+    return values
 
 
 field = Spec(NAME, lambda registry, endpoint: ComputedFields(name=NAME, openapi={"type": "object"}))

@@ -100,7 +100,7 @@ class Deliverer:
 
     def _configure(self) -> None:
         settings = self._registry.settings
-        self._patience: float = settings["webhook_total_timeout"]
+        self._patience: float = settings["webhook_total_timeout"] + settings["template_total_timeout"]
         self._lease = 2 * self._patience + 5
         self._most: int = max(settings["webhook_threads"], 1)
         self._outbox = Outbox(self._engine, self._registry.dialect, datetime.timedelta(seconds=self._lease))

@@ -5,6 +5,7 @@ A template sees of the objects what the API shows to whoever asks (:mod:`netinv_
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,7 @@ from netinv_core.registry import Endpoint
 from netinv_extras import templates
 from netinv_extras.content_types import has_pages
 from netinv_extras.export_templates import ExportTemplate
-from netinv_extras.template_objects import Crowd
+from netinv_extras.template_objects import ObjectLoader
 
 PARAMETER = "export"
 LONGEST = 1 << 24  # characters of a file
@@ -39,17 +40,23 @@ def export(context: Opened, endpoint: Endpoint, name: str, parameters: pages.Par
     :raises Invalid: for an unknown name, a template that fails, and more objects than are exported at once
     """
     template = _template(context, endpoint, name)
-    source = template["template_code"]
-    objects = Crowd(context, endpoint, _selected(context, endpoint, parameters), open=True).objects()
-    try:
-        text = templates.rendered(source, {"queryset": objects}, seconds=context.registry.settings["export_timeout"], longest=LONGEST)
-    except templates.Unrendered as error:
-        raise Invalid.field(PARAMETER, f"The template failed: {error}") from None
+    loader = ObjectLoader(context)
+    objects = loader.add(endpoint, _selected(context, endpoint, parameters), open=True).objects()
+    (text,) = templates.render([templates.Rendering(template["template_code"], {"queryset": objects})], _limits(context), loader)
+    if isinstance(text, templates.Unrendered):
+        raise Invalid.field(PARAMETER, f"The template failed: {text}")
     response = Response(body=text.encode("utf-8", "replace"), charset=None)
     response.headers["Content-Type"] = _media_type(template["mime_type"])
     response.headers["Content-Disposition"] = f'attachment; filename="{_file_name(endpoint, template["file_extension"])}"'
     response.headers.update(SEALED)
     return response
+
+
+def _limits(context: Context) -> templates.Limits:
+    """Those of other templates, with a longer result and a time of their own."""
+    settings = context.registry.settings
+    seconds = settings["export_timeout"]
+    return dataclasses.replace(templates.Limits.of(settings), seconds=seconds, total=seconds + 2 * templates.GRACE, longest=LONGEST)
 
 
 def _template(context: Context, endpoint: Endpoint, name: str) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ from netinv_core.masking import SHORTEST, credential_name
 from netinv_core.registry import Endpoint, Registry
 from netinv_extras import allowed_files, webhook_headers
 from netinv_extras.custom_fields import CustomFields
-from netinv_extras.templates import Unrendered, rendered
+from netinv_extras.templates import Limits, Rendering, Unrendered, render
 from netinv_extras.webhooks import CA_FOLDERS
 
 Row = Mapping[str, Any]
@@ -63,12 +63,9 @@ def message(registry: Registry, delivery: Row, webhook: Row, change: Row, at: da
         secret = keys.unseal(registry.settings["secret"], webhook["secret"])
     except ValueError as error:
         raise Unmade(f"The webhook's secret cannot be read: {error}") from None
-    try:
-        body = rendered(webhook["body_template"], context).encode() if webhook["body_template"] else json.dumps(context).encode()
-    except Unrendered as error:
-        raise Unmade(f"The body template failed: {error}") from None
+    body, lines = _rendered(registry, webhook, context)
     headers = {"User-Agent": _user_agent().encode(), "Content-Type": webhook["http_content_type"].encode()}
-    own = _additional(webhook["additional_headers"], context)
+    own = _additional(lines)
     headers = {name: value for name, value in headers.items() if name.lower() not in {other.lower() for other in own}}
     headers |= {name: value.encode() for name, value in own.items()}
     headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
@@ -97,17 +94,28 @@ def _user_agent() -> str:
 # -- headers
 
 
-def _additional(source: str, context: Mapping[str, Any]) -> dict[str, str]:
-    """The headers that the webhook adds.
+def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tuple[bytes, str]:
+    """What the webhook's templates make: the body, which is the context where there is no template, and the lines of its own headers.
 
-    :raises Unmade: when its template fails, or makes a line that is no header or a header that is reserved
+    :raises Unmade: when one fails
     """
-    if not source.strip():
-        return {}
+    templates = {"body template": webhook["body_template"], "template of the additional headers": webhook["additional_headers"].strip()}
+    renderings = {name: Rendering(source, context, lines="headers" in name) for name, source in templates.items() if source}
+    results = dict(zip(renderings, render(list(renderings.values()), Limits.of(registry.settings)) if renderings else (), strict=True))
+    for name, result in results.items():
+        if isinstance(result, Unrendered):
+            raise Unmade(f"The {name} failed: {result}")
+    body, lines = (results.get(name) for name in templates)
+    return json.dumps(context).encode() if body is None else str(body).encode("utf-8", "replace"), str(lines or "")
+
+
+def _additional(text: str) -> dict[str, str]:
+    """The headers that the webhook adds, from their lines.
+
+    :raises Unmade: for a line that is no header, or a header that is reserved
+    """
     try:
-        return webhook_headers.parse(rendered(source, context, lines=True))
-    except Unrendered as error:
-        raise Unmade(f"The template of the additional headers failed: {error}") from None
+        return webhook_headers.parse(text) if text.strip() else {}
     except webhook_headers.HeaderError as error:
         raise Unmade(str(error)) from None
 

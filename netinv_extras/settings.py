@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from netinv_core.settings import Known, count, flag, seconds, words
+from netinv_core.settings import Known, count, flag, seconds, size, words
 
 
 def targets(text: str) -> tuple[str, ...]:
@@ -34,6 +34,13 @@ def protocols(text: str) -> tuple[str, ...]:
     return found
 
 
+def _memory(text: str) -> int:
+    """Bytes, enough for an interpreter."""
+    if size(text) < 64 * 2**20:
+        raise ValueError(text)
+    return size(text)
+
+
 known: Known = {
     "feed_waiters": (int, 2),
     "max_export_size": (count, 10_000),
@@ -53,6 +60,13 @@ known: Known = {
     "job_lease": (seconds, 60.0),
     "secrets_env_prefixes": (words, ()),
     "secrets_file_folders": (folders, ()),
+    "template_timeout": (seconds, 2.0),
+    "template_total_timeout": (seconds, 10.0),
+    "template_memory": (_memory, 256 * 2**20),
+    "template_processes": (int, 2),
+    "template_max_size": (int, 100_000),
+    "template_max_output": (int, 1_000_000),
+    "template_pause": (seconds, 60.0),
     "webhook_allow": (targets, ()),
     "webhook_ca_folders": (folders, ()),
     "webhook_connect_timeout": (seconds, 3.0),

@@ -1,14 +1,13 @@
-"""Objects as templates see them: their attributes lead on to other objects, and are read for all objects of a page at once.
+"""Objects of templates on the service's side: loads what a template asks for (:mod:`netinv_extras.renderer.objects`), for all objects of a batch at once.
 
-A template is rendered once for each object. What it asks of the first is loaded for all of them: the statements depend on what a template
-mentions, not on how many objects there are. Whoever the template is rendered for sees of other objects what the API shows nested, and
-more only of those they may view.
+The statements depend on what a template mentions, not on how many objects there are. Whoever the template is rendered for sees of other
+objects what the API shows nested, and more only of those they may view.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,128 +19,79 @@ from netinv_core.database import among
 from netinv_core.errors import Denied
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
+from netinv_extras.renderer.values import HIDDEN, Label, ObjectRef, ObjectRefs, Shown, encode
+from netinv_extras.templates import Unrendered
 
 ALIASES = {"pk": "id", "cf": "custom_fields", "custom_field_data": "custom_fields", "absolute_url": "url"}
+DEEPEST = 20  # relations that a template follows one after another
 _DISPLAY = ("get_", "_display")
 
 
-class Object:
-    """An object in a template: its fields and what refers to it as attributes; as text, what it is called."""
+class ObjectLoader:
+    """The batches of objects that templates of one unit of work reach, and what is loaded of them.
 
-    __slots__ = ("_crowd", "_key")
-
-    def __init__(self, crowd: Crowd, key: Any) -> None:
-        self._crowd, self._key = crowd, key
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self._crowd.value(self._key, name)
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            return self._crowd.value(self._key, str(name))
-        except AttributeError:
-            raise KeyError(name) from None
-
-    def __str__(self) -> str:
-        return str(self._crowd.value(self._key, "display"))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Object) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-
-class Members(Mapping[str, Any]):
-    """An object within a representation: its members as attributes; as text, what it is called."""
-
-    __slots__ = ("_members",)
-
-    def __init__(self, members: Mapping[str, Any]) -> None:
-        self._members = members
-
-    def __getitem__(self, name: str) -> Any:
-        return _in_template(self._members[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __str__(self) -> str:
-        return str(next((self._members[name] for name in ("display", "label") if name in self._members), dict(self._members)))
-
-
-def _in_template(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_in_template(item) for item in value]
-    return Members(value) if isinstance(value, dict) else value
-
-
-class Queryset(Sequence[Object]):
-    """Several objects, by the names that templates written for other services call its parts by."""
-
-    def __init__(self, objects: Iterable[Object]) -> None:
-        self._objects = list(objects)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._objects[place]
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self._objects))
-
-    def all(self) -> Queryset:
-        """Itself."""
-        return self
-
-    def exists(self) -> bool:
-        """Whether there are any objects."""
-        return bool(self._objects)
-
-    def first(self) -> Object | None:
-        """The first object, if there is any."""
-        return self._objects[0] if self._objects else None
-
-    def count(self, *values: Any) -> int:
-        """How many objects there are."""
-        return super().count(*values) if values else len(self._objects)
-
-
-class Crowd:
-    """Objects of one endpoint that are read together; ``open`` ones may be seen whole by whoever the template is rendered for.
-
-    What is in ``without`` neither they nor what they lead to have: a template does not ask for what is made by itself.
+    What is in ``without`` no object has: a template does not ask for what is made by itself.
     """
 
-    def __init__(self, context: Context, endpoint: Endpoint, keys: Iterable[Any], *, open: bool = False, without: Collection[str] = ()) -> None:
-        self.context, self.endpoint = context, endpoint
-        self._keys = list(dict.fromkeys(keys))
-        self._open, self._without = open, without
-        self._loaded: dict[str, Mapping[Any, Any]] = {}
+    def __init__(self, context: Context, *, without: Collection[str] = ()) -> None:
+        self.context, self.without = context, without
+        self._batches: list[ObjectBatch] = []
 
-    def objects(self) -> Queryset:
-        """All of them, in order."""
-        return Queryset(Object(self, key) for key in self._keys)
+    def add(self, endpoint: Endpoint, keys: Iterable[Any], *, open: bool = False, depth: int = 0) -> ObjectBatch:
+        """A batch of objects; ``open`` ones may be seen whole by whoever the template is rendered for.
 
-    def value(self, key: Any, name: str) -> Any:
-        """An attribute of one of the objects.
-
-        :raises AttributeError: for one that it has not, or that may not be seen
+        :raises Unrendered: when they are too many relations away
         """
+        if depth > DEEPEST:
+            raise Unrendered(f"it follows more than {DEEPEST} relations one after another")
+        batch = ObjectBatch(self, len(self._batches), endpoint, keys, open=open, depth=depth)
+        self._batches.append(batch)
+        return batch
+
+    def column(self, batch: int, name: str) -> list[Any] | None:
+        """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
+
+        :raises Unrendered: when it is too many relations away
+        """
+        return self._batches[batch].column(name) if 0 <= batch < len(self._batches) else None
+
+
+class ObjectBatch:
+    """Objects of one endpoint that are read together."""
+
+    def __init__(self, loader: ObjectLoader, number: int, endpoint: Endpoint, keys: Iterable[Any], *, open: bool, depth: int) -> None:
+        self.context, self.endpoint = loader.context, endpoint
+        self._loader, self._number, self._open, self._depth = loader, number, open, depth
+        self._keys = list(dict.fromkeys(keys))
+        self._places = {key: place for place, key in enumerate(self._keys)}
+        self._columns: dict[str, list[Any] | None] = {}
+
+    def object(self, key: Any) -> ObjectRef | None:
+        """One of the objects, as a variable of a template; ``None`` for no key."""
+        return None if key is None else ObjectRef(self._number, self._places[key])
+
+    def objects(self, keys: Iterable[Any] | None = None) -> ObjectRefs:
+        """Those with these keys, or all of them, in order, as a variable of a template."""
+        return ObjectRefs(self._number, [self._places[key] for key in (self._keys if keys is None else keys)])
+
+    def column(self, name: str) -> list[Any] | None:
+        """An attribute of each object, encoded, hidden where it may not be seen; ``None`` for one that they do not have."""
         name = ALIASES.get(name, name)
-        if name in self._without:
+        if name not in self._columns:
+            try:
+                self._columns[name] = self._visible_column(name)
+            except AttributeError:
+                self._columns[name] = None
+        return self._columns[name]
+
+    def _visible_column(self, name: str) -> list[Any]:
+        if name in self._loader.without or name.startswith("_"):
             raise AttributeError(name)
-        if not (self._open or name in self._named or self._visible is None or key in self._visible):
-            raise AttributeError(f"{name} of {self.endpoint.title} may not be seen")
-        if name not in self._loaded:
-            self._loaded[name] = self._load(name)
-        return self._loaded[name].get(key)
+        visible = None if self._open or name in self._named else self._visible
+        if visible is not None and not visible:
+            return [encode(HIDDEN)] * len(self._keys)
+        values = self._load(name)
+        return [encode(values.get(key) if visible is None or key in visible else HIDDEN) for key in self._keys]
 
     @functools.cached_property
     def _named(self) -> frozenset[str]:
@@ -169,6 +119,8 @@ class Crowd:
             return self._labels(labelled) if labelled is not None else self._beside(name)
         if field.write_only or field.confidential:
             raise AttributeError(name)
+        if name == "id":
+            return {key: key for key in self._keys}
         if isinstance(field, kinds.Reference):
             return self._referred(field)
         if isinstance(field, kinds.Value) and not isinstance(field, kinds.Image):
@@ -176,7 +128,7 @@ class Crowd:
         shown = self._shown(name)
         if isinstance(field, kinds.Many) and field.target is not None and field.by is None:
             return self._listed(field.target, {key: [item["id"] for item in items] for key, items in shown.items()})
-        return {key: _in_template(value) for key, value in shown.items()}
+        return {key: Shown(value) for key, value in shown.items()}
 
     @functools.cached_property
     def _rows(self) -> Mapping[Any, Any]:
@@ -192,26 +144,26 @@ class Crowd:
         leads = {key: getattr(row, field.attribute) for key, row in self._rows.items()}
         if field.target is None:
             return dict.fromkeys(leads)
-        there = self._beyond(field.target, (key for key in leads.values() if key is not None), open=isinstance(field, kinds.Status))
-        return {key: None if other is None else Object(there, other) for key, other in leads.items()}
+        batch = self._beyond(field.target, (key for key in leads.values() if key is not None), open=isinstance(field, kinds.Status))
+        return {key: batch.object(other) for key, other in leads.items()}
 
-    def _beyond(self, target: Endpoint, keys: Iterable[Any], *, open: bool) -> Crowd:
-        return Crowd(self.context, target, keys, open=open, without=self._without)
+    def _beyond(self, target: Endpoint, keys: Iterable[Any], *, open: bool) -> ObjectBatch:
+        return self._loader.add(target, keys, open=open, depth=self._depth + 1)
 
-    def _listed(self, target: Endpoint, keys: Mapping[Any, Sequence[Any]], *, open: bool = False) -> dict[Any, Queryset]:
-        there = self._beyond(target, (other for found in keys.values() for other in found), open=open)
-        return {key: Queryset(Object(there, other) for other in keys.get(key, ())) for key in self._keys}
+    def _listed(self, target: Endpoint, keys: Mapping[Any, Sequence[Any]], *, open: bool = False) -> dict[Any, ObjectRefs]:
+        batch = self._beyond(target, (other for listed in keys.values() for other in listed), open=open)
+        return {key: batch.objects(keys.get(key, ())) for key in self._keys}
 
-    def _labels(self, field: kinds.Field) -> dict[Any, Callable[[], str]]:
+    def _labels(self, field: kinds.Field) -> dict[Any, Label]:
         """``get_<choice>_display()``: the label of a choice, the name of a status."""
         if not isinstance(field, kinds.Choice | kinds.Status):
             raise AttributeError(field.name)
         shown = self._shown(field.name)
         labels = field.choices.labels if isinstance(field, kinds.Choice) else {}
         texts = {key: str(value["label"] if isinstance(value, dict) else labels.get(value, value or "")) for key, value in shown.items()}
-        return {key: functools.partial(str, text) for key, text in texts.items()}
+        return {key: Label(text) for key, text in texts.items()}
 
-    def _beside(self, name: str) -> dict[Any, Queryset]:
+    def _beside(self, name: str) -> dict[Any, ObjectRefs]:
         """The objects that a step of this name leads to: those that may be viewed, in the order of their list."""
         step = self.endpoint.relations.get(name)
         target = step.target() if step is not None and (step.far or step.pairs) else None

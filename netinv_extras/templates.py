@@ -1,235 +1,284 @@
-"""Templates that users write (Jinja2), in a sandbox that is also bounded: in what they reach, in time, and in what they make.
+"""Templates that users write (Jinja2): rendered in a process of their own, with limits on time, memory and length.
 
-The sandbox of Jinja2 keeps a template away from Python's internals; here every loop and call is watched by a clock, and what could make
-a text or a number without measure is measured first.
+The renderings of a request are sent together (:func:`render`). One that fails has its own error; one that kills the process, or holds it
+beyond its time, is left out and the others go on in a new process. A source that did so several times is refused for a while.
 """
 
 from __future__ import annotations
 
-import functools
-import re
+import collections
+import dataclasses
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from types import BuiltinMethodType
-from typing import Any
-
-from jinja2 import Template, TemplateError, TemplateSyntaxError, nodes, pass_context
-from jinja2.exceptions import SecurityError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.visitor import NodeTransformer
-from sqlalchemy.exc import SQLAlchemyError
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
 
 from netinv_core.context import Context
 from netinv_core.resource import Rule
 from netinv_core.write.draft import Draft
+from netinv_extras import renderer_pool
+from netinv_extras.renderer.values import encode
 
-LONGEST = 1 << 20  # characters of what a template, or an expression of it, makes
-MOST_STEPS = 10_000  # of one range()
-SECONDS = 2.0
-_GROWING = frozenset({"replace", "join", "format", "format_map", "translate", "expandtabs"})
-_WIDE = re.compile(r"\d{5}|\*")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+log = logging.getLogger(__name__)
+GRACE = 0.5  # seconds after its time that a renderer has to say so itself
+TRIES = 3  # how often a source may run out of time or memory until it is refused for a while
+REMEMBERED = 1024  # sources that ran out of time or memory lately
+AT_ONCE = 4096  # renderings in one message
+LOADS = 1000  # attributes loaded for one call of render()
+LOADED = 1 << 22  # values of them
+FRUITLESS = 3  # processes that ended before they began with anything
 
 
 class Unrendered(ValueError):
     """A template that could not be rendered, and why."""
 
 
-class _Clock(threading.local):
-    """When the rendering that this thread is at has to be done."""
+class Loader(Protocol):
+    """Loads attributes of the objects that templates mention, for all objects of a batch."""
 
-    end = float("inf")
-    seconds = SECONDS
+    def column(self, batch: int, name: str) -> list[Any] | None:
+        """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
 
-    def start(self, seconds: float) -> None:
-        """Sets the time; within that of a template which asks for what this one makes."""
-        end = time.monotonic() + seconds
-        if end < self.end:
-            self.seconds, self.end = seconds, end
-
-    def check(self) -> None:
-        if time.monotonic() > self.end:
-            raise SecurityError(f"it takes longer than {self.seconds:g} s")
+        :raises Unrendered: when there is too much to load
+        """
 
 
-_clock = _Clock()
+@dataclasses.dataclass(frozen=True)
+class Rendering:
+    """A source, and the variables that it is rendered with: without any it is only compiled.
 
-
-def _measure(*values: Any, times: int = 1) -> None:
-    """Refuses to put together, or to repeat, what would be longer than :data:`LONGEST`."""
-    if sum(len(value) for value in values if isinstance(value, str | bytes | list | tuple | dict)) * times > LONGEST:
-        raise SecurityError("it makes too much text")
-
-
-def _check_growth(name: str, values: Sequence[Any]) -> None:
-    """Refuses lengths without measure, and texts that multiply one another; ``values`` are a method's object, or what is filtered, and its arguments."""
-    _clock.check()
-    if any(isinstance(value, int | float) and abs(value) > LONGEST for value in values[1:]):
-        raise SecurityError("a number is too large")
-    if name in _GROWING:
-        *_, second, first = [1, 1, *sorted(len(value) for value in values if isinstance(value, str | bytes | list | tuple))]
-        if second * first > LONGEST * 16:
-            raise SecurityError("it makes too much text")
-    if "format" in name and any(isinstance(value, str) and _WIDE.search(value) for value in values):
-        raise SecurityError("a width is too large")
-
-
-def _watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter whose arguments and result are measured; some get the environment before the value."""
-    first = 1 if hasattr(function, "jinja_pass_arg") else 0
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
-        _check_growth(name, [*arguments[first:], *named.values()])
-        found = function(*arguments, **named)
-        _measure(found)
-        return found
-
-    return call
-
-
-def _range(*arguments: int) -> range:
-    found = range(*arguments)
-    if len(found) > MOST_STEPS:
-        raise SecurityError(f"range() gives at most {MOST_STEPS} numbers")
-    return found
-
-
-@pass_context
-def _ticking(context: Any, values: Any) -> Any:
-    """The values of a loop, each against the clock."""
-    for value in values:
-        _clock.check()
-        yield value
-
-
-@pass_context
-def _joined(context: Any, values: list[Any]) -> str:
-    texts = [str(value) for value in values]
-    _measure(*texts)
-    return "".join(texts)
-
-
-class _Bounding(NodeTransformer):
-    """Puts loops and concatenations under watch."""
-
-    def visit_For(self, node: nodes.For) -> nodes.Node:
-        self.generic_visit(node)
-        if not node.recursive:
-            node.iter = nodes.Filter(node.iter, "netinv_ticking", [], [], None, None, lineno=node.lineno)
-        return node
-
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
-        self.generic_visit(node)
-        return nodes.Filter(nodes.List(node.nodes, lineno=node.lineno), "netinv_joined", [], [], None, None, lineno=node.lineno)
-
-
-class _Sandbox(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
-
-    def call(_self, _context: Any, _function: Any, *arguments: Any, **named: Any) -> Any:
-        method = getattr(_function, "__wrapped__", _function)  # the sandbox wraps str.format
-        if isinstance(method, BuiltinMethodType):
-            _check_growth(method.__name__, [method.__self__, *arguments, *named.values()])
-        _clock.check()
-        found = super().call(_context, _function, *arguments, **named)
-        _measure(found)
-        return found
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        _clock.check()
-        if operator == "**" and not (isinstance(right, int | float) and abs(right) <= 64):
-            raise SecurityError("a number is too large")
-        if operator == "%" and isinstance(left, str) and _WIDE.search(left):
-            raise SecurityError("a width is too large")
-        if operator == "*":
-            for value, other in ((left, right), (right, left)):
-                if isinstance(other, int):
-                    _measure(value, times=max(other, 0))
-        if operator == "+":
-            _measure(left, right)
-        found = super().call_binop(context, operator, left, right)
-        if isinstance(found, int) and found.bit_length() > 4096:
-            raise SecurityError("a number is too large")
-        return found
-
-
-def _single_line(value: Any) -> Any:
-    """What an expression puts into a header: never more than the line it stands in."""
-    if isinstance(value, str) and _CONTROL.search(value):
-        raise SecurityError("a value holds a line break or another control character, which no header may")
-    return value
-
-
-def _environment(**options: Any) -> _Sandbox:
-    made = _Sandbox(autoescape=False, keep_trailing_newline=True, **options)
-    made.globals = {name: value for name, value in made.globals.items() if name not in ("lipsum", "range")} | {"range": _range}
-    made.filters = {name: _watched(name, function) for name, function in made.filters.items()}
-    made.filters |= {"netinv_ticking": _ticking, "netinv_joined": _joined}
-    return made
-
-
-_bodies, _headers = _environment(), _environment(finalize=_single_line)
-
-
-@functools.lru_cache(maxsize=256)
-def compiled(source: str, *, lines: bool = False) -> Template:
-    """A template; ``lines`` for headers, where no expression may bring a line break.
-
-    :raises jinja2.TemplateSyntaxError: when it is none
+    ``lines`` is for headers, where no expression may bring a line break.
     """
-    environment = _headers if lines else _bodies
-    tree = _Bounding().visit(environment.parse(source))
-    return environment.from_string(tree)
+
+    source: str
+    variables: Mapping[str, Any] | None
+    lines: bool = False
 
 
-def fault(source: str, *, lines: bool = False) -> str | None:
-    """Why a text is no template; ``None`` when it is one."""
-    try:
-        compiled(source, lines=lines)
-    except TemplateSyntaxError as error:
-        return f"This template does not compile. Line {error.lineno}: {error.message}"
-    except RecursionError:
-        return "This template does not compile: it is nested too deeply."
-    return None
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What renderings may use: seconds of one and of all together, characters of a source and of a result, seconds that a source is refused for."""
+
+    pool: renderer_pool.Limits
+    seconds: float
+    total: float
+    longest_source: int
+    longest: int
+    pause: float
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Self:
+        """As an ini file says."""
+        names = ("template_timeout", "template_total_timeout", "template_max_size", "template_max_output", "template_pause")
+        return cls(renderer_pool.Limits.of(settings), *(settings[name] for name in names))
 
 
-def rule(*names: str) -> Rule:
-    """A rule for a resource: what is written in these columns are templates that can be read."""
+class _Strikes:
+    """The sources that lately ran out of time or memory, and how often."""
+
+    def __init__(self) -> None:
+        self._known: collections.OrderedDict[tuple[str, bool], tuple[int, float]] = collections.OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, rendering: Rendering, pause: float) -> None:
+        """Counts one."""
+        key = (rendering.source, rendering.lines)
+        with self._lock:
+            count, since = self._known.pop(key, (0, 0.0))
+            count = count if time.monotonic() < since + pause else 0
+            self._known[key] = count + 1, time.monotonic()
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+    def refuses(self, rendering: Rendering, pause: float) -> bool:
+        """Whether it was too often."""
+        count, since = self._known.get((rendering.source, rendering.lines), (0, 0.0))
+        return count >= TRIES and time.monotonic() < since + pause
+
+
+_strikes = _Strikes()
+
+
+def render(renderings: Sequence[Rendering], limits: Limits, loader: Loader | None = None) -> list[str | Unrendered]:
+    """The text of each rendering, or why it failed; ``loader`` loads what their variables refer to."""
+    return _Session(renderings, limits, loader).run()
+
+
+class _Session:
+    """One call of :func:`render`: conversations with renderer processes until every rendering has its result."""
+
+    def __init__(self, renderings: Sequence[Rendering], limits: Limits, loader: Loader | None) -> None:
+        self._renderings, self._limits, self._loader = renderings, limits, loader
+        self._results: dict[int, str | Unrendered] = {}
+        self._end = time.monotonic() + limits.total
+        self._deaths: collections.Counter[int] = collections.Counter()
+        self._progressed = False
+        self._fruitless = self._loads = self._loaded = 0
+        self._reasons = {
+            "late": f"there was no more time: the templates of one request have {limits.total:g} s together",
+            "time": f"it takes longer than {limits.seconds:g} s",
+            "memory": f"it needs more than {limits.pool.memory >> 20} MiB of memory",
+            "death": "it ends the renderer",
+        }
+
+    def run(self) -> list[str | Unrendered]:
+        while pending := self._pending():
+            if time.monotonic() > self._end:
+                self._fail(pending, self._reasons["late"])
+                break
+            try:
+                with renderer_pool.pool(self._limits.pool).borrow(self._end) as process:
+                    self._converse(process, pending)
+            except renderer_pool.Busy:
+                self._fail(pending, "all renderers are busy")
+            except renderer_pool.Gone as error:
+                self._without_process(pending, str(error))
+        return [self._results[number] for number in range(len(self._renderings))]
+
+    def _converse(self, process: renderer_pool.Process, pending: Sequence[int]) -> None:
+        """Has a process do the pending renderings; when it ends or is silent, the one that it was at has failed.
+
+        :raises Gone: when the process is not to be used any more
+        """
+        process.begun()
+        try:
+            self._exchange(process, pending)
+        except renderer_pool.Silent:
+            self._blame(pending, process.begun(), "time" if time.monotonic() < self._end else "late")
+            raise renderer_pool.Gone("the renderer does not answer") from None
+        except renderer_pool.Gone as error:
+            self._blame(pending, process.begun(), "death")
+            raise renderer_pool.Gone(str(error)) from None
+
+    def _blame(self, pending: Sequence[int], begun: int, kind: str) -> None:
+        """The last rendering that was begun ended the process, unless its result is known; a death is forgiven once, it may have come from outside."""
+        if not 0 < begun <= len(pending):
+            return
+        self._progressed = True
+        number = pending[begun - 1]
+        self._deaths[number] += 1
+        if kind != "death" or self._deaths[number] > 1:
+            self._take(number, kind, b"")
+
+    def _without_process(self, pending: Sequence[int], reason: str) -> None:
+        """Counts the processes that end before they begin with anything: too many, and there is no point in starting more."""
+        self._fruitless = 0 if self._progressed else self._fruitless + 1
+        self._progressed = False
+        if self._fruitless >= FRUITLESS:
+            self._fail(pending, reason)
+
+    def _pending(self) -> list[int]:
+        """The renderings that are still to be done, at most so many as go into one message."""
+        pending = []
+        for number, rendering in enumerate(self._renderings):
+            if number in self._results:
+                continue
+            if len(rendering.source) > self._limits.longest_source:
+                self._fail([number], f"the template is longer than {self._limits.longest_source} characters")
+            elif _strikes.refuses(rendering, self._limits.pause):
+                self._fail([number], f"it ran out of time or memory {TRIES} times: it is not tried again for {self._limits.pause:g} s")
+            else:
+                pending.append(number)
+        return pending[:AT_ONCE]
+
+    def _fail(self, numbers: Sequence[int], reason: str) -> None:
+        for number in numbers:
+            self._results[number] = Unrendered(reason)
+
+    def _take(self, number: int, kind: str, body: bytes) -> None:
+        """A result that the renderer sent, or that its end stands for."""
+        if number in self._results:
+            return
+        if kind == "text":
+            self._results[number] = body.decode("utf-8", "surrogatepass")
+            return
+        reason = self._reasons.get(kind) or body.decode("utf-8", "replace")
+        if kind in ("time", "memory", "death"):
+            source = self._renderings[number].source
+            log.warning("a template was broken off, %s: %.100r", reason, source)
+            _strikes.add(self._renderings[number], self._limits.pause)
+        self._fail([number], reason)
+
+    def _exchange(self, process: renderer_pool.Process, pending: Sequence[int]) -> None:
+        """Sends the pending renderings, takes the results, and answers what is asked for meanwhile."""
+        asked = set(pending)
+        process.send(self._message(pending), self._deadline())
+        while True:
+            head, body = process.receive(self._deadline(), self._limits.longest * 4 + 4096)
+            match head:
+                case {"is": "result", "number": int(number), "kind": str(kind)} if number in asked:
+                    self._take(number, kind, body)
+                case {"is": "load", "batch": int(batch), "name": str(name)}:
+                    process.send(self._load(batch, name), self._deadline())
+                case {"is": "done", "cpu": float(cpu)} if asked <= self._results.keys():
+                    process.worn = cpu > renderer_pool.MOST_CPU
+                    return
+                case _:
+                    raise renderer_pool.Gone("the renderer sent something unexpected")
+
+    def _deadline(self) -> float:
+        """Until when the process must be heard of: a rendering ends itself before."""
+        now = time.monotonic()
+        return max(min(now + self._limits.seconds, self._end), now) + GRACE
+
+    def _message(self, pending: Sequence[int]) -> dict[str, Any]:
+        """The message that has renderings done; what several have in common is in it once."""
+        sources: dict[tuple[str, bool], int] = {}
+        places: dict[int, int] = {}
+        variables: list[dict[str, Any]] = []
+        jobs = []
+        for number in pending:
+            rendering = self._renderings[number]
+            given = rendering.variables
+            if given is not None and id(given) not in places:
+                places[id(given)] = len(variables)
+                variables.append({name: encode(value) for name, value in given.items()})
+            source = sources.setdefault((rendering.source, rendering.lines), len(sources))
+            jobs.append([number, source, None if given is None else places[id(given)]])
+        total = max(self._end - time.monotonic(), 0)
+        bounds = {"seconds": self._limits.seconds, "total": total, "longest": self._limits.longest}
+        return {"is": "jobs", "jobs": jobs, "sources": [list(source) for source in sources], "variables": variables, **bounds}
+
+    def _load(self, batch: int, name: str) -> dict[str, Any]:
+        """The answer to a request for an attribute."""
+        self._loads += 1
+        if self._loads > LOADS or self._loaded > LOADED or self._loader is None:
+            return {"refused": "it asks for too many attributes of too many objects"}
+        try:
+            column = self._loader.column(batch, name)
+        except Unrendered as error:
+            return {"refused": str(error)}
+        self._loaded += len(column or ())
+        return {"values": column}
+
+
+def faults(renderings: Sequence[Rendering], limits: Limits) -> list[str | None]:
+    """Why sources without variables do not compile; ``None`` for those that do."""
+    results = render(renderings, limits)
+    return [f"This template does not compile. {_sentence(str(result))}" if isinstance(result, Unrendered) else None for result in results]
+
+
+def _sentence(reason: str) -> str:
+    return reason if reason.startswith("Line ") else f"{reason[:1].upper()}{reason[1:]}."
+
+
+def rule(*names: str, lines: Sequence[str] = ()) -> Rule:
+    """A rule for a resource: what is written in these columns are templates that compile; ``lines`` are those of headers."""
 
     def templates_compile(context: Context, drafts: Sequence[Draft]) -> None:
+        limits = Limits.of(context.registry.settings)
+        wanted: list[tuple[Draft, str, Rendering]] = []
         for draft in drafts:
-            for name in names:
-                if draft.changed(name) and (reason := fault(draft[name])):
-                    draft.reject(name, reason)
+            for name in (*names, *lines):
+                source = draft[name] if draft.changed(name) else ""
+                if len(source) > limits.longest_source:
+                    draft.reject(name, f"Ensure this field has no more than {limits.longest_source} characters.")
+                elif source:
+                    wanted.append((draft, name, Rendering(source, None, name in lines)))
+        reasons = faults([rendering for *_, rendering in wanted], limits)
+        for (draft, name, _), reason in zip(wanted, reasons, strict=True):
+            if reason is not None:
+                draft.reject(name, reason)
 
     return templates_compile
-
-
-def rendered(source: str, context: Mapping[str, Any], *, lines: bool = False, seconds: float = SECONDS, longest: int = LONGEST) -> str:
-    """What a template makes of a context, within ``seconds`` and no longer than ``longest`` characters.
-
-    :raises Unrendered: with the reason, when it is faulty, goes on for too long or makes too much
-    """
-    outer = _clock.end, _clock.seconds
-    _clock.start(seconds)
-    parts, length = [], 0
-    try:
-        for part in compiled(source, lines=lines).generate(context):
-            _clock.check()
-            parts.append(part)
-            length += len(part)
-            if length > longest:
-                raise SecurityError("it makes too much text")
-    except RecursionError:
-        raise Unrendered("it calls itself without end") from None
-    except TemplateError as error:
-        raise Unrendered(error.message or type(error).__name__) from None
-    except SQLAlchemyError:  # what a template asks for could not be read: no fault of its own
-        raise
-    except Exception as error:  # whatever a filter or an operator makes of the values it is given
-        raise Unrendered(f"{type(error).__name__}: {error}") from None
-    finally:
-        _clock.end, _clock.seconds = outer
-    return "".join(parts)

@@ -15,9 +15,10 @@ _RESERVED = re.compile(
     r"host$|x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|http2-settings$|te$|trailer$|expect$|proxy-",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
-_EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
-_TAG = re.compile(r"\{%.*?%\}", re.DOTALL)
+# What is not closed reaches to the end, so that the time grows with the length alone.
+_COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)", re.DOTALL)
+_EXPRESSION = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
+_TAG = re.compile(r"\{%.*?(?:%\}|\Z)", re.DOTALL)
 
 
 class HeaderError(ValueError):
