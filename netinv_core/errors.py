@@ -123,6 +123,15 @@ class UnsupportedMedia(_Detailed):
     status = 415
 
 
+class TooManyRequests(_Detailed):
+    """429: more attempts than are allowed; another one may be made after ``seconds``."""
+
+    status = 429
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"Too many attempts to sign in. Try again in {seconds} seconds.", {"Retry-After": str(seconds)})
+
+
 class Unavailable(_Detailed):
     """503: the part of the service that answers this path could not be started."""
 

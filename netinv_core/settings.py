@@ -23,6 +23,13 @@ def count(text: str) -> int:
     return 0 if text.strip().lower() in ("", "none") else int(text)
 
 
+def positive(text: str) -> int:
+    """A number, at least 1."""
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
 def words(text: str) -> tuple[str, ...]:
     """Words with white space between them."""
     return tuple(text.split())
@@ -57,6 +64,7 @@ def _token_writers(text: str) -> str:
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
 
 
+SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
 Known = Mapping[str, tuple[Callable[[str], Any], Any]]
 OWN: Known = {
@@ -75,6 +83,11 @@ OWN: Known = {
     "prefer_ipv4": (flag, False),
     "exempt_view_permissions": (words, ()),
     "token_writers": (_token_writers, "permitted"),
+    "sign_in_window": (seconds, 900.0),
+    "sign_in_failures_account": (count, 20),
+    "sign_in_failures_address": (count, 50),
+    "sign_in_failures_pair": (count, 10),
+    "password_checks": (positive, 2),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),
@@ -108,6 +121,9 @@ def read(settings: Mapping[str, str], apps: Iterable[App]) -> dict[str, Any]:
         except (ValueError, KeyError):
             raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
     found["secret"] = found["secret"] or _secret_in(found["secret_file"])
+    if len(found["secret"]) < SHORTEST_SECRET:
+        place = f"the file {found['secret_file']}" if "netinv.secret" not in settings else "the setting netinv.secret"
+        raise ValueError(f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, such as {secrets.token_urlsafe(36)}")
     return found
 
 
@@ -117,7 +133,7 @@ def _secret_in(path: str) -> str:
     :raises ValueError: when neither a secret nor a file is set
     """
     if not path:
-        raise ValueError("netinv.secret (or netinv.secret_file) must be set: it protects the token keys")
+        raise ValueError("netinv.secret (or netinv.secret_file) must be set: it encrypts what is stored of secrets")
     place = pathlib.Path(path)
     if not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from netinv_core import settings as known_settings
 from netinv_core.auth import keys
 from netinv_core.auth.models import Token, User
 from netinv_core.contract import Api, Service
@@ -320,6 +322,18 @@ def test_no_constraint_or_filter_reaches_what_is_confidential(api: Api, make_use
     assert account.api.get("/api/users/users/")["count"] == account.api.get(TOKENS)["count"] == 0
     for name in ("password", "password__ic", "password__isw", "password__re"):
         api.get("/api/users/users/", {name: "$"}, status=400)
+
+
+def test_a_short_secret_is_refused(tmp_path: Path) -> None:
+    """With the setting or the file named, and a proposal; what it says holds nothing of the secret."""
+    file = tmp_path / "secret"
+    file.write_text("too short\n")
+    for given, place in (({"netinv.secret": "x" * 31}, "the setting netinv.secret"), ({"netinv.secret_file": str(file)}, f"the file {file}")):
+        with pytest.raises(ValueError, match="at least 32 characters") as raised:
+            known_settings.read(given, [])
+        assert str(raised.value).startswith(place) and "xxx" not in str(raised.value) and "too short" not in str(raised.value)
+    file.unlink()
+    assert len(known_settings.read({"netinv.secret_file": str(file)}, [])["secret"]) == 64
 
 
 def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) -> None:

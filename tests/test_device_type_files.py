@@ -77,7 +77,7 @@ def run(service: Service, tmp_path: Path, library: Library) -> Any:
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
     media = f"netinv.media_root = {tmp_path / 'media'}\n"
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only\n{media}")
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{media}")
 
     def invoke(path: Path | None = None, *options: str, user: str = "", status: int = 0) -> str:
         words = [str(path or library.root), "--user", user or service.admin.username, *options]

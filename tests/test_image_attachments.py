@@ -159,7 +159,7 @@ def test_a_picture_is_for_those_who_may_view_the_attachment(site: Any, attach: A
 
 def test_the_command_knows_their_files(service: Service, site: Any, attach: Any, folder: Path, tmp_path: Path) -> None:
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", "netinv.secret = for tests only", f"netinv.media_root = {folder}"]
+    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", f"netinv.secret = {'x' * 32}", f"netinv.media_root = {folder}"]
     (tmp_path / "netinv.ini").write_text("\n".join(lines))
     present, missing = attach(site), attach(site)
     (folder / file_of(missing)).unlink()

@@ -352,7 +352,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_nothing_changes(api: Api, m
 def test_the_command_compares_files_and_database(service: Service, make: Any, folder: Path, tmp_path: Path) -> None:
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", "netinv.secret = for tests only", f"netinv.media_root = {folder}"]
+    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", f"netinv.secret = {'x' * 32}", f"netinv.media_root = {folder}"]
     ini.write_text("\n".join(lines))
     present, missing = make(front_image=("a.png", png()))["front_image"], make(front_image=("b.png", png()))["front_image"]
     (folder / name_of(missing)).unlink()

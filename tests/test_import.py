@@ -320,7 +320,7 @@ def command(service: Service, tmp_path: Path) -> Any:
     """``command(items, *options)``: what ``netinv import netbox`` answers for a dump of these objects."""
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only\n")
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n")
 
     def invoke(items: list[dict[str, Any]], *options: str) -> Any:
         path = tmp_path / "dump.json"

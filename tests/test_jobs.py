@@ -529,7 +529,8 @@ def test_it_is_told_what_waits(service: Service, ask: Callable[..., Any]) -> Non
 def test_commands_list_jobs_and_find_them_anew(service: Service, tmp_path: Path) -> None:
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False)
-    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", "netinv.secret = x", f"netinv.jobs_root = {JOBS['netinv.jobs_root']}"]
+    secret, jobs = "x" * 32, JOBS["netinv.jobs_root"]
+    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", f"netinv.secret = {secret}", f"netinv.jobs_root = {jobs}"]
     logging = ["[loggers]", "keys = root", "[handlers]", "keys =", "[formatters]", "keys =", "[logger_root]", "level = CRITICAL", "handlers ="]
     ini.write_text("\n".join([*lines, *logging]).replace("%", "%%"))
     listed = CliRunner().invoke(cli, ["-c", str(ini), "jobs", "list"], env={"COLUMNS": "120"})

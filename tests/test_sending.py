@@ -31,7 +31,7 @@ LOCAL = "127.0.0.0/8 ::1"
 def sender(**settings: Any) -> Sender:
     """A sender that may send to this machine, and waits no longer than tests do."""
     given = {"webhook_allow": LOCAL, "webhook_connect_timeout": "1", "webhook_read_timeout": "0.5", "webhook_total_timeout": "1", **settings}
-    return Sender(known_settings.read({"netinv.secret": "s", **{f"netinv.{name}": str(value) for name, value in given.items()}}, [extras]))
+    return Sender(known_settings.read({"netinv.secret": "s" * 32, **{f"netinv.{name}": str(value) for name, value in given.items()}}, [extras]))
 
 
 def message(url: str, verify: bool | str = True, secrets: tuple[str, ...] = (), body: bytes = b"{}") -> Message:
@@ -329,10 +329,10 @@ def test_one_address_that_is_refused_is_enough(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("text", "known"), [("10.0.0.0/8 ::1 a.example", True), ("10.0.0.0/99", False), ("10.0.0", False), ("a/b", False)])
 def test_the_setting_names_networks_and_hosts(text: str, known: bool) -> None:
     if known:
-        assert known_settings.read({"netinv.secret": "s", "netinv.webhook_allow": text}, [extras])["webhook_allow"] == tuple(text.split())
+        assert known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, [extras])["webhook_allow"] == tuple(text.split())
     else:
         with pytest.raises(ValueError, match="webhook_allow"):
-            known_settings.read({"netinv.secret": "s", "netinv.webhook_allow": text}, [extras])
+            known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, [extras])
 
 
 # -- TLS

@@ -50,7 +50,7 @@ def run(service: Service, tmp_path: Path) -> Any:
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
     queue = f"netinv.queue_url = sqlite:///{tmp_path / 'queue.sqlite'}\n"
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only\n{queue}")
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{queue}")
 
     def invoke(*words: str, status: int = 0, answer: str | None = None) -> str:
         environment = Environment(str(ini))

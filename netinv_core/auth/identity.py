@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import keys
+from netinv_core.auth import keys, passwords
 from netinv_core.auth.models import (
     ConfigurationVersion,
     ObjectPermission,
@@ -54,7 +54,7 @@ _token = table_of(Token)
 _version = sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
 _columns = [_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version")]
 _by_key = sa.select(*_columns, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
-_by_name = sa.select(*_columns, _user.c.password).where(_user.c.username == sa.bindparam("username"))
+_by_name = sa.select(*_columns).where(_user.c.username == sa.bindparam("username"))
 _by_id = sa.select(*_columns).where(_user.c.id == sa.bindparam("id"))
 
 
@@ -78,10 +78,11 @@ def by_token(context: Context, header: str) -> Identity:
     return _identity(context, row, writes=row.write_enabled)
 
 
-def by_password(context: Context, header: str) -> Identity:
-    """The identity of an ``Authorization: Basic …`` header; anonymous for another scheme.
+def by_password(context: Context, header: str, address: str) -> Identity:
+    """The identity of an ``Authorization: Basic …`` header from a client's ``address``; anonymous for another scheme.
 
-    :raises Denied: for a malformed header or wrong credentials; that an account is inactive is nobody's business who has not been let in
+    :raises Denied: for a malformed header; as :func:`netinv_core.auth.passwords.sign_in`
+    :raises TooManyRequests: as :func:`netinv_core.auth.passwords.sign_in`
     """
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() != "basic":
@@ -90,9 +91,10 @@ def by_password(context: Context, header: str) -> Identity:
         username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64, not UTF-8
         raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
-    row = context.execute(_by_name, {"username": username}).first()
-    if row is None or not keys.verify_password(row.password, password) or not row.is_active:
-        raise Denied("Invalid username/password.")
+    user_id = passwords.sign_in(context, username, password, address)
+    row = context.execute(_by_id, {"id": user_id}).first()
+    if row is None:
+        raise Denied(passwords.WRONG)
     return _identity(context, row, writes=True)
 
 

@@ -56,8 +56,15 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str, password: str) -> bool:
-    """Whether the password is the one hashed."""
+    """True when the password is the one hashed. A text that is no hash (there is no such user) takes as long as one."""
+    nobody = _nobody(_hasher)
     try:
-        return _hasher.verify(stored, password)
+        return _hasher.verify(stored if stored.startswith("$argon2") else nobody, password)
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
+
+
+@functools.cache
+def _nobody(hasher: argon2.PasswordHasher) -> str:
+    """The hash of a password that nobody has."""
+    return hasher.hash(secrets.token_urlsafe())

@@ -89,6 +89,17 @@ class ObjectPermission(Record):
     constraints: Mapped[Any | None] = document("Queryset filter matching the applicable objects of the selected type(s)")
 
 
+class SignInCounter(Base):
+    """Failed sign-ins ``since`` a moment, and when the last one succeeded (``known``); see :mod:`netinv_core.auth.passwords`."""
+
+    __tablename__ = "core_sign_in_counter"
+
+    bucket: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    failures: Mapped[int] = mapped_column(sa.Integer)
+    since: Mapped[datetime.datetime]
+    known: Mapped[datetime.datetime | None]
+
+
 class ConfigurationVersion(Base):
     """One row: a number that every write to configuration raises, by which processes know their caches are stale."""
 

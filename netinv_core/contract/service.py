@@ -27,6 +27,7 @@ from netinv_core.http.versions import NEWEST
 from netinv_core.service import make_app, read_settings
 
 PASSWORD = "correct horse"  # noqa: S105 - the administrator of a test
+SECRET = "for tests only, of 32 characters"  # noqa: S105
 NOTHING: Any = object()
 SAME: Any = object()
 EXPECTED = {"GET": 200, "HEAD": 200, "OPTIONS": 200, "POST": 201, "PUT": 200, "PATCH": 200, "DELETE": 204}
@@ -139,7 +140,7 @@ class Service:
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:
         self.engine = engine
-        self.settings, packages = read_settings({"netinv.secret": "for tests only", **(settings or {})})
+        self.settings, packages = read_settings({"netinv.secret": SECRET, "netinv.sign_in_failures_address": "0", **(settings or {})})
         self.app = make_app(engine, self.settings, packages=packages)
         self.registry = self.app.registry.netinv
         self.unique = Unique()

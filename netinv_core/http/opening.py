@@ -69,17 +69,18 @@ def context_of(request: Request, version: str, *, reads: bool = False) -> Opened
 
 
 def _authenticate(context: Opened, request: Request, *, basic: bool = False, anonymous: bool = False) -> None:
-    context.identity = _identify(context, request.headers.get("Authorization", ""), basic=basic)
+    context.identity = _identify(context, request, basic=basic)
     exempted = request.method in ("GET", "HEAD") and context.registry.settings.get("exempt_view_permissions")
     if context.identity.anonymous and not (anonymous or exempted):
         raise Denied(identity.NOT_GIVEN)
 
 
-def _identify(context: Context, header: str, *, basic: bool) -> identity.Identity:
+def _identify(context: Context, request: Request, *, basic: bool) -> identity.Identity:
+    header = request.headers.get("Authorization", "")
     if not header:
         return identity.ANONYMOUS
     if basic:
-        found = identity.by_password(context, header)
+        found = identity.by_password(context, header, request.remote_addr or "")  # client_addr would believe any X-Forwarded-For
         if not found.anonymous:
             return found
     return identity.by_token(context, header)
