@@ -115,6 +115,7 @@ class Column:
     shows: tuple[str, ...] = ()
     link: Link | None = None
     natural_of: str | None = None
+    copy_of: tuple[str, str] | None = None
     slug_of: str | None = None
     slug_joint: str = "-"
     parse: Callable[[Any], Any] | None = None
@@ -271,6 +272,15 @@ def natural(of: str, *, default: str | None = "") -> MappedColumn[Any]:
     return column(Chars(255), default=default, index=True, hidden=True, natural_of=of)
 
 
+def unique_copy(of: str, *, without: str, length: int) -> MappedColumn[Any]:
+    """A hidden copy of the column ``of`` while the reference ``without`` is null, else null (``Mapped[str | None]``); not a field.
+
+    In a UNIQUE constraint no null equals another: ``(site_id, tenant_id, name)`` lets two rows without a tenant have the same name. A
+    second constraint over the copy, ``(site_id, untenanted_name)``, closes that gap on every database. Blank values are not copied.
+    """
+    return column(Chars(length), default=None, hidden=True, copy_of=(of, without))
+
+
 def color(default: str = "9e9e9e") -> MappedColumn[Any]:
     """A hexadecimal RGB colour, six lower-case digits."""
     return column(
@@ -354,9 +364,9 @@ def unique_set(*columns: str, message: str | None = None) -> UniqueConstraint:
     return UniqueConstraint(*columns, info={"early": True, "message": message})
 
 
-def unique_together(*columns: str) -> UniqueConstraint:
-    """Columns unique together, checked after the rules ("X with this A and B already exists.")."""
-    return UniqueConstraint(*columns, info={"early": False})
+def unique_together(*columns: str, field: str | None = None, message: str | None = None) -> UniqueConstraint:
+    """Columns unique together, checked after the rules ("X with this A and B already exists.", or ``message``, said of ``field``)."""
+    return UniqueConstraint(*columns, info={"early": False, "field": field, "message": message})
 
 
 Ref = Annotated[uuid.UUID, mapped_column(Uuid())]

@@ -22,6 +22,7 @@ from netinv_core.model import (
     optional_text,
     text,
     to,
+    unique_copy,
     unique_set,
     unique_together,
     whole,
@@ -31,7 +32,6 @@ from netinv_core.read.filters import flag, has, key, one_of, tree, tree_pair, va
 from netinv_core.read.lookups import convert_flag, negated
 from netinv_core.resource import Resource, first_of, held_by
 from netinv_core.write.draft import Draft
-from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
 from netinv_dcim.locations import Location, location_fits
@@ -53,12 +53,14 @@ class Device(Primary):
     __tablename__ = "dcim_device"
     __table_args__ = (
         unique_together("site_id", "tenant_id", "name"),
+        unique_together("site_id", "untenanted_name", field="name", message="A device with this name already exists."),
         unique_set("rack_id", "position", "face", message=OCCUPIED),
         unique_together("virtual_chassis_id", "vc_position"),
     )
 
     name: Mapped[str | None] = optional_text(64)
     name_key: Mapped[str | None] = natural("name", default=None)
+    untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     device_type_id: Mapped[Ref] = to(DeviceType, on_delete=PROTECT, back="instances", count="device_count")
     device_role_id: Mapped[Ref] = to(DeviceRole, on_delete=PROTECT, back="devices", count="device_count")
     tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="device_count")
@@ -182,9 +184,6 @@ def racks_are_at_the_location_of_their_devices(context: Context, drafts: Sequenc
         frame = frames[draft["rack_id"]]
         name = rack_words(frame.name, frame.facility_id)
         draft.reject("rack", f'Rack "{name}" does not belong to location "{places[draft["location_id"]].name}".')
-
-
-devices.rule(unique_without(Device, ("site_id", "name"), "tenant_id", "name", "A device with this name already exists."))
 
 
 @devices.rule

@@ -9,16 +9,30 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth.identity import lock_configuration
 from netinv_core.columns import Chars
 from netinv_core.context import Context
-from netinv_core.model import SET_NULL, Base, Description, Name, Organizational, Ref, column, document, required_text, switch, to, unique_together, whole
+from netinv_core.model import (
+    SET_NULL,
+    Base,
+    Description,
+    Name,
+    Organizational,
+    Ref,
+    column,
+    document,
+    required_text,
+    switch,
+    to,
+    unique_copy,
+    unique_together,
+    whole,
+)
 from netinv_core.resource import Resource, object_of
 from netinv_core.write.draft import Draft
-from netinv_core.write.uniqueness import unique_without
 from netinv_extras.content_types import content_type_pair, type_label
 from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema, may_own, schema_words
 
+TAKEN = "A ConfigContext with this name already exists."
 NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'
 
 
@@ -26,9 +40,13 @@ class ConfigContext(Organizational):
     """Data for the objects within its scopes: of higher ``weight``, it goes before that of others. Possibly on behalf of an object that owns it."""
 
     __tablename__ = "extras_config_context"
-    __table_args__ = (unique_together("name", "owner_content_type", "owner_object_id"),)
+    __table_args__ = (
+        unique_together("name", "owner_content_type", "owner_object_id"),
+        unique_together("unowned_name", field="name", message=TAKEN),
+    )
 
     name: Mapped[Name] = required_text(100)
+    unowned_name: Mapped[str | None] = unique_copy("name", without="owner_object_id", length=100)
     owner_content_type: Mapped[str | None] = column(length=100, default=None)
     owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
     weight: Mapped[int] = whole(0, 32767, default=1000)
@@ -64,17 +82,6 @@ config_contexts = Resource(
     configuration=True,
     example={"data": {"sample": 1}},
 )
-
-
-@config_contexts.rule
-def one_at_a_time(context: Context, drafts: Sequence[Draft]) -> None:
-    """Names are unique among the contexts without an owner, which no constraint can say: those who write them at the same time wait for each other."""
-    if any(draft.changed("name", "owner_object_id") for draft in drafts):
-        lock_configuration(context)
-
-
-TAKEN = "A ConfigContext with this name already exists."
-config_contexts.rule(unique_without(ConfigContext, ("name",), "owner_object_id", "name", TAKEN))
 
 
 @config_contexts.rule

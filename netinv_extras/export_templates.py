@@ -8,25 +8,30 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields as kinds
-from netinv_core.model import Description, Organizational, column, required_text, text, unique_set
+from netinv_core.model import Description, Organizational, column, required_text, text, unique_copy, unique_set, unique_together
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec, object_of
-from netinv_core.write.uniqueness import unique_without
 from netinv_extras import templates
 from netinv_extras.content_types import content_type_choice, content_type_parameter, has_pages, name_of, type_label
 from netinv_extras.schemas import may_own, schema_words
+
+TAKEN = "An ExportTemplate with this name and content type already exists."
 
 
 class ExportTemplate(Organizational):
     """A template of a list of objects, ``queryset`` in it, and what its result is as a file; possibly on behalf of an object that owns it."""
 
     __tablename__ = "extras_export_template"
-    __table_args__ = (unique_set("content_type", "name", "owner_content_type", "owner_object_id"),)
+    __table_args__ = (
+        unique_set("content_type", "name", "owner_content_type", "owner_object_id"),
+        unique_together("content_type", "unowned_name", field="name", message=TAKEN),
+    )
 
     content_type: Mapped[str] = column(length=100)
     owner_content_type: Mapped[str | None] = column(length=100, default=None)
     owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
     name: Mapped[str] = required_text(100)
+    unowned_name: Mapped[str | None] = unique_copy("name", without="owner_object_id", length=100)
     description: Mapped[Description]
     template_code: Mapped[str] = required_text(
         None, "The list of objects being exported is passed as a context variable named <code>queryset</code>.", label="Template code"
@@ -59,9 +64,5 @@ export_templates = Resource(
     filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
     example={"content_type": "extras.secret", "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}"},
 )
-
-TAKEN = "An ExportTemplate with this name and content type already exists."
-export_templates.rule(unique_without(ExportTemplate, ("name", "content_type"), "owner_object_id", "name", TAKEN))
-
 
 export_templates.rule(templates.rule("template_code"))

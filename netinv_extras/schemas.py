@@ -9,23 +9,28 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core.context import Context
-from netinv_core.model import Description, Organizational, column, document, required_text, slug, unique_together
+from netinv_core.model import Description, Organizational, column, document, required_text, slug, unique_copy, unique_together
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Rule, object_of
 from netinv_core.write.draft import Draft
-from netinv_core.write.uniqueness import unique_without
 from netinv_extras import json_schemas
 from netinv_extras.content_types import content_type_pair, type_label
+
+TAKEN = "A ConfigContextSchema with this name already exists."
 
 
 class ConfigContextSchema(Organizational):
     """A JSON Schema for context data, possibly on behalf of an object that owns it."""
 
     __tablename__ = "extras_config_context_schema"
-    __table_args__ = (unique_together("name", "owner_content_type", "owner_object_id"),)
+    __table_args__ = (
+        unique_together("name", "owner_content_type", "owner_object_id"),
+        unique_together("unowned_name", field="name", message=TAKEN),
+    )
 
     name: Mapped[str] = required_text(200)
+    unowned_name: Mapped[str | None] = unique_copy("name", without="owner_object_id", length=200)
     slug: Mapped[str] = slug(length=200, unique=False)
     owner_content_type: Mapped[str | None] = column(length=100, default=None)
     owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
@@ -57,9 +62,6 @@ config_context_schemas = Resource(
     filters=content_type_pair("owner_content_type"),
     example={"data_schema": {"type": "object", "properties": {"sample": {"type": "integer"}}}},
 )
-
-TAKEN = "A ConfigContextSchema with this name already exists."
-config_context_schemas.rule(unique_without(ConfigContextSchema, ("name",), "owner_object_id", "name", TAKEN))
 
 
 @config_context_schemas.rule

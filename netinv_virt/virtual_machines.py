@@ -8,13 +8,12 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core.context import Context
-from netinv_core.model import PROTECT, SET_NULL, Comments, Primary, Ref, document, required_text, to, unique_together, whole
+from netinv_core.model import PROTECT, SET_NULL, Comments, Primary, Ref, document, required_text, to, unique_copy, unique_together, whole
 from netinv_core.read import pages
 from netinv_core.read.filters import key, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated
 from netinv_core.resource import Resource, Spec, computed
 from netinv_core.write.draft import Draft
-from netinv_core.write.uniqueness import unique_without
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_dcim.switching import mac_address
@@ -25,15 +24,20 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 from netinv_virt.clusters import Cluster
 
 MAX_SMALL, MAX_LARGE = 2**15 - 1, 2**31 - 1
+TAKEN = "A virtual machine with this name already exists in the assigned cluster."
 
 
 class VirtualMachine(Primary):
     """A machine without hardware of its own, on a cluster."""
 
     __tablename__ = "virtualization_virtual_machine"
-    __table_args__ = (unique_together("cluster_id", "tenant_id", "name"),)
+    __table_args__ = (
+        unique_together("cluster_id", "tenant_id", "name"),
+        unique_together("cluster_id", "untenanted_name", field="name", message=TAKEN),
+    )
 
     name: Mapped[str] = required_text(64)
+    untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     status_id: Mapped[Ref] = status()
     cluster_id: Mapped[Ref] = to(Cluster, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
     role_id: Mapped[Ref | None] = to(DeviceRole, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
@@ -102,6 +106,3 @@ def roles_are_for_machines(context: Context, drafts: Sequence[Draft]) -> None:
         if draft["role_id"] is not None and not roles[draft["role_id"]].vm_role:
             draft.reject("role", f"device role instance with id {draft['role_id']!r} does not exist.")
 
-
-TAKEN = "A virtual machine with this name already exists in the assigned cluster."
-virtual_machines.rule(unique_without(VirtualMachine, ("cluster_id", "name"), "tenant_id", "name", TAKEN))

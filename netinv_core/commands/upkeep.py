@@ -32,7 +32,10 @@ def migrate(environment: Environment, check: bool, remove: str | None) -> None:
         raise SystemExit(1 if missing else 0)
     for item in environment.registry.broken:
         click.secho(f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}", fg="red", err=True)
-    migrating.upgrade(environment.engine, environment.registry)
+    try:
+        migrating.upgrade(environment.engine, environment.registry)
+    except LookupError as error:
+        raise click.ClickException(str(error)) from None
     click.echo(f"migrated {environment.engine.url.render_as_string()}: {', '.join(missing) or 'nothing was missing'}")
 
 

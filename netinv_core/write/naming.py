@@ -31,7 +31,7 @@ def slugify(name: str, joint: str = "-") -> str:
 
 
 def fill(context: Context, drafts: Sequence[Draft]) -> None:
-    """Gives new objects the slugs they lack, and every draft the natural keys of what it names."""
+    """Gives new objects the slugs they lack, and every draft the natural keys and unique copies of its columns."""
     if not drafts:
         return
     for attribute, column in drafts[0].endpoint.table.c.items():
@@ -44,6 +44,11 @@ def fill(context: Context, drafts: Sequence[Draft]) -> None:
                     name = draft.values[what.natural_of]
                     nameless = column.nullable and name is None
                     draft.values[attribute] = None if nameless else natural_key(name, length=column.type.length or 255)
+        elif what.copy_of:
+            source, without = what.copy_of
+            for draft in drafts:
+                if source in draft.values or without in draft.values:
+                    draft.values[attribute] = (draft[source] or None) if draft[without] is None else None
 
 
 def _fill_slugs(context: Context, attribute: str, column: Any, source: str, joint: str, drafts: Sequence[Draft]) -> None:

@@ -22,17 +22,22 @@ Names = tuple[str, ...]
 Holders = dict[Names, dict[tuple[Any, ...], set[Any]]]
 
 
-def _sets(endpoint: Endpoint, *, early: bool) -> list[tuple[str, ...]]:
+def _sets(endpoint: Endpoint, *, early: bool) -> list[Names]:
     found = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
     found.sort(key=lambda c: c._creation_order)
     return [tuple(column.name for column in c.columns) for c in found if c.info["early"] is early]
 
 
-def _message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
-    """What is said of an early set: its own words, or the usual ones."""
-    own = [c.info.get("message") for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and tuple(c.columns.keys()) == names]
+def _info(endpoint: Endpoint, names: Names) -> dict[str, Any]:
+    """The options with which a set of columns was declared unique; empty for a single column."""
+    sets = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and tuple(c.columns.keys()) == names]
+    return next((dict(constraint.info) for constraint in sets), {})
+
+
+def _message(endpoint: Endpoint, names: Names) -> str:
+    """The error of an early set: its own message, or the usual one."""
     listed = ", ".join(_field_name(endpoint, name) for name in names)
-    return (own and own[0]) or f"The fields {listed} must make a unique set."
+    return _info(endpoint, names).get("message") or f"The fields {listed} must make a unique set."
 
 
 def _field_name(endpoint: Endpoint, attribute: str) -> str:
@@ -133,12 +138,24 @@ def check_late(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) ->
     sets = [*((name,) for name in _unique_fields(endpoint, references=True)), *_sets(endpoint, early=False)]
     holders = _holders(context, endpoint, sets, drafts)
     for names in sets:
-        fields = [_field_name(endpoint, name) for name in names]
+        fields = _late_fields(endpoint, names)
         for draft in _clashing(names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)], holders[names]):
-            draft.reject(fields[0] if len(fields) == 1 else ALL, _late_message(endpoint, names))
+            draft.reject(*_late_error(endpoint, names))
 
 
-def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
+def _late_fields(endpoint: Endpoint, names: Names) -> list[str]:
+    """The fields that a late set is about: none is looked at again that is wrong already."""
+    sources = [copy[0] if (copy := known(endpoint.table.c[name]).copy_of) is not None else name for name in names]
+    return [_field_name(endpoint, name) for name in sources]
+
+
+def _late_error(endpoint: Endpoint, names: Names) -> tuple[str, str]:
+    """The field and the message with which a draft is rejected whose late set is taken."""
+    info, fields = _info(endpoint, names), _late_fields(endpoint, names)
+    return info.get("field") or (fields[0] if len(fields) == 1 else ALL), info.get("message") or _late_message(endpoint, names)
+
+
+def _late_message(endpoint: Endpoint, names: Names) -> str:
     fields = [_field_name(endpoint, name) for name in names]
     labels = [endpoint.fields[name].options()["label"] if name in endpoint.fields else name for name in fields]
     title = endpoint.title[:1].upper() + endpoint.title[1:]
@@ -146,45 +163,26 @@ def _late_message(endpoint: Endpoint, names: tuple[str, ...]) -> str:
     return f"{title} with this {listed} already exists."
 
 
-def unique_without(model: Any, names: tuple[str, ...], absent: str, field: str, message: str) -> Any:
-    """The rule that the columns ``names`` are unique together among the objects without the reference ``absent``.
-
-    A set of unique columns of which one is null says nothing of the others in a database. Objects that lack one of ``names`` are free.
-    """
-
-    def rule(context: Context, drafts: Sequence[Draft]) -> None:
-        lacking = [draft for draft in drafts if draft[absent] is None and all(draft[name] for name in names)]
-        moving = [draft for draft in lacking if draft.changed(absent, *names)]
-        if not moving:
-            return
-        table, own = model.__table__, {draft.id for draft in drafts}
-        columns = [table.c[name] for name in names]
-        near = [column.in_({draft[column.name] for draft in moving}) for column in columns]
-        rows = context.execute(sa.select(table.c.id, *columns).where(*near, table.c[absent].is_(None)))
-        taken = {tuple(values) for key, *values in rows if key not in own}
-        taken |= {tuple(draft[name] for name in names) for draft in lacking if not draft.changed(absent, *names)}
-        for draft in moving:
-            values = tuple(draft[name] for name in names)
-            if values in taken:
-                draft.reject(field, message)
-            taken.add(values)
-
-    return rule
-
-
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
-    """The answer to a constraint that the database found violated after all (a change made at the same time)."""
+    """The answer to a constraint that the database found violated after the rules: by a change made at the same time.
+
+    A request is run again first (:func:`netinv_core.http.errors.refused`), and its rules then see that change; this is what is left to say
+    where it is not.
+    """
     text = str(getattr(error, "orig", error))
     for constraint in endpoint.table.constraints:
         if not isinstance(constraint, sa.UniqueConstraint):
             continue
-        names = [column.name for column in constraint.columns]
+        names = tuple(column.name for column in constraint.columns)
         sqlite = ", ".join(f"{endpoint.table.name}.{name}" for name in names)
-        if (constraint.name and str(constraint.name) in text) or text.endswith(f"failed: {sqlite}"):
-            if len(names) == 1:
-                field = _field_name(endpoint, names[0])
-                return Invalid.field(field, f"{endpoint.title} with this {field} already exists.")
-            return Invalid.whole(_message(endpoint, tuple(names)))
+        if not ((constraint.name and str(constraint.name) in text) or text.endswith(f"failed: {sqlite}")):
+            continue
+        if constraint.info.get("early") is False:
+            return Invalid.field(*_late_error(endpoint, names))
+        if len(names) == 1:
+            field = _field_name(endpoint, names[0])
+            return Invalid.field(field, f"{endpoint.title} with this {field} already exists.")
+        return Invalid.whole(_message(endpoint, names))
     if "foreign key" in text.lower():
         return Invalid.whole("An object referred to was deleted at the same time.")
     return Invalid.whole("The change conflicts with another one made at the same time.")
