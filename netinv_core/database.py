@@ -205,6 +205,14 @@ def lock_rows(statement: Any) -> Any:
     return statement.with_for_update()
 
 
+def lock_parents(statement: Any) -> Any:
+    """Holds the rows read as :func:`lock_rows` does, for rules over what refers to them.
+
+    On PostgreSQL those who only refer to one of the rows (its foreign keys are checked) need not wait.
+    """
+    return statement.with_for_update(key_share=True)
+
+
 # What the databases say of a regular expression that they do not take, and of a statement that is too much for them.
 _UNDECIDABLE = re.compile(
     r"regex|too many sql variables|expression tree is too large|parser stack overflow|number of parameters|stack depth limit|thread stack overrun"
@@ -213,6 +221,20 @@ _UNDECIDABLE = re.compile(
 )
 # SQLite; PostgreSQL; MariaDB; MySQL
 _TIMEOUT = re.compile(r"interrupted|due to statement timeout|max_statement_time exceeded|maximum statement execution time exceeded")
+
+
+# The lock was not had in time, or the row changed meanwhile (MariaDB with innodb_snapshot_isolation).
+_LOCK_ERRORS = frozenset({1205, 1020})
+_LOCK_STATE = "55P03"
+
+
+def is_lock_conflict(error: BaseException | None) -> bool:
+    """Whether the database gave up a statement because of a lock of somebody else; deadlocks are known to zope.sqlalchemy."""
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    original: Any = error.orig
+    code = original.args[0] if original is not None and original.args else None
+    return getattr(original, "sqlstate", None) == _LOCK_STATE or (isinstance(error, sa.exc.OperationalError) and code in _LOCK_ERRORS)
 
 
 def is_undecidable(error: Exception) -> bool:

@@ -233,6 +233,8 @@ def _associate(context: Context, drafts: Sequence[Draft], kept: Others) -> None:
     try:
         save.create(context, context.registry[_ASSOCIATIONS], [body for _, body in bodies.values()])
     except Invalid as error:
+        if not isinstance(error.body, list):  # a constraint of the database
+            raise
         for (draft, _), found in zip(bodies.values(), error.body, strict=True):
             if found:
                 draft.reject(NAME, *[words(messages) for messages in found.values()])

@@ -11,20 +11,36 @@ from pyramid.httpexceptions import HTTPException
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.response import Response
-from pyramid_retry import is_error_retryable
+from pyramid_retry import IRetryableError, is_error_retryable, mark_error_retryable
 from pyramid_tm import maybe_tag_retryable
 
+from netinv_core.database import is_lock_conflict
 from netinv_core.errors import Conflict, NotFound, Refused, bounded
 from netinv_core.http.answers import json_response
 
 log = logging.getLogger(__name__)
 
 
+AT_THE_SAME_TIME = "The change conflicts with another one made at the same time."
+
+
 def refused(error: Refused, request: Request) -> Response:
-    """A request that the service turned down."""
+    """A request that the service turned down.
+
+    One that a constraint of the database turned down is run again: its rules now see what they conflict with, and say so by field and item.
+    """
+    if _is_violation(error):
+        mark_error_retryable(error)
     response = json_response(bounded(error.body), error.status)
     response.headers.update(error.headers)
     return response
+
+
+def _is_violation(error: BaseException | None) -> bool:
+    """Whether an error tells of a constraint of the database that was violated."""
+    while error is not None and not isinstance(error, sa.exc.IntegrityError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def not_found(error: Exception, request: Request) -> Response:
@@ -63,9 +79,11 @@ def _exists(request: Request, path: str) -> bool:
 
 
 def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
-    """A constraint of the database that a change made at the same time violated."""
-    log.warning("integrity error answered 409: %s", error.orig)
-    return refused(Conflict("The change conflicts with another one made at the same time."), request)
+    """A constraint of the database that a change made at the same time violated: the request is run again."""
+    mark_error_retryable(error)
+    if not is_error_retryable(request, error):
+        log.warning("integrity error answered 409: %s", error.orig)
+    return refused(Conflict(AT_THE_SAME_TIME), request)
 
 
 def undecodable(error: URLDecodeError, request: Request) -> Response:
@@ -74,10 +92,18 @@ def undecodable(error: URLDecodeError, request: Request) -> Response:
 
 
 def broken(error: Exception, request: Request) -> Response:
-    """An error of ours: logged with its traceback, told to the client without it. What another change was in the way of is tried again."""
+    """An error of ours: logged with its traceback, told to the client without it.
+
+    What another change was in the way of is run again; 409 when it is in the way each time.
+    """
     maybe_tag_retryable(request, (type(error), error, error.__traceback__))
+    if is_lock_conflict(error):
+        mark_error_retryable(error)
     if is_error_retryable(request, error):
         log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
+    elif IRetryableError.providedBy(error):
+        log.warning("%s %s met other changes each time: %s", request.method, request.path, error)
+        return refused(Conflict(AT_THE_SAME_TIME), request)
     else:
         log.exception("%s %s failed", request.method, request.path)
     return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)

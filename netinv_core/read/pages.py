@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permits
-from netinv_core.database import among, is_timeout, is_undecidable, literal, lock_rows
+from netinv_core.database import among, is_timeout, is_undecidable, literal, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import filters
 
@@ -161,6 +161,6 @@ def rows_of(context: Context, model: type[Base], keys: Iterable[Any], *, locked:
     missing = list(wanted - made.keys() if locked else wanted - seen.keys())
     if missing:
         statement = sa.select(table).where(among(context.registry.dialect, table.c.id))
-        statement = lock_rows(statement.order_by(table.c.id)) if locked else statement
+        statement = lock_parents(statement.order_by(table.c.id)) if locked else statement
         seen.update({row.id: row for row in context.execute(statement, {"keys": missing})})
     return {key: seen[key] for key in wanted if key in seen}

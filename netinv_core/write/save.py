@@ -56,6 +56,7 @@ def insert(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, sing
     needs no looking up, and what follows is done for all at once. Parameters and errors are those of :func:`create`.
     """
     permits.check(context, endpoint, "add")
+    trees.lock(context, endpoint, bodies, new=True)
     drafts = [Draft(endpoint, body) for body in bodies]
     for draft, key in zip(drafts, ids or (), strict=ids is not None):
         draft["id"] = key
@@ -77,6 +78,7 @@ def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, part
     """
     permits.check(context, endpoint, "change")
     keys = keys_of(endpoint, bodies)
+    trees.lock(context, endpoint, bodies, new=False)
     rows = pages.rows_for_change(context, endpoint, keys, "change") if keys else {}
     missing_error(rows, keys, single=single)
     drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.locks import lock_for
 from netinv_core.model import Tree
 from netinv_core.resource import Spec, computed, count_of
 from netinv_core.write.draft import ALL, Draft
@@ -23,6 +24,17 @@ LOOP = "A node cannot be made a descendant of itself."
 def is_tree(endpoint: Endpoint) -> bool:
     """Whether the endpoint's model is a tree."""
     return issubclass(endpoint.model, Tree)
+
+
+def lock(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> None:
+    """Locks a tree before its rows are written: those who move or rename nodes take turns, and those who add nodes below others wait for them.
+
+    Two moves at the same time could each be free of loops and make one together, and a node added below one that is moved would get a
+    key of the old place. It comes before the rows are locked, so that those who move two nodes to each other do not meet in a deadlock.
+    """
+    wanted = {"parent"} if new else {"parent", "name"}
+    if is_tree(endpoint) and any(isinstance(body, Mapping) and not wanted.isdisjoint(body) for body in bodies):
+        lock_for(context, "tree", [endpoint.label], shared=new)
 
 
 def _columns(table: Any) -> list[Any]:
