@@ -13,6 +13,7 @@ from netinv_circuits.providers import ProviderNetwork
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.model import CASCADE, PROTECT, Choices, Description, Organizational, Ref, choice, text, to, unique_set, whole
+from netinv_core.read import pages
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.amend import amend
@@ -92,6 +93,13 @@ def ends_in_one_place(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 circuit_terminations.rule(location_fits)
+
+
+@circuit_terminations.rule
+def circuits_are_locked(context: Context, drafts: Sequence[Draft]) -> None:
+    """Who adds a side to a circuit, or moves one, waits for others who do: the circuit is told of both its sides afterwards."""
+    moved = [draft for draft in drafts if draft.changed("circuit_id", "term_side")]
+    pages.rows_of(context, Circuit, [key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id"))], locked=True)
 
 
 @circuit_terminations.effect

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.context import Context
-from netinv_core.database import among
+from netinv_core.database import among, lock_parents
 from netinv_core.read import pages
 from netinv_core.registry import Endpoint
 from netinv_core.write.amend import amend
@@ -101,8 +101,8 @@ def mounted_devices_do_not_overlap(context: Context, drafts: Sequence[Draft]) ->
     moved = [draft for draft in drafts if draft["position"] is not None and draft.changed("rack_id", "position", "face", "device_type_id")]
     if not moved:
         return
-    types = pages.rows_of(context, DeviceType, [draft["device_type_id"] for draft in moved])
-    heights = {key: rack.u_height for key, rack in pages.rows_of(context, Rack, [draft["rack_id"] for draft in moved]).items()}
+    heights = {key: rack.u_height for key, rack in pages.rows_of(context, Rack, [draft["rack_id"] for draft in moved], locked=True).items()}
+    types = _types_now(context, [draft["device_type_id"] for draft in moved])
     taken = mounted(context, heights)
     for draft in drafts:
         taken.pop(draft.id, None)
@@ -113,6 +113,13 @@ def mounted_devices_do_not_overlap(context: Context, drafts: Sequence[Draft]) ->
             message = f"U{here.position} is already occupied or does not have sufficient space to accommodate this device type"
             draft.reject("position", f"{message}: {kind.model} ({kind.u_height}U)")
         taken[draft.id] = here
+
+
+def _types_now(context: Context, keys: Iterable[Any]) -> dict[Any, Any]:
+    """Device types as they are now that their racks are locked: see :func:`mounted_devices_fit_when_their_type_changes`."""
+    kind = DeviceType.__table__
+    columns = kind.c.id, kind.c.model, kind.c.u_height, kind.c.is_full_depth
+    return {row.id: row for row in context.execute(sa.select(*columns).where(kind.c.id.in_(set(keys))))}
 
 
 @racks.rule
@@ -138,6 +145,8 @@ def device_types_have_the_height_of_their_kind(context: Context, drafts: Sequenc
 def mounted_devices_fit_when_their_type_changes(context: Context, drafts: Sequence[Draft]) -> None:
     """A type does not become taller or deeper than the places of its devices allow, nor lose its height while one is mounted."""
     changed = {draft.id: draft for draft in drafts if not draft.new and draft.changed("u_height", "is_full_depth")}
+    if changed:  # a device of the type may be on its way into any rack
+        context.execute(lock_parents(sa.select(Rack.__table__.c.id).order_by(Rack.__table__.c.id)))
     device = Device.__table__
     statement = sa.select(device).where(device.c.device_type_id.in_(list(changed)), device.c.position.is_not(None)).order_by(device.c.name_key)
     found = context.execute(statement).all() if changed else []

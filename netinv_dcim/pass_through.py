@@ -110,8 +110,9 @@ front_ports = component(
 @front_ports.rule
 def front_ports_lead_to_rear_ports_of_their_device(context: Context, drafts: Sequence[Draft]) -> None:
     """A front port's rear port is on the same device and has the position that the front port takes."""
-    behind = pages.rows_of(context, RearPort, [draft["rear_port_id"] for draft in drafts])
-    for draft in drafts:
+    moved = [draft for draft in drafts if draft.changed("device_id", "rear_port_id", "rear_port_position")]
+    behind = pages.rows_of(context, RearPort, [draft["rear_port_id"] for draft in moved], locked=True)
+    for draft in moved:
         rear, position = behind[draft["rear_port_id"]], draft["rear_port_position"]
         if rear.device_id != draft["device_id"]:
             draft.reject("rear_port", f"Rear port ({component_words(rear.name, rear.label)}) must belong to the same device")

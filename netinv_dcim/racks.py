@@ -274,7 +274,7 @@ def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> N
 @rack_reservations.rule
 def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) -> None:
     """Units are counted from 1 to the height of the rack."""
-    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts])
+    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts], locked=True)
     for draft in drafts:
         height = frames[draft["rack_id"]].u_height
         outside = [unit for unit in draft["units"] if not 1 <= unit <= height]
@@ -284,7 +284,7 @@ def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) ->
 
 @rack_reservations.rule
 def units_are_reserved_once(context: Context, drafts: Sequence[Draft]) -> None:
-    """No unit is reserved twice, in the same batch neither."""
+    """No unit is reserved twice, in the same batch neither; the racks are locked by the rule before."""
     table = RackReservation.__table__
     rows = context.execute(sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts})))
     own = {draft.id for draft in drafts}

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.context import Context
+from netinv_core.database import lock_parents
 from netinv_core.errors import Conflict
 from netinv_core.model import PROTECT, Primary, Ref, required_text, text, to
 from netinv_core.read.filters import key, tree_pair
@@ -16,6 +17,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.write.amend import amend
 from netinv_core.write.draft import Draft
+from netinv_core.write.references import NO_SUCH_ID
 
 
 class VirtualChassis(Primary):
@@ -56,8 +58,11 @@ def masters_are_members(context: Context, drafts: Sequence[Draft]) -> None:
     """The master of a chassis that exists is one of its members; that of a new one becomes its first."""
     led = {draft["master_id"]: draft for draft in drafts if not draft.new and draft["master_id"] and draft.changed("master_id")}
     device = _devices(context).table
-    rows = context.execute(sa.select(device.c.id, device.c.virtual_chassis_id).where(device.c.id.in_(list(led)))) if led else ()
-    outsiders = [key for key, chassis in rows if chassis != led[key].id]
+    members = lock_parents(sa.select(device.c.id, device.c.virtual_chassis_id).where(device.c.id.in_(list(led))).order_by(device.c.id))
+    rows = context.execute(members).all() if led else []
+    for gone in led.keys() - {row.id for row in rows}:  # deleted at the same time
+        led[gone].reject("master", NO_SUCH_ID.format(gone))
+    outsiders = [row.id for row in rows if row.virtual_chassis_id != led[row.id].id]
     for member, shown in _devices(context).plan("nested").fetch(context, outsiders):
         led[member].reject("master", f"The selected master ({shown['display']}) is not assigned to this virtual chassis.")
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.context import Context
+from netinv_core.locks import lock_for
 from netinv_core.model import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, column, switch, to
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
@@ -79,6 +80,7 @@ def aggregates_do_not_overlap(context: Context, drafts: Sequence[Draft]) -> None
     moving = [draft for draft in drafts if draft.changed("prefix") and draft["prefix_length"]]
     if not moving:
         return
+    lock_for(context, "overlap of aggregates", {draft["ip_version"] for draft in moving})
     table = Aggregate.__table__
     wanted = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
     near = [sa.or_(networks.containing(table, network), networks.within(table, network)) for network in wanted.values()]

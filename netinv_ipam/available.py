@@ -10,19 +10,23 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import netaddr
 import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permits
+from netinv_core.database import lock_rows
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import paging, services
 from netinv_core.http.answers import body_of
 from netinv_core.http.opening import Opened
 from netinv_core.read import pages
+from netinv_core.read.lookups import any_of
 from netinv_core.registry import Endpoint
 from netinv_core.write import save
 from netinv_extras.statuses import Status
+from netinv_ipam import networks
 from netinv_ipam.addresses import IPAddress
 from netinv_ipam.networks import BITS, address_text, packed
 from netinv_ipam.prefixes import Prefix
@@ -180,11 +184,50 @@ def _open(request: Request, of: str) -> tuple[Opened, Endpoint, Row]:
     if request.method == "POST":
         permits.check(context, child, "add")
     key = request.context.key
-    read = pages.rows_for_change if context.writing else pages.rows
-    found = read(context, endpoint, [key], "view") if key is not None else {}
-    if key not in found:
+    read = _locked if context.writing else _read
+    row = read(context, endpoint, key) if key is not None else None
+    if row is None:
         raise NotFound()
-    return context, child, found[key]
+    return context, child, row
+
+
+def _read(context: Opened, endpoint: Endpoint, key: Any) -> Row | None:
+    return pages.rows(context, endpoint, [key], "view").get(key)
+
+
+def _locked(context: Opened, endpoint: Endpoint, key: Any) -> Row | None:
+    """The row of a prefix, locked until the transaction ends so that nobody else gives out what is free in it.
+
+    Those who give out of the same space wait: of this prefix, of another one of the same network, of one that contains it or lies in
+    it. Two prefixes that lie beside each other in a third do not wait for each other: each is locked itself, and the third one for
+    both. All lock in one order, from the narrowest prefix to the widest.
+    """
+    table, own = endpoint.table, endpoint.table.alias()
+    place = {name: sa.select(own.c[name]).where(own.c.id == key).scalar_subquery() for name in ("network", "prefix_length", "vrf_id")}
+    alike = sa.and_(table.c.network == place["network"], table.c.prefix_length == place["prefix_length"])
+    statement = _by_place(sa.select(table), table).where(alike, table.c.vrf_id.is_not_distinct_from(place["vrf_id"])).order_by(table.c.id)
+    allowed = permits.scope(context, endpoint, "view", table)
+    if allowed is not None:
+        statement = statement.where(sa.or_(table.c.id != key, allowed))
+    rows = {row["id"]: dict(row) for row in context.execute(lock_rows(statement)).mappings()}
+    if key in rows:
+        _share_wider(context, table, rows[key])
+    return rows.get(key)
+
+
+def _share_wider(context: Opened, table: Any, row: Row) -> None:
+    """Locks what contains a prefix against those who give out of it, and not against those who lock it for another prefix in it."""
+    wider = networks.parents(netaddr.IPNetwork(row["prefix"]), equal=False)
+    places = any_of([sa.and_(table.c.network == networks.first(network), table.c.prefix_length == network.prefixlen) for network in wider])
+    statement = _by_place(sa.select(table.c.id), table).where(places, table.c.vrf_id.is_not_distinct_from(row["vrf_id"]))
+    context.execute(statement.order_by(table.c.prefix_length.desc(), table.c.id).with_for_update(read=True, key_share=True))
+
+
+def _by_place(statement: Any, table: Any) -> Any:
+    """The statement with an index by which MariaDB and MySQL find nothing but what it asks for: they wait for every row they look at."""
+    for dialect in ("mysql", "mariadb"):
+        statement = statement.with_hint(table, "FORCE INDEX (ix_ipam_prefix_place)", dialect)
+    return statement
 
 
 def _listed(context: Opened, row: Row, name: str, found: Iterator[str]) -> list[Row]:

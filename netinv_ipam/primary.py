@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from netinv_core.context import Context
 from netinv_core.resource import Rule
 from netinv_core.write.draft import Draft
+from netinv_core.write.references import NO_SUCH_ID
 from netinv_dcim.devices import Device
 from netinv_dcim.interfaces import Interface
 from netinv_dcim.virtual_chassis import VirtualChassis
@@ -44,9 +45,12 @@ class Holder:
             given = [(draft, place, key) for draft, place, key in given if key is not None]
             if not given:
                 return
-            found = self._addresses(context, {key for _, _, key in given})
+            found = self._addresses(context, {key for _, _, key in given}, locked=True)
             owners = self.owners(context, {interface for _, _, interfaces in found.values() for interface in interfaces})
             for draft, place, key in given:
+                if key not in found:  # deleted at the same time
+                    draft.reject(place, NO_SUCH_ID.format(key))
+                    continue
                 address, version, interfaces = found[key]
                 mine = any(draft.id in owners.get(interface, ()) for interface in interfaces)
                 family = (version == PLACES[place], f"{address} is not an IPv{PLACES[place]} address.")
@@ -91,12 +95,17 @@ class Holder:
         directly = {key: [draft["assigned_object_id"]] if draft["assigned_object_type"] == self.interface else [] for key, draft in moving.items()}
         return {key: [*directly[key], *through.get(draft["nat_inside_id"], ("", 0, []))[2]] for key, draft in moving.items()}
 
-    def _addresses(self, context: Context, keys: Iterable[Any]) -> dict[Any, tuple[str, int, list[Any]]]:
-        """Of each address: its written form, its version, and the interfaces it is assigned to, directly and by way of NAT."""
+    def _addresses(self, context: Context, keys: Iterable[Any], *, locked: bool = False) -> dict[Any, tuple[str, int, list[Any]]]:
+        """Of each address: its written form, its version, and the interfaces it is assigned to, directly and by way of NAT.
+
+        ``locked`` holds the addresses until the transaction ends, so that nobody assigns them elsewhere or deletes them meanwhile.
+        """
         table, inner = IPAddress.__table__, IPAddress.__table__.alias()
         joined = table.outerjoin(inner, inner.c.id == table.c.nat_inside_id)
         ends = [sa.case((place.c.assigned_object_type == self.interface, place.c.assigned_object_id)) for place in (table, inner)]
         statement = sa.select(table.c.id, table.c.address, table.c.ip_version, *ends).select_from(joined).where(table.c.id.in_(list(keys)))
+        if locked:
+            statement = statement.order_by(table.c.id).with_for_update(of=table, key_share=True)
         return {key: (address, version, [i for i in found if i is not None]) for key, address, version, *found in context.execute(statement)}
 
 
