@@ -203,12 +203,13 @@ class Document:
 
 def documents(files: Files, refuse: Callable[[str, str], None]) -> Iterator[Document]:
     """What the files of a folder hold, by path; a file may hold a list of them."""
+    reader = git_files.Reader()
     for path, content in sorted(files.items()):
         place = PurePosixPath(path)
         if place.suffix not in git_files.SUFFIXES:
             continue
         try:
-            found = git_files.document(path, content)
+            found = reader.document(path, content)
             for item in found if isinstance(found, list) else [found]:
                 if not isinstance(item, dict):
                     raise Fault("it is not in object form")

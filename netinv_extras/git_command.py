@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from netinv_core.masking import without_secrets
@@ -30,15 +30,25 @@ PREFIX = "sync-"
 STALE = 24 * 3600  # seconds
 ALL_TOGETHER = 1 << 26  # bytes
 MOST = 10_000  # files
+LARGEST_OUTPUT = ALL_TOGETHER + (1 << 24)  # bytes: the contents and what git says of each file
+LONGEST_COMPLAINT = 1 << 16  # bytes
+MEMORY = 1 << 31  # bytes of address space
+_BLOCK = 512  # bytes: the unit of ulimit -f (POSIX)
+# Limits that the system lacks are left out. A shell sets them: what Popen offers for it (preexec_fn) is not safe where there are threads.
+_LIMITED = ("/bin/sh", "-c", 'ulimit -f "$1"; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"', "sh")
 _PORTS = {"https": 443, "http": 80, "ssh": 22}
 _KEPT = ("PATH", "SSH_AUTH_SOCK", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR")
 _HELPER = '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$NETINV_GIT_USERNAME" "$NETINV_GIT_TOKEN"; }; f'
 _ALWAYS = {
     "core.hooksPath": "/dev/null",
     "credential.helper": "",
+    "core.bigFileThreshold": "16m",
     "fetch.recurseSubmodules": "false",
+    "fetch.unpackLimit": "1",
     "gc.auto": "0",
     "maintenance.auto": "false",
+    "pack.threads": "1",
+    "transfer.bundleURI": "false",
     "http.followRedirects": "false",
     "http.lowSpeedLimit": "1",
     "http.lowSpeedTime": "30",
@@ -91,7 +101,8 @@ def fetch(settings: Mapping[str, Any], remote: Remote, folders: Sequence[str]) -
         run = _Run(settings, remote, folder)
         run("init", "--quiet", "--bare", ".")
         run("check-ref-format", f"refs/heads/{remote.branch}", failing="The branch has a name that no branch can have.")
-        run("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", run.url, f"refs/heads/{remote.branch}:{REF}")
+        fetching = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--")
+        run(*fetching, run.url, f"refs/heads/{remote.branch}:{REF}", largest=settings["git_max_size"])
         head = run("rev-parse", "--verify", f"{REF}^{{commit}}").decode().strip()
         return Tree(head, _files(run, head, folders) if folders else {})
 
@@ -113,30 +124,51 @@ class _Run:
         self._remote, self._folder = remote, folder
         self.url, self._environment = _access(settings, remote, folder)
 
-    def __call__(self, *arguments: str, given: bytes = b"", failing: str = "") -> bytes:
-        """What the command says, when it is ``given`` that to read.
+    def __call__(self, *arguments: str, given: bytes = b"", failing: str = "", largest: int = LARGEST_OUTPUT) -> bytes:
+        """The output of a git command with ``given`` as its input; no file that it writes, its output included, may be larger than ``largest`` bytes.
 
-        :raises GitError: when it fails, with ``failing`` or its own words, or when time is over
+        :raises GitError: when it fails, with ``failing`` or its own words, or when it takes too long
         """
         program = shutil.which("git")
         if program is None:
             raise GitError("The program git is not installed where the worker runs.")
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(  # noqa: S603 - no shell, and nothing of the user's can be an option
-            [program, *arguments], cwd=self._folder, env=self._environment, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-        )
-        try:
-            said, complaint = process.communicate(given, timeout=max(self._end - time.monotonic(), 0.01))
-        except subprocess.TimeoutExpired:
-            raise GitError(f"It took longer than {self._seconds:g} s.") from None
-        finally:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-        if process.returncode:
-            raise GitError(failing or self._words(complaint))
-        return said
+        with self._file() as given_file, self._file() as output, self._file() as complaint:
+            given_file.write(given)
+            given_file.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - the shell runs a constant text, and nothing of the user's can be an option
+                [*_LIMITED, str(-(-largest // _BLOCK)), str(MEMORY >> 10), program, *arguments],
+                cwd=self._folder,
+                env=self._environment,
+                stdin=given_file,
+                stdout=output,
+                stderr=complaint,
+                start_new_session=True,
+            )
+            try:
+                process.wait(max(self._end - time.monotonic(), 0.01))
+            except subprocess.TimeoutExpired:
+                raise GitError(f"It took longer than {self._seconds:g} s.") from None
+            finally:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+            if self._is_full(largest, output):
+                raise GitError(f"It is larger than {largest >> 20} MiB.")
+            complaint.seek(0)
+            if process.returncode:
+                raise GitError(failing or self._words(complaint.read(LONGEST_COMPLAINT)))
+            output.seek(0)
+            return bytes(output.read())
+
+    def _file(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(dir=self._folder)
+
+    def _is_full(self, largest: int, output: IO[bytes]) -> bool:
+        """Tells whether git was stopped because of a file: its output, or a pack that it was fetching."""
+        packs = Path(self._folder, "objects", "pack")
+        sizes = [os.fstat(output.fileno()).st_size, *(file.stat().st_size for file in packs.glob("*"))]
+        return max(sizes) >= largest
 
     def _words(self, complaint: bytes) -> str:
         text = " ".join(complaint.decode("utf-8", "replace").replace("fatal: ", "").split())

@@ -49,6 +49,7 @@ known: Known = {
     "git_protocols": (protocols, ("https", "http", "ssh")),
     "git_allow": (targets, ()),
     "git_jobs": (flag, False),
+    "git_max_size": (size, 512 * 2**20),
     "git_timeout": (seconds, 120.0),
     "graphql_max_depth": (int, 12),
     "graphql_max_ways": (int, 100),

@@ -27,9 +27,10 @@ class Remote:
         folder.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
 
-    def git(self, *arguments: str) -> str:
-        """What git says."""
-        return subprocess.run(["git", *arguments], cwd=self.folder, env=_ENVIRONMENT, check=True, capture_output=True, text=True).stdout.strip()
+    def git(self, *arguments: str, given: str = "") -> str:
+        """The output of git for an input."""
+        command = ["git", *arguments]
+        return subprocess.run(command, cwd=self.folder, env=_ENVIRONMENT, check=True, capture_output=True, text=True, input=given).stdout.strip()
 
     def write(self, files: dict[str, str | bytes | None]) -> str:
         """Commits files by path (``None`` removes one), and gives the head."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import sqlalchemy as sa
 from netinv_core import work
 from netinv_core.contract import Api, Service
 from netinv_core.model import now, table_of
+from netinv_extras import git_files
 from netinv_extras.git_repositories import GitSync
 from netinv_extras.git_syncing import sync_now
 from tests.receivers import Receiver
@@ -285,6 +287,15 @@ def test_local_contexts_are_those_of_single_devices(service: Service, remote: Re
             "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
             "it holds more",
         ),
+        ("config_contexts/x.yaml", "[" * 1_000_000, "it is nested too deeply"),
+        ("config_contexts/x.yaml", "{a: " * 200_000, "it is nested too deeply"),
+        ("config_contexts/x.yaml", "- a\n" * 250_000, "it holds more than 100000 values"),
+        ("config_contexts/x.yaml", "m0: &m0 {k: 1}\n" + "".join(f"m{n}: &m{n} {{<<: [*m{n - 1}, *m{n - 1}]}}\n" for n in range(1, 60)), "it holds more"),
+        ("config_contexts/x.yaml", f"a: 1{':10' * 300_000}", "it holds a number that is too large"),
+        ("config_contexts/x.yaml", f"a: 0x{'f' * 900_000}", "it holds a number that is too large"),
+        ("config_contexts/x.yaml", "a: -9223372036854775809", "it holds a number that is too large"),
+        ("config_contexts/x.json", "[" * 500_000, "it is n"),
+        ("config_contexts/x.json", f"[{'[],' * 300_000}[]]", "it holds more than 100000 values"),
         ("config_context_schemas/x.json", "{}", "it has no data_schema"),
         ("config_context_schemas/x.json", '{"data_schema": {"type": "nothing"}}', "data_schema: 'nothing' is not valid under any of the given schemas"),
         ("export_templates/dcim/site/x", "{% for %}", "template_code: This template does not compile. Line 1: "),
@@ -329,6 +340,8 @@ def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: R
         ({"branch": "other"}, "git: couldn't find remote ref refs/heads/other"),
         ({"branch": "--upload-pack=touch x"}, "The branch has a name that no branch can have."),
         ({"branch": "main:refs/heads/x"}, "The branch has a name that no branch can have."),
+        ({"branch": "-c core.sshCommand=x"}, "The branch has a name that no branch can have."),
+        ({"branch": "../../heads/main"}, "The branch has a name that no branch can have."),
         ({"remote_url": "file://localhost/nowhere/at/all"}, "git: '/nowhere/at/all' does not appear to be a git repository"),
         ({"remote_url": "https://127.0.0.1:99/x.git"}, "Nothing is sent to 127.0.0.1: it is no public address, and netinv.git_allow does not name it."),
         (
@@ -363,6 +376,38 @@ def test_neither_links_nor_hooks_nor_submodules_mean_anything(service: Service, 
     assert synced(repository)["state"] == "succeeded"
     assert list(owned(service.api, CONTEXTS, repository)) == [word]
     assert list((tmp_path / "git").iterdir()) == []
+
+
+def test_what_a_kind_holds_together_is_bounded(service: Service, remote: Remote, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_files, "MOST_TOGETHER", 30)
+    word = service.unique()
+    remote.write({f"config_contexts/{word}-{letter}.json": context(f"{word} {letter}", {"a": list(range(10))}) for letter in "abc"})
+    outcome = synced(add(remote))
+    assert outcome["created"] == 2
+    assert outcome["refused"] == [{"file": f"config_contexts/{word}-c.json", "reason": "it and the files before it hold more than 30 values"}]
+
+
+def test_a_repository_that_is_too_large_is_not_fetched(service: Service, remote: Remote, add: Any, synced: Any, tmp_path: Path) -> None:
+    remote.write({"large": os.urandom(2 << 20), "config_contexts/a.json": context(service.unique(), {})})
+    repository = add(remote)
+    with service.configured(git_max_size=1 << 20):
+        outcome = synced(repository)
+    assert (outcome["state"], outcome["error"]) == ("failed", "It is larger than 1 MiB.")
+    assert list((tmp_path / "git").iterdir()) == []
+    assert synced(repository)["state"] == "succeeded"
+
+
+def test_a_small_repository_with_endless_files_is_given_up(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+    """Ten trees, each ten times in the next one: a few hundred bytes that name ten thousand million files."""
+    remote.write({})
+    entry = f"100644 blob {remote.git('hash-object', '-w', '--stdin', given='{}')}"
+    for level in range(10):
+        tree = remote.git("mktree", given="".join(f"{entry}\t{name}{level}.json\n" for name in "abcdefghij"))
+        entry = f"040000 tree {tree}"
+    top = remote.git("mktree", given=f"{entry}\tconfig_contexts\n")
+    remote.git("update-ref", "refs/heads/main", remote.git("commit-tree", "-m", "more", top))
+    outcome = synced(add(remote))
+    assert (outcome["state"], outcome["error"]) == ("failed", "It is larger than 80 MiB.")
 
 
 # -- credentials
