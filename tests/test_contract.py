@@ -10,6 +10,7 @@ from netinv_core.contract import CHECKS, Case, Check, Service
 from netinv_core.service import registry_for
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
+FUZZING = {"inputs": int(os.environ.get("NETINV_TEST_FUZZ_INPUTS", "220")), "seed": int(os.environ.get("NETINV_TEST_FUZZ_SEED", "0"))}
 THOROUGH = bool(os.environ.get("NETINV_TEST_THOROUGH"))
 ENDPOINTS = registry_for("sqlite", {}).endpoints
 PAIRS = [pytest.param(check, label, id=f"{label}-{check.name}") for label in sorted(ENDPOINTS) for check in CHECKS if check.applies(ENDPOINTS[label])]
@@ -18,4 +19,4 @@ PAIRS = [pytest.param(check, label, id=f"{label}-{check.name}") for label in sor
 @pytest.mark.parametrize(("check", "label"), PAIRS)
 def test_every_resource(check: Check, label: str, service: Service) -> None:
     """Each check of the contract holds for each resource it applies to."""
-    check(Case(service, label, many=1000 if label in A_THOUSAND else 30, thorough=THOROUGH))
+    check(Case(service, label, many=1000 if label in A_THOUSAND else 30, thorough=THOROUGH, **FUZZING))

@@ -14,9 +14,12 @@ from netinv_core.registry import Endpoint, Registry
 
 
 class Case:
-    """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every combination."""
+    """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every combination.
 
-    def __init__(self, service: Service, label: str, *, many: int = 30, thorough: bool = False) -> None:
+    ``inputs`` is the number of random bad requests, ``seed`` selects them.
+    """
+
+    def __init__(self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 220, seed: int = 0) -> None:
         self.service = service
         self.registry: Registry = service.registry
         self.endpoint: Endpoint = service.registry[label]
@@ -25,6 +28,7 @@ class Case:
         self.unique: Unique = service.unique
         self.samples = Samples(self.api, self.registry, self.unique)
         self.many, self.thorough = many, thorough
+        self.inputs, self.seed = inputs, seed
 
     def body(self, **given: Any) -> dict[str, Any]:
         """A valid body."""
