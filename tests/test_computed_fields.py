@@ -97,6 +97,18 @@ def test_what_fails_has_the_fallback(api: Api, compute: Any, make: Any, template
     assert value(api, make(TENANTS), compute(template, fallback_value="-")) == "-"
 
 
+def test_a_template_that_holds_its_process_for_one_object_costs_the_others_nothing(api: Api, compute: Any, make: Any, configured: Any) -> None:
+    group = make(GROUPS)
+    good, bad = make(TENANTS, group=group["id"]), make(TENANTS, group=group["id"])
+    twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
+    slug = compute("{% if obj.name == '" + bad["name"] + "' %}" + twins + "{% endif %}{{ obj.name }}", fallback_value="-")
+    other = compute("{{ obj.name }}")
+    with configured(template_timeout=0.3, template_total_timeout=60.0):
+        listed = api.get(TENANTS, {"group_id": group["id"], "include": "computed_fields"})["results"]
+    values = {shown["name"]: (shown["computed_fields"][slug], shown["computed_fields"][other]) for shown in listed}
+    assert values == {good["name"]: (good["name"], good["name"]), bad["name"]: ("-", bad["name"])}
+
+
 def test_nothing_secret_gets_into_a_template(api: Api, compute: Any, make: Any, unique: Any) -> None:
     slug = compute("{{ obj.secret.upper() }}|{{ obj.additional_headers }}", label="extras.secret", fallback_value="-")
     secret = api.post("/api/extras/secrets/", {"name": unique(), "provider": "environment-variable", "parameters": {"variable": "HOME"}})

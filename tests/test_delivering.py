@@ -173,6 +173,27 @@ def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(service: Se
     assert [attempt["error"] for attempt in history(service, webhook)] == ["The setting netinv.webhook_ca_folders does not allow this file."]
 
 
+def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(service: Service, hook: Callable[..., str]) -> None:
+    twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
+    with Receiver() as receiver, service.configured(template_timeout=0.3, template_total_timeout=60.0):
+        poisoned = hook(f"{receiver.url}/poisoned", body_template=f"{twins} {service.unique()}", retries=1)
+        good = hook(f"{receiver.url}/good", body_template="{{ data.id }}", additional_headers="X-Event: {{ event }}")
+        groups(service, 6)
+        worker = Deliverer(service.engine, service.registry)
+        worker.look()
+        assert worker.wait(60)
+        worker.stop()
+        assert [request.headers["X-Event"] for request in receiver.received] == ["created"] * 6
+    assert states(service, good) == ["succeeded"] * 6
+    rows = deliveries(service, poisoned)
+    assert {(row.state, row.attempts, row.claimed_by) for row in rows} == {("queued", 1, None)}
+    reasons = {service.api.get(f"/api/extras/webhook-deliveries/{row.id}/")["history"][0]["error"].partition(":")[2] for row in rows}
+    assert reasons <= {" it takes longer than 0.3 s", " it ran out of time or memory 3 times: it is not tried again for 60 s"}
+    change(service, sa.update(_delivery).where(_delivery.c.state == "queued").values(due=now()))
+    deliver(service)
+    assert set(states(service, poisoned)) == {"failed"}
+
+
 def test_without_its_change_record_a_delivery_has_failed_for_good(service: Service, hook: Callable[..., str]) -> None:
     with Receiver() as receiver:
         webhook = hook(receiver, retries=5)

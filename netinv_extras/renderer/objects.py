@@ -154,6 +154,9 @@ class Queryset:
     def __str__(self) -> str:
         return ", ".join(map(str, self._objects))
 
+    def __repr__(self) -> str:
+        return repr(self._objects)
+
 
 _METHODS: dict[str, Callable[[Queryset], Any]] = {
     "all": lambda objects: objects,

@@ -19,6 +19,7 @@ from jinja2.filters import _GroupTuple
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
+from markupsafe import Markup
 
 from netinv_extras.renderer.objects import Function, Object, Queryset
 
@@ -67,11 +68,11 @@ class Sandbox(SandboxedEnvironment):
         return not attr.startswith("_") and (type(obj) in (Object, Namespace) or _may_read(type(obj), attr))
 
     def is_safe_callable(self, obj: Any) -> bool:
-        if isinstance(obj, BuiltinMethodType):
+        if isinstance(obj, BuiltinMethodType | MethodType):
             owner = obj.__self__
+            if isinstance(obj, MethodType) and not isinstance(owner, Markup):
+                return obj.__func__ in _METHODS
             return not isinstance(owner, type | ModuleType) and _may_read(type(owner), obj.__name__)
-        if isinstance(obj, MethodType):
-            return obj.__func__ in _METHODS
         return type(obj) in (Function, Macro, BlockReference, LoopContext, Joiner) or isinstance(obj, Undefined)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
