@@ -24,6 +24,8 @@ def content_of(request: Request, most: int, setting: str) -> bytes:
     """
     if request.content_length is not None and request.content_length > most:
         raise TooLarge(f"The request body has {request.content_length} bytes; at most {most} are taken ({setting}).")
+    if request.is_body_seekable:
+        request.body_file_raw.seek(0)  # an earlier attempt at this request has read it
     content: bytes = request.body_file.read(most + 1)
     if len(content) > most:
         raise TooLarge(f"The request body has more than {most} bytes ({setting}).")
