@@ -121,8 +121,8 @@ def test_the_secret_of_netinv_is_never_read(service: Service, unique: Any, folde
 @pytest.mark.parametrize("text", ["relative", "/", "//", "/etc/..", "/etc/netinv relative"])
 def test_folders_are_absolute_paths_and_not_everything(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape("the setting netinv.secrets_file_folders has a value that cannot be read")):
-        settings.read({"netinv.secret": "for tests only, of some length", "netinv.secrets_file_folders": text}, [extras])
-    good = {"netinv.secret": "for tests only, of some length", "netinv.secrets_file_folders": "/etc/a/ /b"}
+        settings.read({"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": text}, [extras])
+    good = {"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": "/etc/a/ /b"}
     assert settings.read(good, [extras])["secrets_file_folders"] == ("/etc/a", "/b")
 
 
