@@ -98,6 +98,7 @@ OWN: Known = {
     "max_anonymous_request_size": (size, 64 * 2**10),
     "max_json_values": (int, 500_000),
     "max_bulk_objects": (int, 10_000),
+    "max_user_config_size": (size, 64 * 2**10),
 }
 
 

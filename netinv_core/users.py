@@ -23,7 +23,7 @@ from netinv_core.changes import ChangeNumbering
 from netinv_core.content_types import register
 from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
-from netinv_core.http import roots
+from netinv_core.http.user_config import user_config
 from netinv_core.model import table_of
 from netinv_core.read import filters
 from netinv_core.resource import Resource, count_of, labels, many
@@ -130,7 +130,7 @@ app = App(
     "Users",
     [groups, users, tokens, permissions],
     migrations="netinv_core:migrations",
-    pages={"config": roots.user_config},
+    pages={"config": user_config},
     distribution="netinv-core",
 )
 

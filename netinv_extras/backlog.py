@@ -9,7 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
+from netinv_core.errors import Denied
 from netinv_core.http.metrics import Sample
 from netinv_core.model import now, table_of
 from netinv_extras.deliveries import FAILED, QUEUED, STATES, WebhookDelivery
@@ -18,19 +20,16 @@ from netinv_extras.webhooks import Webhook
 _delivery, _webhook = table_of(WebhookDelivery), table_of(Webhook)
 _columns = (_delivery.c.state, sa.func.count(_delivery.c.id), sa.func.min(_delivery.c.time))
 _open = sa.select(*_columns).where(_delivery.c.state.in_((QUEUED, FAILED))).group_by(_delivery.c.state)
-_by_webhook = (
-    sa.select(_webhook.c.name, _webhook.c.enabled, *_columns, sa.func.sum(_delivery.c.attempts), sa.func.min(_delivery.c.due))
-    .join_from(_webhook, _delivery, _delivery.c.webhook_id == _webhook.c.id, isouter=True)
-    .group_by(_webhook.c.name, _webhook.c.enabled, _delivery.c.state)
-    .order_by(_webhook.c.name)
-)
 
 
 @dataclasses.dataclass
 class Backlog:
-    """The deliveries of one webhook: how many in each state, the sendings they took, when the oldest one that waits was made and the next is due."""
+    """The deliveries of one webhook: how many in each state, the sendings they took, when the oldest one that waits was made and the next is due.
 
-    webhook: str
+    ``webhook`` is its name; ``None`` for all webhooks together that the user may not view.
+    """
+
+    webhook: str | None
     enabled: bool
     counts: dict[str, int]
     attempts: int = 0
@@ -39,9 +38,20 @@ class Backlog:
 
 
 def backlogs(context: Context) -> list[Backlog]:
-    """Those of all webhooks, by name: one statement."""
-    found: dict[str, Backlog] = {}
-    for name, enabled, state, count, oldest, attempts, due in context.execute(_by_webhook):
+    """Those of all webhooks, by name, of those that the user may not view together, nameless and last: one statement."""
+    visible = _visible(context)
+    name = sa.case((visible, _webhook.c.name), else_=sa.null()).label("name")
+    enabled = sa.case((visible, _webhook.c.enabled), else_=sa.true()).label("enabled")
+    grouped = (
+        sa.select(name, enabled, _delivery.c.state, _delivery.c.id, _delivery.c.time, _delivery.c.attempts, _delivery.c.due)
+        .join_from(_webhook, _delivery, _delivery.c.webhook_id == _webhook.c.id, isouter=True)
+        .subquery()
+    )
+    of = grouped.c
+    figures = (sa.func.count(of.id), sa.func.min(of.time), sa.func.sum(of.attempts), sa.func.min(of.due))
+    statement = sa.select(of.name, of.enabled, of.state, *figures).group_by(of.name, of.enabled, of.state).order_by(of.name.is_(None), of.name)
+    found: dict[str | None, Backlog] = {}
+    for name, enabled, state, count, oldest, attempts, due in context.execute(statement):
         backlog = found.setdefault(name, Backlog(name, enabled, dict.fromkeys(STATES.labels, 0)))
         if state is None:
             continue
@@ -52,6 +62,15 @@ def backlogs(context: Context) -> list[Backlog]:
     return list(found.values())
 
 
+def _visible(context: Context) -> Any:
+    """The condition that the user may view a webhook."""
+    try:
+        scope = permits.scope(context, context.registry.of_model(Webhook), "view", _webhook)
+    except Denied:
+        return sa.false()
+    return sa.true() if scope is None else scope
+
+
 def status(context: Context) -> dict[str, Any]:
     """``queued``, ``failed`` and ``oldest_queued_seconds`` (null when nothing waits), over all webhooks: one statement."""
     found = {state: (count, oldest) for state, count, oldest in context.execute(_open)}
@@ -60,9 +79,9 @@ def status(context: Context) -> dict[str, Any]:
 
 
 def samples(context: Context) -> Iterator[Sample]:
-    """The figures for ``/metrics``, by webhook."""
+    """The figures for ``/metrics``, by webhook; of those that the user may not view together, without a name."""
     for backlog in backlogs(context):
-        labels = {"webhook": backlog.webhook}
+        labels = {} if backlog.webhook is None else {"webhook": backlog.webhook}
         for state, count in backlog.counts.items():
             yield Sample("netinv_webhook_deliveries", "Deliveries that are kept, by webhook and state.", count, labels={**labels, "state": state})
         yield Sample("netinv_webhook_attempts", "Sendings of the deliveries that are kept.", backlog.attempts, labels=labels)

@@ -78,7 +78,7 @@ def status(environment: Environment) -> None:
     table.add_column("oldest waits")
     table.add_column("next is due")
     for backlog in found:
-        name = visible(backlog.webhook) + ("" if backlog.enabled else " (disabled)")
+        name = visible(backlog.webhook or "") + ("" if backlog.enabled else " (disabled)")
         counts = [Text(str(backlog.counts[state]), "bold red" if state == FAILED and backlog.counts[state] else "") for state in STATES.labels]
         table.add_row(Text(name), *counts, _span(backlog.oldest), _due(backlog.due))
     Console().print(table)

@@ -115,6 +115,25 @@ def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, del
     assert 3600 <= found[f'netinv_webhook_oldest_queued_seconds{{webhook="{name}"}}'] < 3700
 
 
+def test_names_of_webhooks_are_for_those_who_may_view_them(service: Service, api: Api, webhook: Any, deliver: Any, unique: Unique) -> None:
+    """What others may not view is counted without a name, all of it together."""
+    own = unique()
+    service.api.post("/api/extras/webhooks/", {"name": own, "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": "https://x.example/" + own})
+    deliver("failed", attempts=4)
+    scraper, some = service.user(write_enabled=False), service.user(("view", "extras.webhook", {"name": own}))
+    everyone = [webhook["name"] for webhook in api.get("/api/extras/webhooks/?limit=0")["results"]]
+    text = scraper.api.send("GET", METRICS, status=200).text
+    assert not [name for name in everyone if name in text] and "webhook=" not in text
+    whole = sum(value for name, value in figures(api).items() if name.startswith("netinv_webhook_deliveries") and 'state="failed"' in name)
+    assert figures(scraper.api)['netinv_webhook_deliveries{state="failed"}'] == whole > 0
+    seen = figures(some.api)
+    assert {name for name in seen if "webhook=" in name} == {
+        *(f'netinv_webhook_deliveries{{webhook="{own}",state="{state}"}}' for state in ("queued", "succeeded", "failed")),
+        *(f'netinv_webhook_{name}{{webhook="{own}"}}' for name in ("attempts", "oldest_queued_seconds")),
+    }
+    assert seen['netinv_webhook_deliveries{state="failed"}'] == whole
+
+
 def test_the_status_says_what_waits_and_what_failed(api: Api, deliver: Any, statements: Any) -> None:
     before = api.get(STATUS)["webhooks"]
     for state in ("queued", "failed", "failed", "succeeded"):

@@ -290,6 +290,28 @@ def test_preferences_are_merged_key_by_key(make_user: Any) -> None:
     assert make_user().api.get(path) == {}
 
 
+def test_preferences_are_bounded(make_user: Any, configured: Any) -> None:
+    mine, path = make_user().api, "/api/users/config/"
+    deep: Any = {}
+    for _ in range(40):
+        deep = {"x": deep}
+    for body, name in (({"a": deep}, "a"), ({"b": [[[[]]]], "c": [deep]}, "c"), ({"d": "x\x00"}, "d"), ({"e\x00": 1}, "e\x00")):
+        assert list(mine.patch(path, body, status=400)) == [name]
+    with configured(max_user_config_size=100):
+        assert mine.patch(path, {"a": "x" * 50}) == {"a": "x" * 50}
+        for body in ({"b": "x" * 50}, {"a": {str(number): number for number in range(30)}}):
+            (words,) = mine.patch(path, body, status=400)["non_field_errors"]
+            assert "at most 100 bytes" in words
+        assert mine.get(path) == {"a": "x" * 50}
+        assert mine.patch(path, {"a": 1, "b": 2}) == {"a": 1, "b": 2}
+
+
+def test_preferences_need_a_token_that_writes(make_user: Any) -> None:
+    reader, path = make_user(write_enabled=False).api, "/api/users/config/"
+    assert reader.patch(path, {"a": 1}, status=403) == {"detail": "You do not have permission to perform this action."}
+    assert reader.get(path) == {}
+
+
 # -- hosts and proxies
 
 FORWARDED = {

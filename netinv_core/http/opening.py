@@ -31,7 +31,8 @@ def open_request(request: Request, allow: str, *, basic: bool = False, anonymous
     ``offers`` names media types that are answered with beside those that every path has; what only ``reads`` writes nothing,
     whatever its method.
 
-    :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions
+    :raises Denied: without credentials, unless ``anonymous`` or some model is exempt from permissions; for a read-only token where something
+        may be written, whatever the path
     """
     headers = {"Vary": "Accept", "Allow": allow}
     request.add_response_callback(lambda _, response: response.headers.update(headers))
@@ -41,6 +42,8 @@ def open_request(request: Request, allow: str, *, basic: bool = False, anonymous
     context = context_of(request, version, reads=reads)
     context.query, context.media = query, media
     _authenticate(context, request, basic=basic, anonymous=anonymous)
+    if context.writing and not (context.identity.writes or context.identity.anonymous):
+        raise Denied()
     return context
 
 

@@ -1,4 +1,4 @@
-"""The paths that are no resource: the roots, status, installed plugins, a user's own preferences."""
+"""The paths that are no resource: the roots, status, installed plugins."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.app import App
-from netinv_core.auth.models import User
-from netinv_core.errors import Invalid, NotAllowed, Unavailable
+from netinv_core.errors import NotAllowed, Unavailable
 from netinv_core.http import services, versions
-from netinv_core.http.answers import body_of
 from netinv_core.http.opening import Opened, open_request
-from netinv_core.model import table_of
 
 READ_ONLY = "GET, HEAD, OPTIONS"
 DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
@@ -111,39 +107,12 @@ def installed_plugins(context: Opened, request: Request) -> Any:
     return found + broken
 
 
-@services.shaped({"type": "object", "additionalProperties": True}, takes={"type": "object", "additionalProperties": True})
-@root("User Config", "The preferences of the user who asks.", allow="GET, PATCH, HEAD, OPTIONS")
-def user_config(context: Opened, request: Request) -> Any:
-    """The preferences of the user who asks: read, or merged key by key (PATCH)."""
-    if context.identity.anonymous:
-        return {}
-    table = table_of(User)
-    mine = table.c.id == context.identity.user_id
-    stored = context.execute(sa.select(table.c.config_data).where(mine)).scalar() or {}
-    if request.method == "PATCH":
-        body = body_of(request)
-        if not isinstance(body, dict):
-            raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
-        stored = _merged(stored, body)
-        context.write(sa.update(table).where(mine).values(config_data=stored))
-    return stored
+def unavailable(request: Request) -> Response:
+    """The view of a package that could not be started. Whoever has an account finds the reason in ``/api/status/``.
 
-
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    found = dict(old)
-    for name, value in new.items():
-        before = found.get(name)
-        found[name] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
-    return found
-
-
-def unavailable(reason: str) -> Callable[[Request], Response]:
-    """The view of a package that could not be started."""
-
-    def view(request: Request) -> Response:
-        raise Unavailable(f"This package could not be started: {reason}")
-
-    return view
+    :raises Unavailable: always
+    """
+    raise Unavailable("This package could not be started; /api/status/ tells why.")
 
 
 def includeme(config: Any) -> None:
@@ -163,4 +132,4 @@ def includeme(config: Any) -> None:
     for item in registry.broken:
         for path in (f"/api/{item.name}/*rest", f"/api/plugins/{item.name}/*rest"):
             config.add_route(f"broken {path}", path)
-            config.add_view(unavailable(item.reason), route_name=f"broken {path}")
+            config.add_view(unavailable, route_name=f"broken {path}")
