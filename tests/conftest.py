@@ -126,8 +126,11 @@ def tell_of_tags(service: Service) -> None:
 
 @pytest.fixture(scope="session")
 def sending_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine, and is impatient."""
-    settings = {"allow": "127.0.0.0/8", "connect_timeout": "1", "read_timeout": "0.4", "total_timeout": "1", "threads": "16"}
+    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine.
+
+    Receivers have so much time that none is too slow on a busy machine; tests of those that do not answer set less (``impatient``).
+    """
+    settings = {"allow": "127.0.0.0/8", "connect_timeout": "60", "read_timeout": "60", "total_timeout": "60", "threads": "16"}
     with empty_database(tmp_path_factory.mktemp("outbox")) as found:
         migrate(found)
         yield Service(found, {f"netinv.webhook_{name}": value for name, value in settings.items()})

@@ -55,6 +55,21 @@ def hook(service: Service) -> Iterator[Callable[..., str]]:
         service.api.delete(f"{WEBHOOKS}{key}/", status=[204, 404])
 
 
+@pytest.fixture
+def impatient(service: Service) -> Iterator[None]:
+    """Receivers have a moment to answer: for tests in which none does."""
+    with service.configured(webhook_read_timeout=0.2):
+        yield
+
+
+@pytest.fixture
+def end() -> Iterator[threading.Event]:
+    """Set when the test is over: what receivers that do not answer wait for."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
 def change(service: Service, statement: Any) -> None:
     """Changes rows behind the service's back."""
     with service.context() as context:
@@ -78,7 +93,7 @@ def describe(service: Service, key: str, text: Any) -> None:
     service.api.patch(f"{GROUPS}{key}/", {"description": str(text)})
 
 
-def deliver(service: Service, seconds: float = 20) -> None:
+def deliver(service: Service, seconds: float = 120) -> None:
     """Delivers all that is due."""
     assert deliver_now(service.engine, service.registry, seconds)
 
@@ -113,7 +128,7 @@ def test_a_change_is_delivered_and_the_outcome_recorded(service: Service, hook: 
     assert request.headers["X-Netinv-Delivery"] == str(row.id) and request.headers["X-Netinv-Event"] == str(row.change_id)
     (attempt,) = history(service, webhook)
     assert (attempt["number"], attempt["status"], attempt["error"], attempt["answer"]) == (1, 201, "", "thanks")
-    assert 0 <= attempt["duration_ms"] < 1000
+    assert attempt["duration_ms"] >= 0
 
 
 @pytest.mark.parametrize(
@@ -121,7 +136,6 @@ def test_a_change_is_delivered_and_the_outcome_recorded(service: Service, hook: 
     [
         (500, 500, ""),
         (301, 301, ""),
-        (lambda handler, _: time.sleep(1), None, "The receiver sent nothing for 0.4 s."),
         (lambda handler, _: setattr(handler, "close_connection", True), None, "The receiver closed the connection without an answer."),
     ],
 )
@@ -137,15 +151,28 @@ def test_what_is_not_2xx_has_failed_and_is_not_sent_again(service: Service, hook
     assert (attempt["status"], attempt["error"]) == (status, error)
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_receiver_that_does_not_answer_has_failed(service: Service, hook: Callable[..., str], end: threading.Event) -> None:
+    with Receiver(lambda handler, _: end.wait(60)) as receiver:
+        webhook = hook(receiver)
+        group(service)
+        deliver(service)
+        end.set()
+    assert states(service, webhook) == ["failed"]
+    (attempt,) = history(service, webhook)
+    assert (attempt["status"], attempt["error"]) == (None, "The receiver sent nothing for 0.2 s.")
+
+
 def test_it_is_sent_again_later_and_later_as_often_as_the_webhook_says(service: Service, hook: Callable[..., str]) -> None:
     with Receiver(503) as receiver:
         webhook = hook(receiver, retries=2, retry_after=100)
         group(service)
         for wait in (100, 200):
+            before = now()
             deliver(service)
             (row,) = deliveries(service, webhook)
             assert row.state == "queued" and row.claimed_by is None
-            assert wait - 5 < (row.due - now()).total_seconds() <= wait
+            assert before <= row.due - datetime.timedelta(seconds=wait) <= now()
             change(service, sa.update(_delivery).where(_delivery.c.id == row.id).values(due=now()))
         deliver(service)
         assert [request.headers["X-Netinv-Attempt"] for request in receiver.received] == ["1", "2", "3"]
@@ -274,30 +301,43 @@ def test_several_workers_keep_the_order_and_send_each_change_once(service: Servi
         assert [int(number) for owner, number in sent if owner == key] == list(range(12))
 
 
-def test_a_dead_receiver_keeps_nobody_waiting(service: Service, hook: Callable[..., str]) -> None:
-    gate = threading.Event()
-    with Receiver(lambda handler, _: gate.wait(120)) as dead, Receiver() as good:
-        hook(dead)
-        groups(service, 200)
+def test_dead_receivers_keep_nobody_waiting(service: Service, hook: Callable[..., str], end: threading.Event) -> None:
+    """Half as many receivers as there are threads never answer; each holds one thread, and the others go on."""
+
+    def hang(handler: Any, request: Received) -> None:
+        end.wait(120)
+        handler.close_connection = True
+
+    with Receiver(hang) as dead, Receiver() as good:
+        for number in range(8):
+            hook(f"{dead.url}/{number}")
+        groups(service, 50)
         webhook = hook(good)
-        groups(service, 100)
+        groups(service, 50)
         worker = Deliverer(service.engine, service.registry)
         worker.look()
-        good.wait(100)
-        gate.set()
-        worker.stop()
-        assert len(dead.received) < 20
-    assert states(service, webhook) == ["succeeded"] * 100
+        good.wait(50)
+        dead.wait(8)
+        assert sorted(request.path for request in dead.received) == [f"/hook/{number}" for number in range(8)]
+        end.set()
+        worker.stop(60)
+    assert states(service, webhook) == ["succeeded"] * 50
 
 
-def test_a_fast_receiver_gets_several_at_a_time_and_a_slow_one_too(service: Service, hook: Callable[..., str]) -> None:
-    running, most, lock = [0], [0], threading.Lock()
+def test_a_fast_receiver_gets_several_at_a_time(service: Service, hook: Callable[..., str]) -> None:
+    """Each message after the first ones waits until there are others on their way with it."""
+    running, most, served, lock, several = [0], [0], [0], threading.Lock(), threading.Event()
 
     def answer(handler: Any, request: Received) -> None:
         with lock:
             running[0] += 1
+            served[0] += 1
             most[0] = max(most[0], running[0])
-        time.sleep(0.02)
+            if running[0] >= 4:
+                several.set()
+            first = served[0] <= 20
+        if not first:
+            several.wait(60)
         with lock:
             running[0] -= 1
         say(handler, 200)
@@ -330,10 +370,10 @@ def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: S
     with Receiver() as receiver:
         webhook = hook(receiver)
         group(service)
-        assert len(_outbox(service, 1).claim(lambda row: 10)) == 1
+        assert len(_outbox(service, 3600).claim(lambda row: 10)) == 1
         deliver(service)
         assert receiver.received == []
-        time.sleep(1.05)
+        change(service, sa.update(_delivery).values(claimed_until=now() - datetime.timedelta(seconds=1)))
         deliver(service)
         assert len(receiver.received) == 1
     assert states(service, webhook) == ["succeeded"]
@@ -374,16 +414,23 @@ def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., s
 
 def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(service: Service, hook: Callable[..., str]) -> None:
     def answer(handler: Any, request: Received) -> None:
-        time.sleep(0.1)
+        if len(receiver.received) > 3:
+            stopping.wait(60)
         say(handler, 200)
 
+    stopping = threading.Event()
     with Receiver(answer) as receiver:
         webhook = hook(receiver)
         groups(service, 60)
         worker = Deliverer(service.engine, service.registry)
         worker.look()
-        receiver.wait(3)
-        worker.stop()
+        receiver.wait(4)
+        stopper = threading.Thread(target=worker.stop, args=(60,))
+        stopper.start()
+        while not worker._stopping:
+            time.sleep(0.01)
+        stopping.set()
+        stopper.join()
         rows = deliveries(service, webhook)
         assert sum(row.state == "succeeded" for row in rows) == len(receiver.received) < 60
         assert all(row.claimed_by is None for row in rows)
@@ -420,7 +467,7 @@ def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, h
         service.api.delete(f"{WEBHOOKS}{made[0]}/", status=[204, 404])
         say(handler, 200)
 
-    with Receiver(answer) as receiver, service.configured(webhook_read_timeout=10, webhook_total_timeout=20):
+    with Receiver(answer) as receiver:
         made.append(hook(receiver))
         groups(service, 3)
         deliver(service)
@@ -464,7 +511,7 @@ def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Servic
         hook(receiver, retries=1, retry_after=1)
         group(service)
         one, two = receiver.wait(2)
-        assert 0.9 < two.time - one.time < 30
+        assert two.time - one.time > 0.9
 
 
 @pytest.mark.usefixtures("worker")
@@ -473,11 +520,9 @@ def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: 
         hook(receiver)
         with service.configured(queue_url=""):
             group(service)
-            assert len(_outbox(service, 8).claim(lambda row: 10)) == 1
+            assert len(_outbox(service, 3).claim(lambda row: 10)) == 1
         group(service)
-        receiver.wait(1)
-        assert len(receiver.received) == 1
-        receiver.wait(2, 40)
+        receiver.wait(2)
 
 
 def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:

@@ -392,9 +392,8 @@ def test_a_lease_is_extended_while_the_job_lives(service: Service, ask: Callable
         asked = ask("Linger", gate=str(gate))
         runner.look()
         until(lambda: logs(service, asked))
-        time.sleep(4)
-        Runner(service.engine, service.registry)._claims.sweep()
-        assert result(service, asked)["status"]["value"] == "running"
+        first = _lease_of(service, asked)
+        until(lambda: _lease_of(service, asked) > first)
         gate.touch()
         assert runner.wait(60)
     assert result(service, asked)["status"]["value"] == "completed"
@@ -402,9 +401,12 @@ def test_a_lease_is_extended_while_the_job_lives(service: Service, ask: Callable
 
 def test_a_job_over_its_soft_limit_is_told_and_one_over_its_limit_is_killed(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
     linger = job("Linger")
-    limits = {"soft_time_limit": 0.5, "soft_time_limit_override": True, "time_limit": 2, "time_limit_override": True}
+    limits = {"soft_time_limit": 0.5, "soft_time_limit_override": True, "time_limit": 60, "time_limit_override": True}
     service.api.patch(linger["url"], limits)
-    tidy, stubborn = ask("Linger"), ask("Linger", gate="stubborn")
+    tidy = ask("Linger")
+    work(service)
+    service.api.patch(linger["url"], {"time_limit": 2})
+    stubborn = ask("Linger", gate="stubborn")
     work(service)
     assert result(service, tidy)["data"] == {"output": "\nleft in order"}
     assert result(service, stubborn)["status"]["value"] == "errored"
@@ -519,7 +521,7 @@ def test_two_workers_run_a_job_once(service: Service, ask: Callable[..., Any]) -
 def test_it_is_told_what_waits(service: Service, ask: Callable[..., Any]) -> None:
     asked = ask("MakeSites", word="w")
     found = service.api.get("/api/status/")["jobs"]
-    assert (found["pending"], found["running"]) == (1, 0) and 0 <= found["oldest_pending_seconds"] < 60
+    assert (found["pending"], found["running"]) == (1, 0) and found["oldest_pending_seconds"] >= 0
     lines = service.api.send("GET", "/metrics", status=200).text.splitlines()
     assert 'netinv_jobs{status="pending"} 1' in lines and 'netinv_jobs{status="running"} 0' in lines
     service.api.delete(RESULTS, [{"id": asked["id"]}])

@@ -44,7 +44,7 @@ def told(service: Service) -> Iterator[Callable[..., list[Received]]]:
         with Receiver() as receiver:
             made.append(service.api.post(WEBHOOKS, {"name": service.unique(), "content_types": [types], "payload_url": receiver.url, **events, **fields})["id"])
             act()
-            assert deliver_now(service.engine, service.registry, 20)
+            assert deliver_now(service.engine, service.registry, 120)
             service.api.delete(f"{WEBHOOKS}{made.pop()}/")
             return receiver.received
 
@@ -190,7 +190,7 @@ def refused(service: Service) -> Callable[..., str]:
             given = {"content_types": ["dcim.site"], "type_create": True, "payload_url": receiver.url}
             made = service.api.post(WEBHOOKS, {"name": service.unique(), **given, **fields})
             service.api.post(SITES, {"name": service.unique(), "status": "active", "comments": text})
-            assert deliver_now(service.engine, service.registry, 20)
+            assert deliver_now(service.engine, service.registry, 120)
             (error,) = _errors(service)
             service.api.delete(f"{WEBHOOKS}{made['id']}/")
             assert receiver.received == []
