@@ -64,6 +64,7 @@ class Process:
         ours, theirs = socket.socketpair()
         self._progress, progress = os.pipe()
         self._socket = ours
+        self._received = bytearray()
         self.used = time.monotonic()
         self.worn = False
         paths = sorted({str(pathlib.Path(module.__file__ or "").parent.parent) for module in (jinja2, markupsafe)})
@@ -116,14 +117,15 @@ class Process:
         """
 
         def exactly(count: int) -> bytes:
-            parts = bytearray()
-            while len(parts) < count:
+            while len(self._received) < count:
                 self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-                part = self._socket.recv(count - len(parts))
+                part = self._socket.recv(1 << 16)
                 if not part:
                     break
-                parts += part
-            return bytes(parts)
+                self._received += part
+            content = bytes(self._received[:count])
+            del self._received[:count]
+            return content
 
         try:
             frame = frames.read(exactly, frames.LONGEST_HEAD, longest)
@@ -148,8 +150,12 @@ class Process:
         """Whether it runs."""
         return self._process.poll() is None
 
+    def end(self) -> None:
+        """Ends it; its user, in another thread, finds out."""
+        self._process.kill()
+
     def kill(self) -> None:
-        """Ends it at once."""
+        """Ends it at once, and closes the descriptors."""
         self._process.kill()
         self._process.wait()
         self._close()
@@ -172,6 +178,7 @@ class Pool:
         self._idle: list[Process] = []  # the one used last at the end
         self._borrowed: set[Process] = set()
         self._count = 0
+        self._closed = False
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
@@ -192,6 +199,8 @@ class Pool:
     def _take(self, deadline: float) -> Process:
         with self._changed:
             while True:
+                if self._closed:
+                    raise Gone("this process ends")
                 while self._idle:
                     process = self._idle.pop()
                     if process.alive:
@@ -246,10 +255,14 @@ class Pool:
             return [*self._borrowed, *self._idle]
 
     def close(self) -> None:
-        """Ends the idle ones; those in use end with this process."""
+        """Ends all processes and starts no more: whoever uses one is told that it is gone."""
         with self._changed:
+            self._closed = True
             idle, self._idle = self._idle, []
             self._count -= len(idle)
+            for process in self._borrowed:
+                process.end()
+            self._changed.notify_all()
         for process in idle:
             process.kill()
 
@@ -275,7 +288,7 @@ class _Pools:
         self._by_limits, self._lock = {}, threading.Lock()
 
     def close(self) -> None:
-        """Ends all idle processes."""
+        """Ends all processes."""
         for each in list(self._by_limits.values()):
             each.close()
 

@@ -35,6 +35,7 @@ class ObjectLoader:
 
     def __init__(self, context: Context, *, without: Collection[str] = ()) -> None:
         self.context, self.without = context, without
+        self.kind = ""
         self._batches: list[ObjectBatch] = []
 
     def add(self, endpoint: Endpoint, keys: Iterable[Any], *, open: bool = False, depth: int = 0) -> ObjectBatch:
@@ -45,6 +46,7 @@ class ObjectLoader:
         if depth > DEEPEST:
             raise Unrendered(f"it follows more than {DEEPEST} relations one after another")
         batch = ObjectBatch(self, len(self._batches), endpoint, keys, open=open, depth=depth)
+        self.kind = self.kind or endpoint.label
         self._batches.append(batch)
         return batch
 

@@ -27,6 +27,7 @@ REMEMBERED = 1024  # sources that ran out of time or memory lately
 AT_ONCE = 4096  # renderings in one message
 LOADS = 1000  # attributes loaded for one call of render()
 LOADED = 1 << 22  # values of them
+PLANNED = 100  # attributes that are sent along
 FRUITLESS = 3  # processes that ended before they began with anything
 
 
@@ -35,7 +36,12 @@ class Unrendered(ValueError):
 
 
 class Loader(Protocol):
-    """Loads attributes of the objects that templates mention, for all objects of a batch."""
+    """Loads attributes of the objects that templates mention, for all objects of a batch.
+
+    Loaders of one ``kind`` number their batches alike when they are asked for the same attributes in the same order.
+    """
+
+    kind: str
 
     def column(self, batch: int, name: str) -> list[Any] | None:
         """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
@@ -97,7 +103,28 @@ class _Strikes:
         return count >= TRIES and time.monotonic() < since + pause
 
 
+class _Plans:
+    """The attributes that sources asked for when they were rendered last: they are sent along the next time, which saves the round trips."""
+
+    def __init__(self) -> None:
+        self._known: collections.OrderedDict[Any, list[tuple[int, str]]] = collections.OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Any) -> list[tuple[int, str]]:
+        """The batches and names, in order."""
+        return list(self._known.get(key, ()))
+
+    def set(self, key: Any, asked: list[tuple[int, str]]) -> None:
+        """Remembers them."""
+        with self._lock:
+            self._known[key] = asked[:PLANNED]
+            self._known.move_to_end(key)
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+
 _strikes = _Strikes()
+_plans = _Plans()
 
 
 def render(renderings: Sequence[Rendering], limits: Limits, loader: Loader | None = None) -> list[str | Unrendered]:
@@ -114,7 +141,9 @@ class _Session:
         self._end = time.monotonic() + limits.total
         self._deaths: collections.Counter[int] = collections.Counter()
         self._progressed = False
-        self._fruitless = self._loads = self._loaded = 0
+        self._fruitless = self._loaded = 0
+        self._plan = None if loader is None else (loader.kind, frozenset((rendering.source, rendering.lines) for rendering in renderings))
+        self._asked = _plans.get(self._plan) if loader is not None else []
         self._reasons = {
             "late": f"there was no more time: the templates of one request have {limits.total:g} s together",
             "time": f"it takes longer than {limits.seconds:g} s",
@@ -213,6 +242,8 @@ class _Session:
                     process.send(self._load(batch, name), self._deadline())
                 case {"is": "done", "cpu": float(cpu)} if asked <= self._results.keys():
                     process.worn = cpu > renderer_pool.MOST_CPU
+                    if self._plan is not None:
+                        _plans.set(self._plan, self._asked)
                     return
                 case _:
                     raise renderer_pool.Gone("the renderer sent something unexpected")
@@ -236,21 +267,27 @@ class _Session:
                 variables.append({name: encode(value) for name, value in given.items()})
             source = sources.setdefault((rendering.source, rendering.lines), len(sources))
             jobs.append([number, source, None if given is None else places[id(given)]])
+        columns = [[batch, name, self._column(batch, name)] for batch, name in self._asked]
         total = max(self._end - time.monotonic(), 0)
         bounds = {"seconds": self._limits.seconds, "total": total, "longest": self._limits.longest}
-        return {"is": "jobs", "jobs": jobs, "sources": [list(source) for source in sources], "variables": variables, **bounds}
+        content = {"jobs": jobs, "sources": [list(source) for source in sources], "variables": variables, "columns": columns}
+        return {"is": "jobs", **content, **bounds}
 
     def _load(self, batch: int, name: str) -> dict[str, Any]:
         """The answer to a request for an attribute."""
-        self._loads += 1
-        if self._loads > LOADS or self._loaded > LOADED or self._loader is None:
+        if len(self._asked) >= LOADS or self._loaded > LOADED:
             return {"refused": "it asks for too many attributes of too many objects"}
         try:
-            column = self._loader.column(batch, name)
+            values = self._column(batch, name)
         except Unrendered as error:
             return {"refused": str(error)}
+        self._asked.append((batch, name))
+        return {"values": values}
+
+    def _column(self, batch: int, name: str) -> list[Any] | None:
+        column = None if self._loader is None else self._loader.column(batch, name)
         self._loaded += len(column or ())
-        return {"values": column}
+        return column
 
 
 def faults(renderings: Sequence[Rendering], limits: Limits) -> list[str | None]:

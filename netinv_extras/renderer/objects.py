@@ -50,6 +50,10 @@ class Batches:
         self._load = load
         self._columns: dict[tuple[int, str], list[Any] | None] = {}
 
+    def keep(self, batch: int, name: str, column: list[Any] | None) -> None:
+        """Takes a column that was loaded, or ``None`` for an attribute that the objects do not have."""
+        self._columns[batch, name] = None if column is None else [self.decode(value) for value in column]
+
     def value(self, batch: int, place: int, name: str) -> Any:
         """An attribute of an object.
 
@@ -57,8 +61,7 @@ class Batches:
         """
         key = (batch, name)
         if key not in self._columns:
-            column = None if name.startswith("_") else self._load(batch, name)
-            self._columns[key] = None if column is None else [self.decode(value) for value in column]
+            self.keep(batch, name, None if name.startswith("_") else self._load(batch, name))
         column = self._columns[key]
         value = values.HIDDEN if column is None else column[place]
         if value is values.HIDDEN:

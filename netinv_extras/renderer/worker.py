@@ -85,6 +85,8 @@ class Worker:
         """Does the jobs of a message, each ``[number, source, variables]``: places in the lists of these; without variables a source is only compiled."""
         limits.allow_processor(message["total"] + SPARE)
         batches = Batches(self._load)
+        for batch, name, column in message["columns"]:
+            batches.keep(batch, name, column)
         end = time.monotonic() + message["total"]
         for number, source, variables in message["jobs"]:
             os.write(self._progress, b".")
