@@ -120,6 +120,10 @@ class Journal:
                 change.action = CREATE
         self._changes[name] = change
 
+    def clear(self) -> None:
+        """Forgets all changes."""
+        self._changes.clear()
+
     def follow(self, later: Journal) -> None:
         """Takes what another journal holds, after its own."""
         for change in later._changes.values():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import datetime
 import pathlib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 
 _AFTERWARDS = "netinv: what is called after the commit"
+_RECORDING = "netinv: contexts that changed something"
+
+
+@event.listens_for(Session, "before_commit")
+def _committing(session: Session) -> None:
+    """Writes the change records of every unit of work on the session: nobody else has to."""
+    if _RECORDING in session.info and session.get_nested_transaction() is None:
+        for context in session.info.pop(_RECORDING).values():
+            context.write_changes()
 
 
 @event.listens_for(Session, "after_commit")
@@ -42,6 +52,8 @@ def _committed(session: Session) -> None:
 def _rolled_back(session: Session) -> None:
     if session.get_nested_transaction() is None:  # what was done before a savepoint stands
         session.info.pop(_AFTERWARDS, None)
+        for context in session.info.pop(_RECORDING, {}).values():
+            context.forget_changes()
 
 
 @dataclasses.dataclass(eq=False)
@@ -79,13 +91,13 @@ class Context:
     own: bool = False
     leaving: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
     now: datetime.datetime = dataclasses.field(default_factory=now)
-    journal: Journal = dataclasses.field(default_factory=Journal)
     seen: dict[Any, Any] = dataclasses.field(default_factory=dict)
     made: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
     revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     naming: list[Names] | None = None
     _pattern_budget: Budget | None = None
+    _journals: list[Journal] = dataclasses.field(default_factory=lambda: [Journal()])
     _connection: sa.Connection | None = None
     _files: Files | None = None
 
@@ -105,6 +117,40 @@ class Context:
         if name not in cached:
             cached[name] = load(self)
         return cached[name]
+
+    # -- change records
+
+    @property
+    def journal(self) -> Journal:
+        """The changes so far. They are written by the commit of the session's transaction."""
+        self.session.info.setdefault(_RECORDING, {})[id(self._journals)] = self  # copies of a context share the list
+        return self._journals[-1]
+
+    @contextlib.contextmanager
+    def collecting(self) -> Iterator[Journal]:
+        """Collects the changes of the block apart, for one who may drop them or add them to the others later (:meth:`Journal.follow`)."""
+        inner = Journal()
+        self._journals.append(inner)
+        try:
+            yield inner
+        finally:
+            self._journals.remove(inner)
+
+    def write_changes(self) -> None:
+        """Writes the records of the changes so far.
+
+        :raises RuntimeError: within a block that collects changes: nobody could write those
+        """
+        if len(self._journals) > 1:
+            raise RuntimeError("a transaction is committed while changes are being collected, which would go unrecorded")
+        self._journals[0].write(self)
+
+    def forget_changes(self) -> None:
+        """Forgets the changes: their transaction was rolled back."""
+        for journal in self._journals:
+            journal.clear()
+
+    # -- files and connection
 
     @property
     def files(self) -> Files:

@@ -13,7 +13,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.changes import Journal
 from netinv_core.context import Context
 from netinv_core.dumps import Derived, Dump, Key, Part, Source
 from netinv_core.errors import Refused, words
@@ -196,11 +195,10 @@ class Import:
             return
         try:
             with self.context.session.begin_nested():
-                self.context.journal = Journal()
-                outcomes = write(keys)
-                self.context.journal.write(self.context)
+                with self.context.collecting() as changes:
+                    outcomes = write(keys)
+                changes.write(self.context)  # now, not with the commit: an import is too large to be kept until then
         except (Refused, sa.exc.DBAPIError) as error:
-            self.context.journal = Journal()
             self.context.forget()
             faults = _faults(error, keys)
             for key, reason in faults.items():

@@ -14,7 +14,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
-from netinv_core.changes import Journal
 from netinv_core.context import Context
 from netinv_core.database import lock_rows
 from netinv_core.errors import Refused, words
@@ -72,16 +71,13 @@ class Sync:
     def attempt(self, write: Callable[[], Any]) -> str | None:
         """Writes something, all of it or nothing; gives the reason when it was refused."""
         context = self.context
-        outer, context.journal = context.journal, Journal()
         try:
-            with context.session.begin_nested():
+            with context.collecting() as changes, context.session.begin_nested():
                 write()
         except Refused as error:
-            context.journal = outer
             context.forget()
             return words(error.body)
-        outer.follow(context.journal)
-        context.journal = outer
+        context.journal.follow(changes)
         return None
 
 

@@ -242,6 +242,5 @@ def _carry_out(context: Context, claimed: Claimed, tree: Tree) -> Report:
         provided = label in claimed.repository["provided_contents"]
         kind.bring(work, {path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")})
     amend(context, context.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
-    context.journal.write(context)
     context.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), head=tree.head, error="", report=work.report.shown()))
     return work.report

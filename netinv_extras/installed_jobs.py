@@ -171,7 +171,6 @@ def refresh(context: Context) -> Refreshed:
     changed = amend(context, endpoint, {**wanted, **gone})
     if new:
         _insert(context, endpoint, new)
-    context.journal.write(context)
     added = [key_of(row) for row in new]
     return Refreshed(added, [key_of(rows[key]) for key in changed if key in wanted], [key_of(rows[key]) for key in changed if key in gone])
 

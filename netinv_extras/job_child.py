@@ -164,7 +164,6 @@ class Run:
             data = {"output": "" if output is None else f"\n{output}".replace("\x00", "�")}
             if prepared.commit and not job.failed:
                 inventory.begin()
-                context.journal.write(context)
                 self._finish(context, COMPLETED, data)
                 return
         except _Lost:

@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from netinv_core.changes import Journal
 from netinv_core.context import Context
 from netinv_core.errors import NotFound
 from netinv_core.read import pages
@@ -112,16 +111,13 @@ class Inventory:
         self.begin()
         context = self.context
         _ = context.connection
-        journal, context.journal = context.journal, Journal()
         try:
-            with context.session.begin_nested():
+            with context.collecting() as changes, context.session.begin_nested():
                 yield
-            journal.follow(context.journal)
         except BaseException:
             context.forget()
             raise
-        finally:
-            context.journal = journal
+        context.journal.follow(changes)
 
 
 def _several(body: Body | Sequence[Body]) -> tuple[Sequence[Body], bool]:

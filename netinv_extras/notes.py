@@ -94,7 +94,6 @@ def add_note(request: Request) -> Response:
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
     (made,) = save.create(context, context.registry["extras.note"], [note], single=True)
-    context.journal.write(context)
     return services.answer(context, request, made, 201)
 
 

@@ -257,7 +257,6 @@ def _made(context: Opened, request: Request, endpoint: Endpoint, body: Any, bodi
     single = not isinstance(body, list)
     upgraded = services.as_newest(context, endpoint, bodies, new=True)
     made = services.as_version(context, endpoint, save.create(context, endpoint, upgraded, single=single))
-    context.journal.write(context)
     return services.answer(context, request, made[0] if single else made, 201)
 
 

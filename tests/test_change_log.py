@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from netinv_core.auth.identity import Identity
+from netinv_core.context import Context
 from netinv_core.contract import Api
+from netinv_core.write import save
 
 CHANGES = "/api/extras/object-changes/"
 
@@ -46,3 +51,47 @@ def test_what_has_no_nested_form_is_shown_by_its_name(api: Api, unique: Any) -> 
     assert change["changed_object"] == "silver"
     api.delete(made["url"])
     assert [change["changed_object"] for change in api.get(CHANGES, {"changed_object_id": made["id"]})["results"]] == [None, None]
+
+
+def _make_tenant(service: Any, session: Any, name: str) -> Context:
+    """Writes a tenant in a unit of work of its own, by a caller who does nothing about change records."""
+    context = Context(service.registry, session, Identity(superuser=True), writing=True)
+    save.create(context, service.registry["tenancy.tenant"], [{"name": name}])
+    return context
+
+
+def test_the_commit_writes_the_records(service: Any, api: Api, unique: Any) -> None:
+    """Whoever writes has nothing to remember; one savepoint or several make no difference."""
+    name = unique()
+    with service.app.registry.netinv_sessions() as session:
+        context = _make_tenant(service, session, name)
+        with session.begin_nested():
+            save.create(context, service.registry["tenancy.tenant"], [{"name": f"{name} 2"}])
+        session.commit()
+    for display in (name, f"{name} 2"):
+        (tenant,) = api.get("/api/tenancy/tenants/", {"name": display})["results"]
+        (change,) = api.get(CHANGES, {"changed_object_id": tenant["id"]})["results"]
+        assert change["action"]["value"] == "create"
+
+
+def test_nothing_is_recorded_of_what_was_rolled_back(service: Any, api: Api, unique: Any) -> None:
+    """The changes of an earlier transaction are not written by a later one on the same session."""
+    name, request_ids = unique(), []
+    with service.app.registry.netinv_sessions() as session:
+        for number in range(2):
+            request_ids.append(_make_tenant(service, session, f"{name} {number}").request_id)
+            session.commit() if number else session.rollback()
+    counts = [api.get(CHANGES, {"request_id": str(request_id)})["count"] for request_id in request_ids]
+    assert counts == [0, 1]
+
+
+def test_a_commit_that_would_lose_records_fails(service: Any, api: Api, unique: Any) -> None:
+    """Changes that are collected apart, and were neither added to the others nor dropped, do not go unrecorded."""
+    name = unique()
+    with service.app.registry.netinv_sessions() as session:
+        context = Context(service.registry, session, Identity(superuser=True), writing=True)
+        with context.collecting():
+            save.create(context, service.registry["tenancy.tenant"], [{"name": name}])
+            with pytest.raises(RuntimeError, match="unrecorded"):
+                session.commit()
+    assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0

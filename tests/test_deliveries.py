@@ -164,7 +164,6 @@ def test_several_changes_of_one_object_in_a_unit_of_work_are_told_as_one(service
         (made,) = save.create(context, endpoint, [body], single=True)
         save.update(context, endpoint, [{"id": made["id"], "description": "1"}], partial=True)
         save.update(context, endpoint, [{"id": made["id"], "description": "2"}], partial=True)
-        context.journal.write(context)
     assert told(service.api, webhook) == [("create", "dcim.region", body["name"])]
 
 
@@ -173,7 +172,6 @@ def test_what_is_rolled_back_is_not_told_and_wakes_nobody(service: Service, tell
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"), session_factory(service.engine)() as session:
         context = Context(service.registry, session, identity.Identity(superuser=True), writing=True)
         save.create(context, service.registry["dcim.region"], [region(unique)])
-        context.journal.write(context)
         session.rollback()
         assert words(service) == []
     assert told(service.api, webhook) == []
@@ -200,7 +198,6 @@ def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(servic
         context.identity = identity.by_token(context, f"Token {service.admin.token}")
         save.update(context, registry["extras.webhook"], [{"id": webhook["id"], "type_create": False}], partial=True)
         save.create(context, registry["dcim.region"], [region(unique)])
-        context.journal.write(context)
     assert len(told(service.api, webhook)) == 1
 
 

@@ -296,7 +296,6 @@ def test_a_change_that_commits_late_is_not_missed(service: Service, start: str, 
 def _create(context: Any, service: Service, unique: Unique, count: int = 1) -> Any:
     context.identity = Identity(user_id=uuid.UUID(service.admin.id), username=service.admin.username, superuser=True)
     made = save.create(context, service.registry[SITE], [{"name": unique(), "status": "active"} for _ in range(count)], single=False)
-    context.journal.write(context)
     return made
 
 

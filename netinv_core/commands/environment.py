@@ -76,7 +76,6 @@ class Environment:
                 except LookupError as error:
                     raise click.ClickException(str(error)) from None
             yield context
-            context.journal.write(context)
             session.commit()
 
     def worker_queue(self) -> Huey:

@@ -143,7 +143,6 @@ def post(request: Request) -> Response:
     single = not isinstance(body, list)
     bodies = as_newest(context, endpoint, [body] if single else body, new=True)
     made = as_version(context, endpoint, save.create(context, endpoint, bodies, single=single))
-    context.journal.write(context)
     counters = counters_of(endpoint)
     uncounted = [{n: v for n, v in item.items() if n not in counters} for item in made]
     response = answer(context, request, uncounted[0] if single else uncounted, 201)
@@ -162,7 +161,6 @@ def change_list(request: Request) -> Response:
     context, endpoint = open_list(request)
     bodies = as_newest(context, endpoint, _items(body_of(request)), new=False)
     changed = save.update(context, endpoint, bodies, partial=request.method == "PATCH")
-    context.journal.write(context)
     return answer(context, request, as_version(context, endpoint, changed))
 
 
@@ -170,7 +168,6 @@ def delete_list(request: Request) -> Response:
     """DELETE of several objects: all or none."""
     context, endpoint = open_list(request)
     delete.delete(context, endpoint, _items(body_of(request)))
-    context.journal.write(context)
     return Response(status=204, content_type=None)
 
 
@@ -197,7 +194,6 @@ def change_item(request: Request) -> Response:
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}." if body is not None else "No data provided")
     changed = save.update(context, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True)
-    context.journal.write(context)
     return answer(context, request, as_version(context, endpoint, changed)[0])
 
 
@@ -205,7 +201,6 @@ def delete_item(request: Request) -> Response:
     """DELETE of one object."""
     context, endpoint = open_item(request)
     delete.delete(context, endpoint, [{"id": _key(request)}], single=True)
-    context.journal.write(context)
     return Response(status=204, content_type=None)
 
 

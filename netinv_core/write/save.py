@@ -198,10 +198,9 @@ def finish(context: Context, written: Sequence[Written]) -> list[Shown]:
 
     :raises Denied: for objects outside of what is permitted
     """
-    journal, context.journal = context.journal, changes.Journal()
-    for batch in written:
-        _follow_up(context, batch)
-    following, context.journal = context.journal, journal
+    with context.collecting() as following:
+        for batch in written:
+            _follow_up(context, batch)
     for batch in written:
         permits.verify(context, batch.endpoint, batch.action, batch.keys)
     shown = [dict(found) for found in fetch_together(context, [(batch.endpoint.plan(), batch.keys) for batch in written])]

@@ -28,7 +28,6 @@ def close(request: Request) -> Response:
     if row["status"] == CANCELLED or not row["start"] < context.now < row["end"]:
         raise Invalid.whole("Only an active maintenance window can be closed.")
     (closed,) = save.update(context, endpoint, [{"id": key, "end": context.now.isoformat()}], partial=True, single=True)
-    context.journal.write(context)
     return services.answer(context, request, closed)
 
 
