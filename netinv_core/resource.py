@@ -150,7 +150,8 @@ class Resource:
     ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
     and no others. ``members`` are the only members of a representation, when not all are shown. ``writes`` are those of ``add``,
     ``change`` and ``delete`` that are offered; ``writable=False`` stands for none.
-    ``configuration`` marks what processes cache; ``recorded`` says whether
+    ``about`` names pairs of columns, a content type's label and an id: who may not view the object that one names does not get to see what
+    is about it (notes, images, the change log). ``configuration`` marks what processes cache; ``recorded`` says whether
     changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
     documentation and tests where a field's type does not suggest one. ``exempt_by_name_only`` keeps ``*`` in the setting
     ``netinv.exempt_view_permissions`` from opening the resource to anyone: for accounts, credentials, logs and whatever else is nobody's
@@ -185,6 +186,7 @@ class Resource:
         brief_fields: Sequence[Spec] = (),
         of: Resource | None = None,
         members: Sequence[str] = (),
+        about: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.model = model
         self.name = name
@@ -204,6 +206,7 @@ class Resource:
         self.versions = tuple(versions)
         self.of = of
         self.members = tuple(members)
+        self.about = tuple(about)
         self.writes = frozenset(writes) if writable and of is None else frozenset()
         self.writable = self.writes == WRITES
         self.configuration = configuration

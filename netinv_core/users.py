@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.auth import keys
+from netinv_core.auth import keys, permits
 from netinv_core.auth.models import (
     ConfigurationVersion,
     Group,
@@ -123,6 +123,22 @@ def actions_and_constraints_have_a_form(context: Context, drafts: Sequence[Draft
         options = constraints if isinstance(constraints, list) else [constraints or {}]
         if not all(isinstance(option, dict) for option in options):
             draft.reject("constraints", "An object of field lookups, or a list of them, is required.")
+
+
+@permissions.rule
+def constraints_make_sense(context: Context, drafts: Sequence[Draft]) -> None:
+    """Constraints compare visible members of every model that the permission is for; of an existing one the models may have to be looked up."""
+    concerned = [draft for draft in drafts if draft["constraints"] and (draft.changed("constraints") or "object_types" in draft.many)]
+    types = {draft.id: draft.many["object_types"] for draft in concerned if "object_types" in draft.many}
+    if unknown := [draft.id for draft in concerned if draft.id not in types]:
+        columns = permission_types.c.owner_id, permission_types.c.label
+        for key, label in context.execute(sa.select(*columns).where(permission_types.c.owner_id.in_(unknown))):
+            types.setdefault(key, []).append(label)
+    for draft in concerned:
+        endpoints = [endpoint for label in types.get(draft.id, ()) if (endpoint := context.registry.get(label)) is not None]
+        faults = {endpoint.label: fault for endpoint in endpoints if (fault := permits.fault(endpoint, draft["constraints"])) is not None}
+        if faults:
+            draft.reject("constraints", *[f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())])
 
 
 app = App(

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.content_types import take_turns
 from netinv_core.context import Context
 from netinv_core.database import among, lock_rows
@@ -51,9 +52,14 @@ def _at(name: str, path: str) -> Filter:
     def apply(context: Context, table: Any, values: list[str]) -> Any:
         device = context.registry.of_model(Device)
         there = device.table.alias()
-        hosts = sa.select(there.c.id).where(any_of([compare(device, there, path.split("."), partial(_equals, value)) for value in values]))
-        ends = [endpoint.table for endpoint in ends_of(context.registry).values() if "device_id" in endpoint.table.c]
-        return table.c.id.in_(sa.union_all(*[sa.select(end.c.cable_id).where(end.c.cable_id.is_not(None), end.c.device_id.in_(hosts)) for end in ends]))
+        visible = permits.visible_for(context)
+        tests = [compare(device, there, path.split("."), partial(_equals, value), visible) for value in values]
+        hosts = sa.select(there.c.id).where(any_of(tests), *visible(device, there))
+        ends = [(endpoint.table, endpoint) for endpoint in ends_of(context.registry).values() if "device_id" in endpoint.table.c]
+        selects = [
+            sa.select(end.c.cable_id).where(end.c.cable_id.is_not(None), end.c.device_id.in_(hosts), *visible(endpoint, end)) for end, endpoint in ends
+        ]
+        return table.c.id.in_(sa.union_all(*selects))
 
     return special(name, apply)
 

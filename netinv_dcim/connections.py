@@ -48,18 +48,20 @@ def _filters(of: Of) -> list[Filter]:
     """The parameters of a list of connections: ``of`` says which of them belong to a set of devices."""
     device, site = Device.__table__, Site.__table__
 
-    def hosts(column: Any, values: Sequence[Any]) -> Any:
+    def hosts(context: Context, column: Any, values: Sequence[Any]) -> Any:
         source = device.join(site, site.c.id == device.c.site_id)
-        return sa.select(device.c.id).select_from(source).where(column.in_([convert(column, item) for item in values]))
+        tables = {Device: device} | ({Site: site} if column.table is site else {})
+        limits = [limit for model, table in tables.items() for limit in permits.visible(context, context.registry.of_model(model), table)]
+        return sa.select(device.c.id).select_from(source).where(column.in_([convert(column, item) for item in values]), *limits)
 
     def at_site(context: Context, table: Any, values: list[str]) -> Any:
-        return of(table, hosts(site.c.slug, values))
+        return of(table, hosts(context, site.c.slug, values))
 
     def by_id(context: Context, table: Any, values: list[str]) -> Any:
-        return of(table, hosts(device.c.id, values))
+        return of(table, hosts(context, device.c.id, values))
 
     def by_name(context: Context, table: Any, values: list[str]) -> Any:
-        return of(table, hosts(device.c.name, values))
+        return of(table, hosts(context, device.c.name, values))
 
     return [value("id"), special("site", at_site, multiple=False), special("device_id", by_id), special("device", by_name)]
 

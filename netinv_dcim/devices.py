@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.model import (
     PROTECT,
@@ -147,7 +148,7 @@ def has_primary_ip(context: Context, table: Any, values: list[str]) -> Any:
 def has_pass_through_ports(context: Context, table: Any, values: list[str]) -> Any:
     """Whether the device has ports on its front or rear that lead through it."""
     here = context.registry.of_model(Device)
-    found = sa.or_(*[paths.exists(here, table, [way]) for way in ("front_ports", "rear_ports")])
+    found = sa.or_(*[paths.exists(here, table, [way], permits.visible_for(context)) for way in ("front_ports", "rear_ports")])
     return found if convert_flag(values[-1]) else negated(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.columns import Chars
 from netinv_core.context import Context
 from netinv_core.model import (
@@ -97,45 +98,47 @@ def of_kind(context: Context, table: Any, values: list[str]) -> Any:
     return kind(table.c.type) if kind else sa.false()
 
 
-def _of_devices(table: Any, condition: Any) -> Any:
+def _of_devices(context: Context, table: Any, condition: Any) -> Any:
     """The interfaces of the devices for which the condition holds; those of a chassis' master include its members' (not for management)."""
-    device, chassis = Device.__table__, VirtualChassis.__table__
-    named = sa.select(device.c.id).where(condition)
+    device, chassis, endpoint = Device.__table__, VirtualChassis.__table__, context.registry.of_model(Device)
+    named = sa.select(device.c.id).where(condition, *permits.visible(context, endpoint, device))
     member = device.alias()
-    members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(chassis.c.master_id.in_(named))
+    led = [chassis.c.master_id.in_(named), *permits.visible(context, endpoint, member)]
+    members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(*led)
     return table.c.device_id.in_(named) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
 
 
 @interfaces.filter("device")
 def of_device_named(context: Context, table: Any, values: list[str]) -> Any:
     """The interfaces of devices by name, across a virtual chassis for its master."""
-    return _of_devices(table, Device.__table__.c.name.in_(values))
+    return _of_devices(context, table, Device.__table__.c.name.in_(values))
 
 
 @interfaces.filter("device_id")
 def of_device_identified(context: Context, table: Any, values: list[str]) -> Any:
     """The interfaces of devices by id, across a virtual chassis for its master."""
     key = Device.__table__.c.id
-    return _of_devices(table, key.in_([convert(key, item) for item in values]))
+    return _of_devices(context, table, key.in_([convert(key, item) for item in values]))
 
 
 @interfaces.filter("device_with_common_vc", multiple=False)
 def of_chassis_of_device(context: Context, table: Any, values: list[str]) -> Any:
     """The interfaces of a device and of all that share its virtual chassis."""
     device = Device.__table__
+    limits = permits.visible(context, context.registry.of_model(Device), device)
     try:
         key = convert(device.c.id, values[-1])
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
-    chassis = sa.select(device.c.virtual_chassis_id).where(device.c.id == key, device.c.virtual_chassis_id.is_not(None))
-    return table.c.device_id.in_(sa.select(device.c.id).where((device.c.id == key) | device.c.virtual_chassis_id.in_(chassis)))
+    chassis = sa.select(device.c.virtual_chassis_id).where(device.c.id == key, device.c.virtual_chassis_id.is_not(None), *limits)
+    return table.c.device_id.in_(sa.select(device.c.id).where((device.c.id == key) | device.c.virtual_chassis_id.in_(chassis), *limits))
 
 
 def _carrying(context: Context, table: Any, attribute: str, text: str) -> Any:
     """The interfaces with a VLAN, tagged or not, whose column has this value; none for what it cannot hold."""
-    here = context.registry.of_model(Interface)
+    here, visible = context.registry.of_model(Interface), permits.visible_for(context)
     try:
-        found = [paths.compare(here, table, [way, attribute], lambda column: column == convert(column, text)) for way in VLAN_WAYS]
+        found = [paths.compare(here, table, [way, attribute], lambda column: column == convert(column, text), visible) for way in VLAN_WAYS]
     except ValueError:
         return sa.false()
     return sa.or_(*found)

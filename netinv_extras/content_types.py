@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import colander
+import sqlalchemy as sa
 
 from netinv_core import fields as kinds
+from netinv_core.auth import permits
 from netinv_core.content_types import ContentTypeRow, register
 from netinv_core.context import Context
 from netinv_core.model import Organizational, known
@@ -157,13 +159,18 @@ def content_type_pair(attribute: str) -> list[filters.Filter]:
 def named_objects(context: Context, drafts: Sequence[Draft], type_: str, key: str) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
     """The objects that a pair of columns, a type that was taken and an id, names in each draft: nested. One statement for each type.
 
-    Drafts whose object is not there are refused, and left out.
+    Drafts whose object is not there, or may not be viewed by the user, are refused and left out; one that names it already may go on.
     """
     found: list[tuple[Draft, Endpoint, dict[str, Any]]] = []
     for label in sorted({draft[type_] for draft in drafts}):
         group = [draft for draft in drafts if draft[type_] == label]
         endpoint = context.registry.get(label)
-        shown = dict(endpoint.plan("nested").fetch(context, [draft[key] for draft in group])) if endpoint is not None else {}
+        shown: dict[Any, dict[str, Any]] = {}
+        if endpoint is not None:
+            kept = [draft[key] for draft in group if not draft.changed(type_, key)]
+            limits = permits.visible(context, endpoint, endpoint.table)
+            limits = [sa.or_(*limits, endpoint.table.c.id.in_(kept))] if limits else []
+            shown = dict(endpoint.plan("nested").fetch(context, [draft[key] for draft in group], limits))
         for draft in group:
             if endpoint is not None and draft[key] in shown:
                 found.append((draft, endpoint, shown[draft[key]]))

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.auth.identity import lock_configuration
 from netinv_core.context import Context
 from netinv_core.database import among
@@ -180,15 +181,16 @@ def parents_have_no_filter(context: Context, drafts: Sequence[Draft]) -> None:
 def groups_within_others_stay(context: Context, rows: Sequence[dict[str, Any]]) -> None:
     """A group goes only after those that it is part of, or with them.
 
-    :raises Conflict: naming these
+    :raises Conflict: naming those that the user may view
     """
     group, membership = table_of(DynamicGroup), table_of(DynamicGroupMembership)
     going = {row["id"] for row in rows}
     holding = sa.select(membership.c.parent_group_id).where(among(context.registry.dialect, membership.c.group_id))
-    statement = sa.select(group.c.id, group.c.name).where(group.c.id.in_(holding)).order_by(group.c.name)
-    named = [(key, name) for key, name in context.execute(statement, {"keys": list(going)}) if key not in going]
-    if named:
-        raise in_use(named)
+    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(DynamicGroup), group)).label("visible")
+    statement = sa.select(group.c.id, group.c.name, visible).where(group.c.id.in_(holding)).order_by(group.c.name)
+    parents = [row for row in context.execute(statement, {"keys": list(going)}) if row.id not in going]
+    if parents:
+        raise in_use([(row.id, row.name) for row in parents if row.visible], len(parents))
 
 
 @dynamic_group_memberships.rule

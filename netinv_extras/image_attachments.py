@@ -52,6 +52,7 @@ image_attachments = Resource(
     brief=["name", "image"],
     fields=[type_label("content_type", has_images), object_of("parent", "content_type", "object_id")],
     filters=content_type_pair("content_type"),
+    about=[("content_type", "object_id")],
     recorded=False,
     example={"image": PIXEL},
 )

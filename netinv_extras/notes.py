@@ -55,6 +55,7 @@ notes = Resource(
     search=["user_name", "note", "assigned_object_id"],
     fields=[type_label("assigned_object_type", can_be_named), object_of("assigned_object", "assigned_object_type", "assigned_object_id")],
     filters=content_type_pair("assigned_object_type"),
+    about=[("assigned_object_type", "assigned_object_id")],
 )
 
 

@@ -52,5 +52,6 @@ object_changes = Resource(
     ],
     writable=False,
     recorded=False,
+    about=[("changed_object_type", "changed_object_id")],
     exempt_by_name_only=True,
 )

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields as kinds
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.errors import Invalid
@@ -178,6 +179,7 @@ relationship_associations = Resource(
     ],
     filters=[filters.key("relationship", by="slug", ids=False), *_of_types("source_type", "destination_type")],
     example=ENDS,
+    about=[("source_type", "source_id"), ("destination_type", "destination_id")],
 )
 
 
@@ -319,9 +321,9 @@ def _taken(context: Context, drafts: Sequence[Draft], but: Collection[Any]) -> d
 
 
 def _called(context: Context, pairs: Iterable[tuple[str, Any]]) -> dict[tuple[str, Any], str]:
-    """What objects are called, by label and id; one statement."""
+    """What objects are called that the user may view, by label and id; one statement."""
     wanted = set(pairs)
-    found = named_objects(context, "nested", wanted) if wanted else {}
+    found = named_objects(context, "nested", wanted, permits.visible_for(context)) if wanted else {}
     return {pair: str(found[pair]["display"]) if pair in found else "unknown" for pair in wanted}
 
 
@@ -344,10 +346,10 @@ def ends_are_found_by_the_filters(context: Context, drafts: Sequence[Draft]) -> 
 
 
 def fitting(context: Context, label: str, wanted: Mapping[str, Any], keys: Collection[Any]) -> set[Any]:
-    """Those of the objects that a filter finds; none when it has come to make no sense."""
+    """Those of the objects that a filter finds, whoever asks; none when it has come to make no sense."""
     endpoint = context.registry[label]
     try:
-        condition = stored.condition(context, endpoint, wanted)
+        condition = stored.condition(context.on_behalf(), endpoint, wanted)
     except Invalid:
         return set()
     key = endpoint.table.c.id

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.columns import Chars
 from netinv_core.context import Context
 from netinv_core.model import PROTECT, SELF, SET_NULL, Choices, Description, Primary, Ref, choice, column, text, to
@@ -84,12 +85,13 @@ def _of_devices(name: str, devices: Any) -> Filter:
     """Addresses of the interfaces of devices; the master of a virtual chassis speaks for all its members."""
 
     def apply(context: Context, table: Any, values: list[str]) -> Any:
-        place = Device.__table__.c[name]
-        named = sa.select(Device.__table__.c.id).where(place.in_([lookups.convert(place, value) for value in values]))
+        place, port = Device.__table__.c[name], Interface.__table__
+        limits = permits.visible(context, context.registry.of_model(Device), Device.__table__)
+        named = sa.select(Device.__table__.c.id).where(place.in_([lookups.convert(place, value) for value in values]), *limits)
         led = sa.select(VirtualChassis.__table__.c.id).where(VirtualChassis.__table__.c.master_id.in_(named))
-        members = sa.select(Device.__table__.c.id).where(Device.__table__.c.virtual_chassis_id.in_(led))
-        port = Interface.__table__
-        own = sa.select(port.c.id).where(sa.or_(port.c.device_id.in_(named), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only)))
+        members = sa.select(Device.__table__.c.id).where(Device.__table__.c.virtual_chassis_id.in_(led), *limits)
+        theirs = sa.or_(port.c.device_id.in_(named), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only))
+        own = sa.select(port.c.id).where(theirs, *permits.visible(context, context.registry.of_model(Interface), port))
         return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(own))
 
     return special(devices, apply)
@@ -104,8 +106,9 @@ def _of_machines(name: str, machines: str) -> Filter:
             return sa.false()
         there = target.table.alias()
         steps = ["virtual_machine", name]
-        found = paths.compare(target, there, steps, lambda place: place.in_([lookups.convert(place, value) for value in values]))
-        own = sa.select(there.c.id).where(found)
+        visible = permits.visible_for(context)
+        found = paths.compare(target, there, steps, lambda place: place.in_([lookups.convert(place, value) for value in values]), visible)
+        own = sa.select(there.c.id).where(found, *visible(target, there))
         return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(own))
 
     return special(machines, apply)
@@ -178,7 +181,8 @@ def addressed(name: str) -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
         there = IPAddress.__table__.alias()
-        found = sa.select(there.c.id).where(lookups.any_of([_meant(there, value) for value in values]))
+        limits = permits.visible(context, context.registry.of_model(IPAddress), there)
+        found = sa.select(there.c.id).where(lookups.any_of([_meant(there, value) for value in values]), *limits)
         return paths.reach(endpoint, table, [name], found)
 
     return Filter(name, apply)

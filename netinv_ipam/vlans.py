@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.model import (
     PROTECT,
@@ -116,7 +117,8 @@ def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
         found = VLAN.__table__.c[place]
-        ids = sa.select(VLAN.__table__.c.id).where(found == lookups.convert(found, values[-1]))
+        limits = permits.visible(context, context.registry.of_model(VLAN), VLAN.__table__)
+        ids = sa.select(VLAN.__table__.c.id).where(found == lookups.convert(found, values[-1]), *limits)
         return sa.or_(*[paths.reach(endpoint, table, [way], ids) for way in ("untagged_vlan", "tagged_vlans")])
 
     return Filter(name, apply, (), False, kind)
@@ -130,5 +132,6 @@ def available_on_device(context: Context, table: Any, values: list[str]) -> Any:
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
     devices = Device.__table__.alias()
-    site = sa.select(devices.c.site_id).where(devices.c.id == wanted).scalar_subquery()
+    limits = permits.visible(context, context.registry.of_model(Device), devices)
+    site = sa.select(devices.c.site_id).where(devices.c.id == wanted, *limits).scalar_subquery()
     return sa.and_(site.is_not(None), sa.or_(table.c.site_id == site, table.c.site_id.is_(None)))

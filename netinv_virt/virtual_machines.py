@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.model import PROTECT, SET_NULL, Comments, Primary, Ref, document, required_text, to, unique_copy, unique_together, whole
 from netinv_core.read import pages
@@ -85,7 +87,9 @@ virtual_machines = Resource(
 def on_cluster(context: Context, table: Any, values: list[str], suffix: str) -> Any:
     """The machines of one cluster, by its id."""
     cluster = convert(Cluster.__table__.c.id, values[-1])
-    if not pages.rows_of(context, Cluster, [cluster]):
+    there = Cluster.__table__
+    limits = permits.visible(context, context.registry.of_model(Cluster), there)
+    if context.execute(sa.select(there.c.id).where(there.c.id == cluster, *limits)).first() is None:
         raise ValueError("Select a valid choice. That choice is not one of the available choices.")
     found = table.c.cluster_id == cluster
     return negated(found) if suffix else found

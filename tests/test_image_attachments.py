@@ -152,9 +152,9 @@ def test_what_is_not_deleted_keeps_its_images(api: Api, make: Any, attach: Any, 
 
 def test_a_picture_is_for_those_who_may_view_the_attachment(site: Any, attach: Any, make_user: Any) -> None:
     path = f"/media/{file_of(attach(site, name='seen'))}"
-    for permission, status in (("dcim.site", 403), ("extras.imageattachment", 200)):
-        make_user(("view", permission)).api.send("GET", path, version=None, status=status)
-    make_user(("view", "extras.imageattachment", {"name": "other"})).api.send("GET", path, version=None, status=404)
+    image, sites = "extras.imageattachment", ("view", "dcim.site")
+    for permissions, status in (([sites], 403), ([sites, ("view", image)], 200), ([sites, ("view", image, {"name": "other"})], 404), ([("view", image)], 404)):
+        make_user(*permissions).api.send("GET", path, version=None, status=status)
 
 
 def test_the_command_knows_their_files(service: Service, site: Any, attach: Any, folder: Path, tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from netinv_core.contract import Api, Service
 from netinv_core.model import known
@@ -53,9 +55,39 @@ def test_constraints_follow_references_and_lookups(make_user: Any, three: dict[s
 SENSELESS = [{"nosuch": 1}, {"name__nosuch": 1}, {"id": "zz"}, {"name__regex": "("}, {"group__name__in": 5}, {"id__in": ["zz"]}, {"group__nosuch__name": 1}]
 
 
+@pytest.mark.parametrize("constraints", [*SENSELESS, {"custom_field_data": {}}, {"group__tenants__nosuch": 1}, [{"name": "x"}, {"nosuch": 1}]])
+def test_a_constraint_without_sense_is_refused(api: Api, service: Service, unique: Any, constraints: Any) -> None:
+    body = {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], "constraints": constraints}
+    (told,) = api.post(PERMISSIONS, body, status=400)["constraints"]
+    assert told.startswith("Invalid constraints for tenancy.tenant: ")
+    sound = service.permit("view", "tenancy.tenant", {"name": "x"})
+    for change in ({"constraints": constraints}, {"constraints": constraints, "object_types": ["tenancy.tenant", "extras.tag"]}):
+        assert told in api.patch(sound["url"], change, status=400)["constraints"]
+    assert list(api.patch(sound["url"], {"object_types": ["extras.note"]}, status=400)) == ["constraints"]
+
+
+def test_constraints_compare_only_what_is_shown(api: Api, unique: Any) -> None:
+    for label, constraints in (
+        ("users.user", {"password__startswith": "$argon2"}),
+        ("users.user", {"is_superuser": True}),
+        ("users.token", {"key_hash__startswith": "a"}),
+        ("dcim.rack", {"reservations__user__password__contains": "a"}),
+        ("tenancy.tenant", {"custom_field_data__contains": "a"}),
+        ("extras.webhook", {"secret": ""}),
+    ):
+        body = {"name": unique(), "object_types": [label], "actions": ["view"], "constraints": constraints}
+        assert list(api.post(PERMISSIONS, body, status=400)) == ["constraints"], constraints
+
+
 @pytest.mark.parametrize("constraints", SENSELESS)
-def test_a_constraint_without_sense_grants_nothing(make_user: Any, three: dict[str, Any], constraints: Any) -> None:
-    client = make_user(("view change", "tenancy.tenant", constraints)).api
+def test_a_constraint_that_has_lost_its_sense_grants_nothing(service: Service, make_user: Any, three: dict[str, Any], constraints: Any) -> None:
+    account = make_user()
+    permission = service.permit("view change", "tenancy.tenant", {"name": "x"}, users=[account.id])
+    table = service.registry["users.objectpermission"].table
+    with service.context() as context:
+        context.write(sa.update(table).where(table.c.id == uuid.UUID(permission["id"])).values(constraints=constraints))
+    service.api.patch(permission["url"], {"description": "processes forget what they cached"})
+    client = account.api
     assert seen(client, three) == ""
     client.get(f"{TENANTS}{three['a']['id']}/", status=404)
     client.patch(f"{TENANTS}{three['a']['id']}/", {"description": "x"}, status=404)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -50,14 +51,14 @@ def check(context: Context, endpoint: Endpoint, action: str) -> None:
 def scope(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:
     """The condition that an object is within what is permitted; ``None`` when every object is.
 
+    What is about other objects (:class:`netinv_core.resource.Resource`) is permitted only where these may be viewed.
+
     :raises Denied: as :func:`check`
     """
     check(context, endpoint, action)
-    granted = _granted(context, endpoint, action, table)
-    if endpoint.resource.narrowing is None:
-        return granted
-    narrowed = endpoint.resource.narrowing(context, table)
-    return narrowed if granted is None else sa.and_(granted, narrowed)
+    about = [visible_named(context, table.c[label], table.c[key]) for label, key in endpoint.resource.about]
+    conditions = [*_own_limits(context, endpoint, action, table), *(limit for limits in about for limit in limits)]
+    return sa.and_(*conditions) if conditions else None
 
 
 def visible(context: Context, endpoint: Endpoint, table: Any) -> list[Any]:
@@ -72,24 +73,44 @@ def visible(context: Context, endpoint: Endpoint, table: Any) -> list[Any]:
     return [] if allowed is None else [allowed]
 
 
-def visible_named(context: Context, types: Any, keys: Any, *, past: bool = False) -> list[Any]:
-    """Conditions on two columns, a content type's label and an id, that the object they name may be viewed; empty when every object may.
+def visible_for(context: Context) -> paths.Visible:
+    """:func:`visible` for a user: how far paths lead that are followed on behalf of that user."""
+    return functools.partial(visible, context)
 
-    A pair that names nothing any longer, and one of a model that is not installed, is for superusers. With ``past`` it is for all who may view
-    every object of the model: what an object was cannot be measured by constraints, which are about what it is.
+
+def visible_named(context: Context, types: Any, keys: Any, *, within: bool = False) -> list[Any]:
+    """Conditions on two columns, a content type's label and an id, that the object they name may be viewed; empty for superusers.
+
+    What is no longer there counts as visible to those who may view every object of its model. ``within`` stops at objects that are
+    about others in turn, so that a note on a note on a note is for superusers.
     """
     if context.identity.superuser:
         return []
     whole: list[str] = []
     conditions: list[Any] = []
     for endpoint in context.registry.endpoints.values():
+        about = endpoint.resource.about
+        if within and about:
+            continue
         table = endpoint.table.alias()
-        limits = visible(context, endpoint, table)
+        try:
+            check(context, endpoint, "view")
+        except Denied:
+            continue
+        limits = _own_limits(context, endpoint, "view", table)
+        limits += [limit for pair in about for limit in visible_named(context, *(table.c[name] for name in pair), within=True)]
         if not limits:
             whole.append(endpoint.label)
-        elif endpoint.key_type is uuid.UUID and not (past or isinstance(limits[0], sa.False_)):
+        elif endpoint.key_type is uuid.UUID:
             conditions.append(sa.and_(types == endpoint.label, keys.in_(sa.select(table.c.id).where(*limits))))
     return [sa.or_(types.in_(whole), *conditions)]
+
+
+def _own_limits(context: Context, endpoint: Endpoint, action: str, table: Any) -> list[Any]:
+    """The conditions of the permissions themselves and of the resource."""
+    granted = _granted(context, endpoint, action, table)
+    narrowing = endpoint.resource.narrowing
+    return [*([] if granted is None else [granted]), *([] if narrowing is None else [narrowing(context, table)])]
 
 
 def _granted(context: Context, endpoint: Endpoint, action: str, table: Any) -> Any:
@@ -107,6 +128,15 @@ def _granted(context: Context, endpoint: Endpoint, action: str, table: Any) -> A
         except (ValueError, TypeError):
             continue  # a constraint that makes no sense grants nothing
     return sa.or_(sa.false(), *conditions)
+
+
+def fault(endpoint: Endpoint, constraints: Any) -> str | None:
+    """What is wrong with constraints on an endpoint's objects: an unknown or hidden member, a value that does not fit."""
+    try:
+        paths.constraint(endpoint, endpoint.table, endpoint.registry.dialect, _with_user(constraints, uuid.uuid4()))
+    except (ValueError, TypeError) as error:
+        return str(error)
+    return None
 
 
 def _with_user(wanted: Any, user_id: Any) -> Any:

@@ -1,7 +1,7 @@
 """Query parameters: each resource's table of filters, most of them derived from its columns.
 
 A filter takes the values given for one parameter and one lookup and gives a condition. Values of one parameter combine
-with OR, parameters with AND.
+with OR, parameters with AND. A parameter sees what its user may view and nothing else: neither names nor paths lead to other objects.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.errors import Invalid
 from netinv_core.model import Choices
 from netinv_core.read import lookups, paths
@@ -56,6 +57,11 @@ def _tested(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> 
     return compare(dialect, column, value)
 
 
+def _compare(context: Context, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]) -> Condition:
+    """A condition on the column at the end of a path, as far as the user may view what lies between."""
+    return paths.compare(endpoint, table, steps, test, permits.visible_for(context))
+
+
 def value(
     name: str,
     path: str | None = None,
@@ -78,8 +84,8 @@ def value(
             column = table.c[steps[0]]
             found = column.in_([lookups.convert(column, item) for item in cleaned])
         else:
-            test = LOOKUPS[used]
-            found = lookups.any_of([paths.compare(endpoint, table, steps, functools.partial(_tested, test, dialect, item)) for item in cleaned])
+            tests = [functools.partial(_tested, LOOKUPS[used], dialect, item) for item in cleaned]
+            found = lookups.any_of([_compare(context, endpoint, table, steps, test) for test in tests])
         return lookups.negated(found) if negate else found
 
     return Filter(name, apply, tuple(lookup_names), multiple, kind)
@@ -101,7 +107,7 @@ def flag(name: str, path: str | None = None) -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         wanted = lookups.convert_flag(values[-1])
-        return paths.compare(endpoint, table, steps, lambda column: column == wanted)
+        return _compare(context, endpoint, table, steps, lambda column: column == wanted)
 
     return Filter(name, apply, (), False, "boolean")
 
@@ -115,7 +121,7 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
         for item in values:
             if item not in by_text:
                 raise invalid_choice(name, item)
-        found = paths.compare(endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
+        found = _compare(context, endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
         return lookups.negated(found) if suffix == "n" else found
 
     return Filter(name, apply, ("n",), multiple, blank=multiple)
@@ -126,7 +132,7 @@ def has(name: str, path: str) -> Filter:
     steps = path.split(".")
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        found = paths.exists(endpoint, table, steps)
+        found = paths.exists(endpoint, table, steps, permits.visible_for(context))
         return found if lookups.convert_flag(values[-1]) else lookups.negated(found)
 
     return Filter(name, apply, (), False, "boolean")
@@ -150,11 +156,12 @@ def key(
     all_of: bool = False,
     multiple: bool = True,
     only: Callable[[Any], Condition] | None = None,
+    public: bool = False,
 ) -> Filter:
     """Objects at the end of a dotted path, given by id or by the column ``by`` (their natural key when not given).
 
     ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND; without ``multiple``
-    the last value counts. ``only(table)`` holds for those of them that may be named.
+    the last value counts. ``only(table)`` holds for those of them that may be named; ``public`` ones by users who may not view them, too.
     """
     steps = (path or name).split(".")
 
@@ -167,13 +174,13 @@ def key(
         natural = (target.natural,) if target.natural in target.table.c else ()
         names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
         wanted = [item for item in values if item != NULL]
-        named = Names(name, target, tuple(wanted), names, ids, multiple, only)
-        conditions = []
+        named = Names(name, target, tuple(wanted), names, ids, multiple, only, public)
+        conditions, visible = [], permits.visible_for(context)
         for found in ids_of(context, named, apart=all_of and suffix != "n") if wanted else ():
             reached = within(context, target, found) if within else found
-            conditions.append(paths.reach(endpoint, table, steps, reached))
+            conditions.append(paths.reach(endpoint, table, steps, reached, visible))
         if NULL in values:
-            conditions.append(paths.ends(endpoint, table, steps))
+            conditions.append(paths.ends(endpoint, table, steps, visible))
         condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
         return lookups.negated(condition) if suffix == "n" else condition
 
@@ -215,7 +222,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             compare = LOOKUPS[lookup or "icontains"]
             try:
                 test = functools.partial(_tested, compare, endpoint.registry.dialect, text)
-                conditions.append(paths.compare(endpoint, table, path.split("."), test))
+                conditions.append(_compare(context, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
@@ -328,7 +335,7 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
 
     for name, field in endpoint.fields.items():
         if isinstance(field, fields.Status):
-            add(key(name, by="slug", ids=False))
+            add(key(name, by="slug", ids=False, public=True))
         elif isinstance(field, fields.Reference):
             add(key(name, name))
             add(key(f"{name}_id", name, by=()))

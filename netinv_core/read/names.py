@@ -1,6 +1,7 @@
 """What query parameters name: objects, by id or by a name. Looked up in one statement beforehand, or within the condition itself.
 
 A condition that is kept (a stored filter) holds for whatever has the name when it is used, so that making it asks the database nothing.
+What a user may not view has no name: it is answered like what does not exist.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.errors import Invalid
 from netinv_core.read import lookups
 
@@ -26,7 +28,8 @@ Found = Mapping[str, list[Any]]
 class Names:
     """The values of a parameter that name objects of ``target``, by id (``ids``) or by one of the columns ``by``.
 
-    Where only one value counts (not ``multiple``), the error does not repeat it. ``only(table)`` holds for the objects that may be named.
+    Where only one value counts (not ``multiple``), the error does not repeat it. ``only(table)`` holds for the objects that may be named;
+    those of a ``public`` target (statuses, which OPTIONS list) by users who may not view them, too.
     """
 
     parameter: str
@@ -36,6 +39,7 @@ class Names:
     ids: bool = True
     multiple: bool = True
     only: Callable[[Any], Any] | None = None
+    public: bool = False
 
     def keys(self) -> dict[str, Any]:
         """The values that can be ids, as ids.
@@ -52,18 +56,19 @@ class Names:
                     raise Invalid.field(self.parameter, message) from None
         return found
 
-    def among(self, table: Any) -> list[Any]:
-        """The conditions on the target's ``table`` that a row is named."""
+    def among(self, context: Context, table: Any) -> list[Any]:
+        """The conditions on the target's ``table`` that a row is named, and may be viewed."""
         keys = self.keys()
         found = [table.c.id.in_(list(keys.values()))] if keys else []
         fitting = {name: _fitting(table.c[name], self.values) for name in self.by}
         found += [table.c[name].in_(list(values.values())) for name, values in fitting.items() if values]
-        return [lookups.any_of(found), *([self.only(table)] if self.only else [])]
+        limits = [] if self.public else permits.visible(context, self.target, table)
+        return [lookups.any_of(found), *([self.only(table)] if self.only else []), *limits]
 
-    def select(self) -> Any:
+    def select(self, context: Context) -> Any:
         """A select of the ids of what is named."""
         there = self.target.table.alias()
-        return sa.select(there.c.id).where(*self.among(there))
+        return sa.select(there.c.id).where(*self.among(context, there))
 
     def missing(self, found: Found) -> Invalid | None:
         """What is wrong with the first value that names nothing."""
@@ -92,7 +97,7 @@ def _look_up(context: Context, names: Names) -> Found:
     table, keys = names.target.table, names.keys()
     columns = [table.c[name] for name in names.by]
     fitting = [_fitting(column, names.values) for column in columns]
-    rows = context.execute(sa.select(table.c.id, *columns).where(*names.among(table))).all()
+    rows = context.execute(sa.select(table.c.id, *columns).where(*names.among(context, table))).all()
     found: dict[str, list[Any]] = {}
     for value in names.values:
         wanted = [values.get(value, values) for values in fitting]
@@ -107,7 +112,7 @@ def ids_of(context: Context, names: Names, *, apart: bool = False) -> list[Any]:
     """
     if context.naming is not None:
         context.naming.append(names)
-        return [dataclasses.replace(names, values=(value,)).select() for value in names.values] if apart else [names.select()]
+        return [dataclasses.replace(names, values=(value,)).select(context) for value in names.values] if apart else [names.select(context)]
     found = _look_up(context, names)
     if (fault := names.missing(found)) is not None:
         raise fault
@@ -118,9 +123,9 @@ def faults(context: Context, several: Sequence[Names]) -> list[Invalid | None]:
     """What is wrong with each of these, looked up now: one statement for all that are named alike."""
     alike: dict[Any, list[Names]] = {}
     for names in several:
-        alike.setdefault((names.target, names.by, names.ids, names.only), []).append(names)
+        alike.setdefault((names.target, names.by, names.ids, names.only, names.public), []).append(names)
     found: dict[Any, Found] = {}
     for kind, group in alike.items():
         values = tuple(dict.fromkeys(value for names in group for value in names.values))
         found[kind] = _look_up(context, dataclasses.replace(group[0], values=values))
-    return [names.missing(found[names.target, names.by, names.ids, names.only]) for names in several]
+    return [names.missing(found[names.target, names.by, names.ids, names.only, names.public]) for names in several]

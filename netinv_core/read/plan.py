@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from netinv_core.columns import Chars, LongText
 from netinv_core.database import among, literal
 from netinv_core.model import known
+from netinv_core.read import paths
+from netinv_core.read.paths import Visible
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -249,28 +251,37 @@ class Plan:
         return [found[key] for key in keys if key in found]
 
 
-def fetch_together(context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]]) -> list[list[tuple[Any, dict[str, Any]]]]:
-    """What several plans find, each by its own keys and in its own order, in one statement: a union whose columns plans of any models share by type."""
-    asked = [(plan, keys) for plan, keys in wanted if keys]
+def fetch_together(
+    context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = paths.everything
+) -> list[list[tuple[Any, dict[str, Any]]]]:
+    """What several plans find, each by its own keys and in its own order, in one statement: a union whose columns plans of any models share by type.
+
+    ``visible`` limits what is found to what a user may view (:func:`netinv_core.auth.permits.visible_for`).
+    """
+    asked = [(plan, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted if keys]
     if len(asked) < 2:
-        return [plan.fetch(context, keys) for plan, keys in wanted]
-    plans, dialect = tuple(plan for plan, _ in asked), context.registry.dialect
-    union = context.registry.union(
-        plans,
-        lambda: [(plan._ranked(), plan._from, among(dialect, plan._key, f"keys{n}")) for n, plan in enumerate(plans)],
-    )
-    found = iter(union.rows(context, {f"keys{number}": list(keys) for number, (_, keys) in enumerate(asked)}))
+        return [plan.fetch(context, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted]
+    plans, dialect = tuple(plan for plan, _, _ in asked), context.registry.dialect
+
+    def parts() -> list[Any]:
+        return [
+            (plan._ranked(), plan._from, sa.and_(among(dialect, plan._key, f"keys{number}"), *limits)) for number, (plan, _, limits) in enumerate(asked)
+        ]
+
+    limited = any(limits for _, _, limits in asked)
+    union = Union(dialect, parts()) if limited else context.registry.union(plans, parts)
+    found = iter(union.rows(context, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(asked)}))
     return [plan._represented(context, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
 
 
-def named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """The objects that these labels and ids name, in one statement; those of packages that are not installed are left out."""
+def named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = paths.everything) -> dict[Any, Any]:
+    """The objects that these labels and ids name, in one statement; those of packages that are not installed, or not ``visible``, are left out."""
     wanted: dict[str, set[Any]] = {}
     for label, key in pairs:
         if label and key is not None:
             wanted.setdefault(label, set()).add(key)
     targets = {label: found for label in sorted(wanted) if (found := context.registry.get(label)) is not None and found.key_type is uuid.UUID}
-    shown = fetch_together(context, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()])
+    shown = fetch_together(context, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()], visible)
     return {(label, key): item for label, items in zip(targets, shown, strict=True) for key, item in items}
 
 

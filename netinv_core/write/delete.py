@@ -152,25 +152,26 @@ def _raise_protected(context: Context, walk: _Walk) -> None:
             kept.setdefault(child, []).append(key)
     if not kept:
         return
-    named: list[tuple[Any, Any]] = []
-    for child, keys in kept.items():
-        shown = _names(context, child, keys)
-        named += [(key, shown.get(key, child.title)) for key in keys]
-    raise in_use(named)
+    named = [item for child, keys in kept.items() for item in _names(context, child, keys).items()]
+    raise in_use(named, sum(map(len, kept.values())))
 
 
-def in_use(named: Sequence[tuple[Any, Any]]) -> Conflict:
-    """The refusal to delete what other objects need, each given with its id and what it is called; for departures that refuse, too."""
+def in_use(named: Sequence[tuple[Any, Any]], count: int) -> Conflict:
+    """The refusal to delete what ``count`` other objects need; those that the user may view are named, with their ids. For departures that refuse, too."""
     listed = ", ".join(f"{name} ({key})" for key, name in named)
-    return Conflict(f"Unable to delete object. {len(named)} dependent objects were found: {listed}")
+    message = f"Unable to delete object. {count} dependent objects were found"
+    if len(named) < count:
+        listed = f"{listed} and {count - len(named)} that you may not view" if named else "you may not view them"
+    return Conflict(f"{message}: {listed}")
 
 
 def _names(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
-    """What objects are called, by id."""
-    if endpoint.resource.called is None:
-        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(context, keys)}
+    """What those of the objects are called that the user may view, by id."""
     table = endpoint.table
-    statement = sa.select(table.c.id, table.c[endpoint.resource.called]).where(among(context.registry.dialect, table.c.id))
+    limits = permits.visible(context, endpoint, table)
+    if endpoint.resource.called is None:
+        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(context, keys, limits)}
+    statement = sa.select(table.c.id, table.c[endpoint.resource.called]).where(among(context.registry.dialect, table.c.id), *limits)
     return dict(context.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
