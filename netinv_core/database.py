@@ -19,18 +19,22 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import TypeDecorator
 
 from netinv_core import patterns
+from netinv_core.availability import is_away, is_busy
 from netinv_core.columns import Timestamp
 
 WRITING = "netinv_writing"
 PATTERN_SECONDS = 1.0  # processor time that the regular expressions of one SQLite statement may take
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond
 _CLOCK = "netinv statement clock"
+# A PostgreSQL server that vanished is noticed within a minute, not after the two hours of the operating system.
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
 
 
-def engine_from(url: str, statement_timeout: float = 0, **options: Any) -> Engine:
+def engine_from(url: str, statement_timeout: float = 0, connect_timeout: int = 10, **options: Any) -> Engine:
     """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL.
 
-    The database cancels a statement after ``statement_timeout`` seconds, 0 for never; MySQL only a SELECT.
+    The database cancels a statement after ``statement_timeout`` seconds, 0 for never; MySQL only a SELECT. A server that does not
+    answer is given up after ``connect_timeout`` seconds. Each connection is tried before it is used again: the server may have closed it.
     """
     address = _with_driver(make_url(url))
     options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode())
@@ -39,13 +43,15 @@ def engine_from(url: str, statement_timeout: float = 0, **options: Any) -> Engin
     if dialect == "postgresql":
         # Plans join many small tables: planning them anew takes longer than running them.
         limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
-        options.setdefault("connect_args", {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"})
+        wanted = f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"
+        options.setdefault("connect_args", {"options": wanted, "connect_timeout": connect_timeout, **_KEEPALIVE})
     elif dialect in ("mysql", "mariadb"):
-        options.setdefault("connect_args", {"init_command": f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}", "charset": "utf8mb4"})
+        command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
+        options.setdefault("connect_args", {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout})
         options.setdefault("isolation_level", "READ COMMITTED")
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
-        options.setdefault("pool_pre_ping", False)
+        options.setdefault("pool_pre_ping", True)
     engine = sa.create_engine(address, hide_parameters=True, **options)  # what is bound to a statement may be a secret, and errors are logged
     if dialect == "sqlite":
         _prepare_sqlite(engine, statement_timeout)
@@ -223,22 +229,10 @@ _UNDECIDABLE = re.compile(
 _TIMEOUT = re.compile(r"interrupted|due to statement timeout|max_statement_time exceeded|maximum statement execution time exceeded")
 
 
-# The lock was not had in time, or the row changed meanwhile (MariaDB with innodb_snapshot_isolation).
-_LOCK_ERRORS = frozenset({1205, 1020})
-_LOCK_STATE = "55P03"
-
-
-def is_lock_conflict(error: BaseException | None) -> bool:
-    """Whether the database gave up a statement because of a lock of somebody else; deadlocks are known to zope.sqlalchemy."""
-    if not isinstance(error, sa.exc.DBAPIError):
-        return False
-    original: Any = error.orig
-    code = original.args[0] if original is not None and original.args else None
-    return getattr(original, "sqlstate", None) == _LOCK_STATE or (isinstance(error, sa.exc.OperationalError) and code in _LOCK_ERRORS)
-
-
 def is_undecidable(error: Exception) -> bool:
     """Whether the database refused a value of the query itself (a pattern or number it cannot hold), or more of them than it can compare."""
+    if is_away(error) or is_busy(error):
+        return False
     return isinstance(error, sa.exc.DataError | sa.exc.InterfaceError) or (
         isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError) and bool(_UNDECIDABLE.search(str(error)))
     )

@@ -133,7 +133,7 @@ class TooManyRequests(_Detailed):
 
 
 class Unavailable(_Detailed):
-    """503: the part of the service that answers this path could not be started."""
+    """503: what answers this path could not be started, or the database is away."""
 
     status = 503
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyramid_tm
+import sqlalchemy as sa
 from pyramid.config import Configurator
 from pyramid.request import Request
 from pyramid_retry import RetryableExecutionPolicy
@@ -17,6 +18,7 @@ from netinv_core import content_types, work
 from netinv_core import settings as known_settings
 from netinv_core.app import Broken, Packages, apps_of, discover
 from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.availability import start_error
 from netinv_core.context import Context
 from netinv_core.database import engine_from, session_factory
 from netinv_core.http import services
@@ -55,15 +57,28 @@ def read_settings(settings: Mapping[str, str]) -> tuple[dict[str, Any], Packages
 def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
     """The engine for the setting ``netinv.database_url``."""
     url = settings["database_url"]
-    pool = {} if url.startswith("sqlite") else {"pool_size": settings["database_pool"], "max_overflow": 0}
-    return engine_from(url, statement_timeout, **pool)
+    wait = settings["database_timeout"]
+    pool = {} if url.startswith("sqlite") else {"pool_size": settings["database_pool"], "max_overflow": 0, "pool_timeout": wait}
+    return engine_from(url, statement_timeout, wait, **pool)
 
 
 def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
-    """The WSGI application (``paste.app_factory``)."""
-    known, packages = read_settings(settings)
+    """The WSGI application (``paste.app_factory``).
+
+    :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
+    """
+    try:
+        known, packages = read_settings(settings)
+    except ValueError as error:
+        raise SystemExit(f"netinv does not start: {error}") from None
     engine = engine_for(known, statement_timeout=known["statement_timeout"])
-    app = make_app(engine, known, settings, packages)
+    try:
+        app = make_app(engine, known, settings, packages)
+    except sa.exc.SQLAlchemyError as error:
+        told = start_error(engine, error)
+        if told is None:
+            raise
+        raise SystemExit(f"netinv does not start: {told}") from None
     if known["queue_url"]:
         work.call_urgent(app.registry.netinv)
     if known["embedded_worker"] and known["queue_url"]:

@@ -70,6 +70,7 @@ Known = Mapping[str, tuple[Callable[[str], Any], Any]]
 OWN: Known = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
+    "database_timeout": (int, 10),
     "statement_timeout": (limit, 30.0),
     "pattern_timeout": (seconds, 1.0),
     "secret": (str, ""),

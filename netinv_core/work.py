@@ -18,10 +18,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import sqlalchemy as sa
 from huey import Huey, RedisHuey, SqliteHuey, crontab
 from huey.consumer import Consumer
 from sqlalchemy.engine import Engine
 
+from netinv_core.availability import is_away, reason
 from netinv_core.numbering import number_changes, prune_changes
 from netinv_core.registry import Registry
 
@@ -75,7 +77,12 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Calla
 
 def _added(huey: Huey, task: Task, engine: Engine, registry: Registry) -> Callable[[], Any]:
     def run() -> None:
-        task.run(engine, registry)
+        try:
+            task.run(engine, registry)
+        except sa.exc.SQLAlchemyError as error:
+            if not is_away(error):
+                raise
+            log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
 
     if task.urgent:
         huey.on_startup(name=task.name)(run)

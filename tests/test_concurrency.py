@@ -11,9 +11,10 @@ import pytest
 import sqlalchemy as sa
 from plant import Plant
 
+from netinv_core.availability import is_busy
 from netinv_core.contract import Api, Service, Unique
 from netinv_core.contract.racing import CLIENTS, Call, race, statuses
-from netinv_core.database import engine_from, is_lock_conflict, lock_rows
+from netinv_core.database import engine_from, lock_rows
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 DEVICES, RACKS, TYPES = "/api/dcim/devices/", "/api/dcim/racks/", "/api/dcim/device-types/"
@@ -295,7 +296,7 @@ def test_webhooks_tell_a_receiver_once(service: Service, unique: Unique) -> None
 def test_a_lock_that_is_not_had_in_time_is_known_as_one(service: Service, make: Any) -> None:
     """A request whose statement ends so is run again, as after a deadlock."""
     if service.engine.dialect.name == "sqlite":
-        assert not is_lock_conflict(sa.exc.OperationalError("", {}, Exception("no such table")))
+        assert not is_busy(sa.exc.OperationalError("", {}, Exception("no such table")))
         return
     table, key = service.registry["dcim.region"].table, uuid.UUID(make("/api/dcim/regions/")["id"])
     statement = lock_rows(sa.select(table.c.id).where(table.c.id == key))
@@ -307,8 +308,8 @@ def test_a_lock_that_is_not_had_in_time_is_known_as_one(service: Service, make: 
         with pytest.raises(sa.exc.OperationalError) as found:
             other.execute(statement)
         one.rollback()
-    assert is_lock_conflict(found.value)
-    assert not is_lock_conflict(sa.exc.OperationalError("", {}, Exception("no such table")))
+    assert is_busy(found.value)
+    assert not is_busy(sa.exc.OperationalError("", {}, Exception("no such table")))
 
 
 def test_a_request_that_meets_the_same_lock_each_time_is_a_conflict(service: Service, api: Api, make: Any) -> None:

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import click
+import sqlalchemy as sa
 
+from netinv_core import availability
 from netinv_core.commands import accounts, files, importing, upkeep
 from netinv_core.commands.environment import VARIABLE, Environment
 from netinv_core.commands.extending import Extensible, packages
 
 
-@click.group("netinv", cls=Extensible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(Extensible):
+    """The group of all commands: a database that cannot be used ends any of them with its reason."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Runs the command that the command line names."""
+        try:
+            return super().invoke(context)
+        except sa.exc.SQLAlchemyError as error:
+            told = availability.start_error(context.obj.engine, error)
+            if told is None:
+                raise
+            raise click.ClickException(told) from None
+
+
+@click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file.")
 @click.version_option(package_name="netinv-core", prog_name="netinv")
 @click.pass_context

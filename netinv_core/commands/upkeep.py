@@ -53,15 +53,19 @@ def _remove(environment: Environment, name: str) -> None:
 @click.command()
 @click.argument("ini", required=False)
 @click.option("--threads", default=work.THREADS, show_default=True, help="How many tasks to run at once.")
-@click.pass_obj
-def worker(environment: Environment, ini: str | None, threads: int) -> None:
+@click.pass_context
+def worker(context: click.Context, ini: str | None, threads: int) -> None:
     """Run background tasks until stopped.
 
     Takes tasks from the queue that `netinv.queue_url` names. Any number of workers may run on any number of machines. The service's
     settings are those of INI, as for `pserve INI`, or those that `netinv -c` names.
     """
+    root = context.find_root()
     if ini is not None:
-        environment = Environment(ini, environment.packages)
+        root.obj = Environment(ini, root.obj.packages)
+    environment: Environment = root.obj
+    with environment.engine.connect():
+        pass  # a database that cannot be reached is said at the start
     huey = environment.worker_queue()
     click.echo(f"working on {environment.settings['queue_url']}; stop with Ctrl-C")
     huey.create_consumer(workers=threads, worker_type="thread").run()

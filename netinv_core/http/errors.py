@@ -14,13 +14,13 @@ from pyramid.response import Response
 from pyramid_retry import IRetryableError, is_error_retryable, mark_error_retryable
 from pyramid_tm import maybe_tag_retryable
 
-from netinv_core.database import is_lock_conflict
-from netinv_core.errors import Conflict, NotFound, Refused, bounded
+from netinv_core import availability
+from netinv_core.database import is_timeout
+from netinv_core.errors import Conflict, NotFound, Refused, Unavailable, bounded
 from netinv_core.http.answers import json_response
 
 log = logging.getLogger(__name__)
-
-
+RETRY_AFTER = "5"  # seconds
 AT_THE_SAME_TIME = "The change conflicts with another one made at the same time."
 
 
@@ -97,7 +97,7 @@ def broken(error: Exception, request: Request) -> Response:
     What another change was in the way of is run again; 409 when it is in the way each time.
     """
     maybe_tag_retryable(request, (type(error), error, error.__traceback__))
-    if is_lock_conflict(error):
+    if availability.is_busy(error):
         mark_error_retryable(error)
     if is_error_retryable(request, error):
         log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
@@ -109,8 +109,21 @@ def broken(error: Exception, request: Request) -> Response:
     return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
 
 
+def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
+    """503 for a database that is away or took too long: one line in the log, without a traceback. Others are ours."""
+    if availability.is_away(error):
+        detail = "The database cannot be reached at the moment. Try again later."
+    elif is_timeout(error):
+        detail = "The database cancelled what took longer than netinv.statement_timeout; nothing was changed."
+    else:
+        return broken(error, request)
+    log.error("%s %s answered 503: %s", request.method, request.path, availability.reason(error))
+    return refused(Unavailable(detail, {"Retry-After": RETRY_AFTER}), request)
+
+
 def includeme(config: Any) -> None:
     """Adds the exception views."""
+    config.add_exception_view(unavailable, context=sa.exc.SQLAlchemyError)
     config.add_exception_view(refused, context=Refused)
     config.add_exception_view(conflict, context=sa.exc.IntegrityError)
     config.add_exception_view(undecodable, context=URLDecodeError)
