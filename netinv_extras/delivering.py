@@ -281,7 +281,15 @@ class Deliverer:
                     self._threads -= 1
                     return
             job, receiver = taken
-            outcome, answer = self._attempt(job)
+            try:
+                outcome, answer = self._attempt(job)
+            except messages.Postponed as error:
+                log.warning("a delivery is put off: %s", error)
+                with self._changed:
+                    receiver.busy -= 1
+                    self._stale.append(job.claimed)
+                    self._outcomes.put(None)
+                continue
             with self._changed:
                 receiver.busy -= 1
                 receiver.learn(answer)
@@ -312,7 +320,10 @@ class Deliverer:
         return None
 
     def _attempt(self, job: _Job) -> tuple[Outcome, Answer]:
-        """Makes the message and sends it."""
+        """Makes the message and sends it.
+
+        :raises Postponed: when it cannot be made now
+        """
         claimed, began, start, final = job.claimed, now(), time.monotonic(), False
         try:
             if claimed.change is None:
@@ -320,6 +331,8 @@ class Deliverer:
                 raise messages.Unmade(GONE)
             made = messages.message(self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings)
             answer = self._sender.send(made)
+        except messages.Postponed:
+            raise
         except messages.Unmade as error:
             answer = Answer(None, str(error), "", time.monotonic() - start)
         except Exception as error:  # a fault of ours: it must not stop the others, nor be lost

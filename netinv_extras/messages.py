@@ -27,7 +27,7 @@ from netinv_core.masking import SHORTEST, credential_name
 from netinv_core.registry import Endpoint, Registry
 from netinv_extras import allowed_files, webhook_headers
 from netinv_extras.custom_fields import CustomFields
-from netinv_extras.templates import Limits, Rendering, Unrendered, render
+from netinv_extras.templates import Limits, NoRenderer, Rendering, Unrendered, render
 from netinv_extras.webhooks import CA_FOLDERS
 
 Row = Mapping[str, Any]
@@ -39,6 +39,10 @@ _LAST = ("created", "last_updated", "tags", "notes_url", "custom_fields")
 
 class Unmade(ValueError):
     """A message that could not be made, and why."""
+
+
+class Postponed(Exception):
+    """A message that cannot be made now, through no fault of its webhook, and why."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,11 +102,14 @@ def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tupl
     """What the webhook's templates make: the body, which is the context where there is no template, and the lines of its own headers.
 
     :raises Unmade: when one fails
+    :raises Postponed: when they cannot be rendered now
     """
     templates = {"body template": webhook["body_template"], "template of the additional headers": webhook["additional_headers"].strip()}
     renderings = {name: Rendering(source, context, lines="headers" in name) for name, source in templates.items() if source}
     results = dict(zip(renderings, render(list(renderings.values()), Limits.of(registry.settings)) if renderings else (), strict=True))
     for name, result in results.items():
+        if isinstance(result, NoRenderer):
+            raise Postponed(str(result))
         if isinstance(result, Unrendered):
             raise Unmade(f"The {name} failed: {result}")
     body, lines = (results.get(name) for name in templates)

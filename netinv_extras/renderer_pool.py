@@ -200,7 +200,7 @@ class Pool:
         with self._changed:
             while True:
                 if self._closed:
-                    raise Gone("this process ends")
+                    raise SystemExit  # ends the thread: what it was at is not done, nor has it failed
                 while self._idle:
                     process = self._idle.pop()
                     if process.alive:
@@ -255,7 +255,7 @@ class Pool:
             return [*self._borrowed, *self._idle]
 
     def close(self) -> None:
-        """Ends all processes and starts no more: whoever uses one is told that it is gone."""
+        """Ends all processes and starts no more, because this process ends."""
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -46,7 +46,7 @@ class ObjectLoader:
         if depth > DEEPEST:
             raise Unrendered(f"it follows more than {DEEPEST} relations one after another")
         batch = ObjectBatch(self, len(self._batches), endpoint, keys, open=open, depth=depth)
-        self.kind = self.kind or endpoint.label
+        self.kind = self.kind or f"{endpoint.label} {self.context.identity.user_id}"
         self._batches.append(batch)
         return batch
 
@@ -54,8 +54,11 @@ class ObjectLoader:
         """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
 
         :raises Unrendered: when it is too many relations away
+        :raises IndexError: for a batch that there is not
         """
-        return self._batches[batch].column(name) if 0 <= batch < len(self._batches) else None
+        if batch < 0:
+            raise IndexError(batch)
+        return self._batches[batch].column(name)
 
 
 class ObjectBatch:

@@ -7,11 +7,12 @@ beyond its time, is left out and the others go on in a new process. A source tha
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from netinv_core.context import Context
@@ -35,6 +36,10 @@ class Unrendered(ValueError):
     """A template that could not be rendered, and why."""
 
 
+class NoRenderer(Unrendered):
+    """A template that was not tried, because no renderer was free in time, or none can be started."""
+
+
 class Loader(Protocol):
     """Loads attributes of the objects that templates mention, for all objects of a batch.
 
@@ -46,7 +51,8 @@ class Loader(Protocol):
     def column(self, batch: int, name: str) -> list[Any] | None:
         """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
 
-        :raises Unrendered: when there is too much to load
+        :raises Unrendered: when it follows too many relations
+        :raises IndexError: for a batch that there is not
         """
 
 
@@ -160,7 +166,7 @@ class _Session:
                 with renderer_pool.pool(self._limits.pool).borrow(self._end) as process:
                     self._converse(process, pending)
             except renderer_pool.Busy:
-                self._fail(pending, "all renderers are busy")
+                self._fail(pending, "all renderers are busy", NoRenderer)
             except renderer_pool.Gone as error:
                 self._without_process(pending, str(error))
         return [self._results[number] for number in range(len(self._renderings))]
@@ -195,7 +201,8 @@ class _Session:
         self._fruitless = 0 if self._progressed else self._fruitless + 1
         self._progressed = False
         if self._fruitless >= FRUITLESS:
-            self._fail(pending, reason)
+            log.error("templates cannot be rendered: %s", reason)
+            self._fail(pending, reason, NoRenderer)
 
     def _pending(self) -> list[int]:
         """The renderings that are still to be done, at most so many as go into one message."""
@@ -211,9 +218,9 @@ class _Session:
                 pending.append(number)
         return pending[:AT_ONCE]
 
-    def _fail(self, numbers: Sequence[int], reason: str) -> None:
+    def _fail(self, numbers: Sequence[int], reason: str, kind: type[Unrendered] = Unrendered) -> None:
         for number in numbers:
-            self._results[number] = Unrendered(reason)
+            self._results.setdefault(number, kind(reason))
 
     def _take(self, number: int, kind: str, body: bytes) -> None:
         """A result that the renderer sent, or that its end stands for."""
@@ -267,11 +274,19 @@ class _Session:
                 variables.append({name: encode(value) for name, value in given.items()})
             source = sources.setdefault((rendering.source, rendering.lines), len(sources))
             jobs.append([number, source, None if given is None else places[id(given)]])
-        columns = [[batch, name, self._column(batch, name)] for batch, name in self._asked]
+        columns = list(self._planned())
         total = max(self._end - time.monotonic(), 0)
         bounds = {"seconds": self._limits.seconds, "total": total, "longest": self._limits.longest}
         content = {"jobs": jobs, "sources": [list(source) for source in sources], "variables": variables, "columns": columns}
         return {"is": "jobs", **content, **bounds}
+
+    def _planned(self) -> Iterator[list[Any]]:
+        """What was asked for last time, as far as the same batches are there again."""
+        asked, self._asked = self._asked, []
+        with contextlib.suppress(IndexError, Unrendered):
+            for batch, name in asked:
+                yield [batch, name, self._column(batch, name)]
+                self._asked.append((batch, name))
 
     def _load(self, batch: int, name: str) -> dict[str, Any]:
         """The answer to a request for an attribute."""
@@ -281,6 +296,8 @@ class _Session:
             values = self._column(batch, name)
         except Unrendered as error:
             return {"refused": str(error)}
+        except IndexError:
+            raise renderer_pool.Gone("the renderer asked for objects that there are not") from None
         self._asked.append((batch, name))
         return {"values": values}
 

@@ -109,6 +109,23 @@ def test_a_template_that_holds_its_process_for_one_object_costs_the_others_nothi
     assert values == {good["name"]: (good["name"], good["name"]), bad["name"]: ("-", bad["name"])}
 
 
+def test_what_one_page_asked_for_is_not_taken_for_what_the_next_one_has(api: Api, compute: Any, make: Any, make_user: Any) -> None:
+    """What a template asked for last time is sent along the next time: also where other objects, or another user, lead elsewhere."""
+    parent = make(GROUPS, description="top")
+    group = make(GROUPS, parent=parent["id"], description="sub")
+    tenants = [make(TENANTS, group=group["id"]), make(TENANTS, group=parent["id"]), make(TENANTS)]
+    slug = compute(
+        "{% if obj.group %}{% if obj.group.parent %}{{ obj.group.parent.description }}>{% endif %}{{ obj.group.description }}{% endif %}"
+        "{% for one in obj.group.tenants or [] %}+{{ one.group.description }}{% endfor %}"
+    )
+    expected = ["top>sub+sub", "top+top", ""]
+    reader = make_user(("view", TENANT))
+    for _ in range(2):
+        assert [value(api, tenant, slug) for tenant in tenants] == expected
+        assert [value(reader.api, tenant, slug) for tenant in tenants] == ["", "", ""]
+        assert [value(api, tenant, slug) for tenant in reversed(tenants)] == expected[::-1]
+
+
 def test_nothing_secret_gets_into_a_template(api: Api, compute: Any, make: Any, unique: Any) -> None:
     slug = compute("{{ obj.secret.upper() }}|{{ obj.additional_headers }}", label="extras.secret", fallback_value="-")
     secret = api.post("/api/extras/secrets/", {"name": unique(), "provider": "environment-variable", "parameters": {"variable": "HOME"}})

@@ -18,6 +18,7 @@ from netinv_core import work
 from netinv_core.changes import ObjectChange
 from netinv_core.contract import Service
 from netinv_core.model import now, table_of
+from netinv_extras import renderer_pool
 from netinv_extras.deliveries import WebhookDelivery
 from netinv_extras.delivering import GONE, Deliverer, deliver_now
 from netinv_extras.outbox import Outbox, Outcome
@@ -219,6 +220,21 @@ def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(servi
     change(service, sa.update(_delivery).where(_delivery.c.state == "queued").values(due=now()))
     deliver(service)
     assert set(states(service, poisoned)) == {"failed"}
+
+
+def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Callable[..., str]) -> None:
+    limits = renderer_pool.Limits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096)
+    settings = {"template_processes": limits.processes, "template_memory": limits.memory}
+    with Receiver() as receiver:
+        webhook = hook(receiver, body_template="{{ data.id }}")
+        group(service)
+        with renderer_pool.pool(limits).borrow(time.monotonic() + 60), service.configured(template_total_timeout=0.1, **settings):
+            deliver(service)
+        assert [(row.state, row.attempts, row.claimed_by) for row in deliveries(service, webhook)] == [("queued", 0, None)]
+        with service.configured(**settings):
+            deliver(service)
+    renderer_pool.pool(limits).close()
+    assert states(service, webhook) == ["succeeded"]
 
 
 def test_without_its_change_record_a_delivery_has_failed_for_good(service: Service, hook: Callable[..., str]) -> None:
