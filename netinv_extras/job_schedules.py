@@ -58,7 +58,7 @@ class ScheduledJob(Record):
     approval_required: Mapped[bool] = column(default=False, read_only=True)
     approved_at: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
     crontab: Mapped[str] = column(Chars(255), default="", read_only=True)
-    kwargs: Mapped[dict[str, Any]] = document(default=dict, hidden=True)
+    kwargs: Mapped[dict[str, Any]] = document(default=dict, hidden=True, confidential=True)
     start_time: Mapped[datetime.datetime] = column(hidden=True)
     next_run: Mapped[datetime.datetime | None] = column(default=None, hidden=True, index=True)
 

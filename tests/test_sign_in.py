@@ -166,6 +166,17 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
 
 
 @pytest.mark.usefixtures("guarded")
+def test_failures_are_logged_without_what_was_sent(sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever mistakes the fields types a password as the name."""
+    here, typed = address(), unique()
+    for username in (typed, account.username):
+        statuses(sign_in, 4, username, "pass" + typed, here)
+    words = [record.getMessage() for record in caplog.records if record.name == "netinv_core.auth.passwords"]
+    assert len(words) == 8 and all(f"from {here}" in text for text in words) and typed not in str(words)
+    assert len([text for text in words if account.id in text]) == 4 and len([text for text in words if "too many failures" in text]) == 2
+
+
+@pytest.mark.usefixtures("guarded")
 def test_names_that_nobody_has_do_not_fill_the_table(service: Service, sign_in: SignIn, unique: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "BUCKETS", 2)
     with service.configured(sign_in_failures_pair=0, sign_in_failures_account=0, sign_in_failures_address=0):

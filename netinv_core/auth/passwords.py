@@ -17,6 +17,7 @@ import functools
 import hashlib
 import hmac
 import ipaddress
+import logging
 import math
 import threading
 import uuid
@@ -35,6 +36,7 @@ from netinv_core.model import now, table_of
 if TYPE_CHECKING:
     from netinv_core.context import Context
 
+log = logging.getLogger(__name__)
 BUCKETS = 2**16
 ACCOUNT, ADDRESS, PAIR = range(3)
 REMEMBERED = datetime.timedelta(days=30)
@@ -59,10 +61,12 @@ def sign_in(context: Context, username: str, password: str, address: str) -> uui
             buckets = _buckets(settings["secret"], str(account.id) if account else username.casefold(), _network(address))
             counters = {row.bucket: row for row in connection.execute(_counted, {"buckets": list(buckets.all)})}
         if (wait := _wait(settings, counters, buckets)) > 0:
+            log.warning("sign-in refused for %s seconds: too many failures, from %s, of account %s", wait, _network(address), account and account.id)
             raise TooManyRequests(wait)
         with _connection(context, writing=True) as connection:
             connection.execute(_counting(context.registry.dialect), _attempt(settings, buckets))
         if not keys.verify_password(account.password if account else "", password) or not account.is_active:
+            log.warning("sign-in failed, from %s, of account %s", _network(address), account and account.id)
             raise Denied(WRONG)
         with _connection(context, writing=True) as connection:
             connection.execute(_taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
