@@ -48,8 +48,10 @@ def start_error(engine: Engine, error: BaseException) -> str | None:
 
 
 def _says(error: sa.exc.DBAPIError, states: re.Pattern[str], codes: frozenset[int]) -> bool:
-    state = _state(error)
-    return _code(error) in codes if state is None else states.fullmatch(state) is not None
+    state, code = _state(error), _code(error)
+    if code is not None:  # PyMySQL's errors have a state besides, which says less
+        return code in codes
+    return state is not None and states.fullmatch(state) is not None
 
 
 def _state(error: sa.exc.DBAPIError) -> str | None:
