@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
-from huey import Huey, RedisHuey, SqliteHuey, crontab
+from huey import Huey, SqliteHuey, crontab
 from huey.consumer import Consumer
 from sqlalchemy.engine import Engine
 
 from netinv_core.availability import is_away, reason
 from netinv_core.numbering import number_changes, prune_changes
+from netinv_core.redis_queue import RedisQueue
 from netinv_core.registry import Registry
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def queue(url: str) -> Huey:
     """
     scheme = urlsplit(url).scheme
     if scheme in ("redis", "rediss", "unix"):
-        return RedisHuey(NAME, url=url, results=False)
+        return RedisQueue(NAME, url)
     if scheme == "sqlite":
         return SqliteHuey(NAME, filename=url.removeprefix("sqlite:///"), results=False)
     raise ValueError(f"netinv.queue_url must be redis://… or sqlite:///…, not {url!r}")

@@ -264,9 +264,7 @@ def fetch_together(
     plans, dialect = tuple(plan for plan, _, _ in asked), context.registry.dialect
 
     def parts() -> list[Any]:
-        return [
-            (plan._ranked(), plan._from, sa.and_(among(dialect, plan._key, f"keys{number}"), *limits)) for number, (plan, _, limits) in enumerate(asked)
-        ]
+        return [(plan._ranked(), plan._from, sa.and_(among(dialect, plan._key, f"keys{number}"), *limits)) for number, (plan, _, limits) in enumerate(asked)]
 
     limited = any(limits for _, _, limits in asked)
     union = Union(dialect, parts()) if limited else context.registry.union(plans, parts)

@@ -1,0 +1,113 @@
+"""A queue that is away: writes go on, periodic tasks are run without it, and workers find it again."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core import work
+from netinv_core.changes import ObjectChange
+from netinv_core.contract import Api, Service, Unique
+from netinv_core.model import table_of
+
+TENANTS = "/api/tenancy/tenants/"
+
+
+@pytest.fixture
+def port() -> int:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
+
+
+def eventually(condition: Callable[[], Any]) -> bool:
+    """Waits for a condition; a minute is for machines that have much else to do."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def unnumbered(service: Service) -> bool:
+    """Tells whether changes wait for their number, which the task ``number_changes`` gives them."""
+    return bool(service.rows(sa.select(table_of(ObjectChange).c.id).where(table_of(ObjectChange).c.number.is_(None)).limit(1)))
+
+
+def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
+    """Nobody waits for the queue: its connection is tried in a thread of its own."""
+    told = {"name": unique(), "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://receiver.example.com/"}
+    webhook = api.post("/api/extras/webhooks/", told)
+    with caplog.at_level(logging.WARNING), service.configured(queue_url=f"redis://127.0.0.1:{port}/0"):
+        for _ in range(3):
+            api.post(TENANTS, {"name": unique()})
+        work.settle(60)
+    assert api.get("/api/extras/webhook-deliveries/", {"webhook": webhook["id"]})["count"] == 3
+    assert any("the worker was not woken" in record.getMessage() for record in caplog.records)
+    assert not any(record.exc_info for record in caplog.records)
+    api.delete(webhook["url"])
+
+
+def test_a_worker_without_its_queue_does_what_is_due_each_minute(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
+    api.post(TENANTS, {"name": unique()})
+    assert unnumbered(service)
+    huey = work.queue(f"redis://127.0.0.1:{port}/0")
+    work.add_tasks(huey, service.engine, service.registry)
+    with caplog.at_level(logging.WARNING, "netinv_core"):
+        consumer = work.start_embedded(huey)
+        try:
+            assert eventually(lambda: not unnumbered(service))
+        finally:
+            consumer.stop(graceful=True)
+    lines = [record for record in caplog.records if record.name == "netinv_core.redis_queue"]
+    assert [line.exc_info for line in lines] == [None] and lines[0].getMessage().startswith("the queue cannot be reached")
+
+
+if shutil.which("redis-server"):
+
+    @pytest.fixture
+    def redis_server(tmp_path: Path, port: int) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+        """``redis_server()``: a Redis of its own on ``port``, ready."""
+        started: list[subprocess.Popen[bytes]] = []
+
+        def start() -> subprocess.Popen[bytes]:
+            options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+            started.append(subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL))
+            assert eventually(lambda: not socket.socket().connect_ex(("127.0.0.1", port)))
+            return started[-1]
+
+        yield start
+        for process in started:
+            process.kill()
+            process.wait()
+
+    def test_a_worker_finds_its_queue_again(service: Service, api: Api, unique: Unique, port: int, redis_server: Any) -> None:
+        url = f"redis://127.0.0.1:{port}/0"
+        first = redis_server()
+        huey = work.queue(url)
+        number_changes = work.add_tasks(huey, service.engine, service.registry)["number_changes"]
+        consumer = work.start_embedded(huey)
+        try:
+            for step in ("there", "gone", "there again"):
+                if step == "gone":
+                    first.kill()
+                    first.wait()
+                elif step == "there again":
+                    redis_server()
+                    assert eventually(huey.storage.conn.ping)
+                api.post(TENANTS, {"name": unique()})
+                number_changes()
+                assert eventually(lambda: not unnumbered(service)), step
+        finally:
+            consumer.stop(graceful=True)
