@@ -23,7 +23,7 @@ from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from netinv_core.masking import without_secrets
-from netinv_extras.guard import Guard, Refused, resolve
+from netinv_extras.guard import Guard, Refused, own_services, resolve
 
 REF = "refs/netinv/head"
 PREFIX = "sync-"
@@ -213,11 +213,11 @@ def _addresses(settings: Mapping[str, Any], host: str, port: int) -> list[str]:
 
     :raises GitError: when one is not allowed, or there is none
     """
-    guard = Guard(settings["git_allow"], "netinv.git_allow")
+    guard = Guard(settings["git_allow"], "netinv.git_allow", own_services(settings))
     try:
         found = list(dict.fromkeys(str(place[0]).partition("%")[0] for *_, place in resolve(host, port)))
         for address in found:
-            guard.check(host, ipaddress.ip_address(address))
+            guard.check(host, ipaddress.ip_address(address), port)
     except Refused as error:
         raise GitError(str(error)) from None
     except (OSError, UnicodeError):

@@ -27,7 +27,7 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionErr
 
 from netinv_core.masking import without_secrets
 from netinv_extras.deliveries import KEPT
-from netinv_extras.guard import Guard, Refused, resolve
+from netinv_extras.guard import Guard, Refused, own_services, resolve
 from netinv_extras.messages import Message
 
 _READ = KEPT * 4  # bytes that may hold as many characters
@@ -100,7 +100,7 @@ class _Guarded(HTTPConnection):
         except (OSError, UnicodeError) as error:
             raise NameResolutionError(self.host, self, cast(Any, error)) from error
         for *_, place in found:
-            sending.guard.check(host, ipaddress.ip_address(str(place[0]).partition("%")[0]))
+            sending.guard.check(host, ipaddress.ip_address(str(place[0]).partition("%")[0]), self.port or self.default_port)
         until = time.monotonic() + float(cast(Any, self.timeout))
         problem: OSError | None = None
         for family, kind, protocol, _, place in found:
@@ -158,7 +158,7 @@ class Sender:
     """Sends messages, from any number of threads; keeps connections open for the next ones."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._guard = Guard(settings["webhook_allow"])
+        self._guard = Guard(settings["webhook_allow"], own=own_services(settings))
         self._timeout = (settings["webhook_connect_timeout"], settings["webhook_read_timeout"])
         self._total = settings["webhook_total_timeout"]
         self._adapter = _Adapter(pool_connections=64, pool_maxsize=32)

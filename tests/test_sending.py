@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from netinv_core import settings as known_settings
 from netinv_extras import app as extras
-from netinv_extras.guard import Guard, Refused
+from netinv_extras.guard import Guard, Refused, own_services
 from netinv_extras.messages import Message
 from netinv_extras.sending import Answer, Sender
 from tests.receivers import Received, Receiver, say
@@ -274,6 +274,10 @@ REFUSED = [
     "2002:a9fe:a9fe::",
     "2002:c0a8:101::1",
     "2001::1",
+    "2600::5efe:10.0.0.1",
+    "2600::200:5efe:127.0.0.1",
+    "::ffff:0:10.0.0.1",
+    "3fff::1",
 ]
 PUBLIC = [
     "8.8.8.8",
@@ -306,6 +310,25 @@ def test_networks_and_hosts_can_be_allowed() -> None:
     for host, address in [("a", "192.168.1.1"), ("b.chat.example", "192.168.1.1"), ("a", "127.0.0.1"), ("a", "::1")]:
         with pytest.raises(Refused):
             guard.check(host, ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.2", "0.0.0.0", "64:ff9b::127.0.0.1"])
+@pytest.mark.parametrize(("url", "port"), [("redis://localhost/1", 6379), ("redis://127.0.0.1:7000/1", 7000), ("rediss://[::1]:7000/1", 7000)])
+def test_the_queue_and_the_database_are_refused_even_where_their_addresses_are_allowed(address: str, url: str, port: int) -> None:
+    settings = {"netinv.secret": "s" * 32, "netinv.queue_url": url, "netinv.database_url": "postgresql://u:p@localhost/netinv"}
+    guard = Guard(["0.0.0.0/0", "::/0"], own=own_services(known_settings.read(settings, [extras])))
+    for own in (port, 5432):
+        with pytest.raises(Refused, match=f"Nothing is sent to port {own} of .*netinv's own"):
+            guard.check("a.example", ipaddress.ip_address(address), own)
+    guard.check("a.example", ipaddress.ip_address(address), 8080)
+    guard.check("a.example", ipaddress.ip_address("10.0.0.1"), 5432)
+
+
+def test_a_message_to_the_queue_is_not_sent() -> None:
+    with Receiver() as receiver:
+        answer = sender(queue_url=f"redis://localhost:{receiver.port}/0").send(message(receiver.url))
+        assert (answer.status, receiver.connections) == (None, 0)
+    assert answer.error == f"Nothing is sent to port {receiver.port} of 127.0.0.1: it is a service of netinv's own."
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0"])
