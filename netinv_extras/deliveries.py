@@ -47,7 +47,8 @@ _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 class WebhookDelivery(Base):
     """That a receiver is to be told of a change: ``queued`` until an attempt succeeds or the last one has failed.
 
-    ``due`` is when it may be sent; ``claimed_until`` until when a worker (``claimed_by``) has it in hand. What is sent is made from the
+    ``due`` is when it may be sent; ``claimed_until`` until when a worker (``claimed_by``) has it in hand; ``lost_claims`` how many times in a row
+    a worker had it in hand and recorded nothing. What is sent is made from the
     change record ``change_id``.
     """
 
@@ -71,6 +72,7 @@ class WebhookDelivery(Base):
     attempts: Mapped[int] = column(default=0, read_only=True)
     due: Mapped[datetime.datetime] = column(default=now, read_only=True)
     finished: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    lost_claims: Mapped[int] = column(default=0, hidden=True)
     claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
     claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
 
@@ -165,7 +167,7 @@ def retry_some(request: Request) -> Response:
 
 def requeue(context: Context, conditions: Sequence[Any]) -> int:
     """Queues failed deliveries anew, due now, and has the worker look for them: one statement; gives how many there were."""
-    values = {"state": QUEUED, "due": context.now, "finished": None, "claimed_by": None, "claimed_until": None}
+    values = {"state": QUEUED, "due": context.now, "finished": None, "claimed_by": None, "claimed_until": None, "lost_claims": 0}
     found = context.write(sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values)).rowcount
     if found:
         work.wake(context, DELIVER)

@@ -31,7 +31,7 @@ from netinv_core.model import now
 from netinv_core.registry import Registry
 from netinv_extras import messages
 from netinv_extras.deliveries import DELIVER
-from netinv_extras.outbox import Claimed, Outbox, Outcome, Row
+from netinv_extras.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
 from netinv_extras.sending import Answer, Sender
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ LOOK = 1.0  # seconds between looks for what came meanwhile
 REPORT = 60.0  # seconds between the log's lines on one long drain, and between the periodic looks
 PATIENCE = 10  # failures of the database in a row
 PARTING = 10.0  # seconds that what is on its way has to arrive when the process ends
+MOST_LOST = 5  # claims in a row after which a delivery has failed
+LOST = f"Workers that had it in hand ended {MOST_LOST} times without a word."
 GONE = "The change record is no longer there: it is older than netinv.changelog_retention allows."
 
 
@@ -94,7 +96,7 @@ class Deliverer:
         self._outcomes: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
         self._threads = self._idle = 0
         self._stale: list[Claimed] = []
-        self._held: set[int] = set()
+        self._held: dict[int, int] = {}  # ids of the deliveries in hand, and how many claims of each were lost
         self._running = self._asked = self._stopping = False
         self.process = os.getpid()
 
@@ -201,12 +203,14 @@ class Deliverer:
         with self._changed:
             self._asked = False
         until = time.monotonic() + self._lease
-        found = self._outbox.claim(self._room)
+        with self._changed:
+            suspects = sum(lost >= SUSPECT for lost in self._held.values())
+        found = self._outbox.claim(self._room, max(1 - suspects, 0))
         renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in found})
         with self._changed:
             for claimed in found:
                 if claimed.delivery["id"] not in self._held:  # its time was over while this very process still had it
-                    self._held.add(claimed.delivery["id"])
+                    self._held[claimed.delivery["id"]] = claimed.delivery["lost_claims"]
                     self._receivers[claimed.webhook["id"]].waiting.append(
                         _Job(claimed, until, renderings.get(claimed.delivery["changed_object_type"], messages.NONE))
                     )
@@ -239,7 +243,8 @@ class Deliverer:
 
     def _let_go(self, items: Iterable[Claimed]) -> None:
         with self._changed:
-            self._held.difference_update(item.delivery["id"] for item in items)
+            for item in items:
+                self._held.pop(item.delivery["id"], None)
 
     def _start_threads(self) -> bool:
         """Sees to it that there are threads for what may be sent; whether nothing is waiting or on its way."""
@@ -329,6 +334,9 @@ class Deliverer:
             if claimed.change is None:
                 final = True
                 raise messages.Unmade(GONE)
+            if claimed.delivery["lost_claims"] >= MOST_LOST:
+                final = True
+                raise messages.Unmade(LOST)
             made = messages.message(self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings)
             answer = self._sender.send(made)
         except messages.Postponed:

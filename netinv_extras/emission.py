@@ -51,7 +51,7 @@ def row(change: Any) -> dict[str, Any]:
     """The columns of a delivery, selected from webhooks and changes (:func:`matches`)."""
     same = ("changed_object_type", "changed_object_id", "object_repr", "request_id", "user_name", "time")
     found = {"webhook_id": _webhook.c.id, "change_id": change.c.id, "event": change.c.action, **{name: change.c[name] for name in same}}
-    return {**found, "state": sa.literal(QUEUED), "attempts": sa.literal(0), "due": change.c.time}
+    return {**found, "state": sa.literal(QUEUED), "attempts": sa.literal(0), "lost_claims": sa.literal(0), "due": change.c.time}
 
 
 def matches(*columns: Any, change: Any = _change) -> Any:

@@ -43,6 +43,7 @@ _lane_waits = (
     )
     .values(due=sa.bindparam("again"))
 )
+SUSPECT = 2  # lost claims in a row, after which a delivery may be what ends the workers that have it in hand
 WINDOW, EVERY = 1000, 2**31 - 1
 Row = Mapping[str, Any]
 
@@ -100,8 +101,12 @@ class Outbox:
     def _in(self, column: Any) -> Any:
         return among(self._dialect, column)
 
-    def claim(self, room: Callable[[Row], int]) -> list[Claimed]:
-        """Takes deliveries in hand: of each webhook that has any ready, at most as many as there is ``room`` for (by its row)."""
+    def claim(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
+        """Takes deliveries in hand: of each webhook that has any ready, at most as many as there is ``room`` for (by its row).
+
+        So many ``suspects`` may be among them: deliveries whose claims were lost :data:`SUSPECT` times. One at a time tells the one that ends the
+        worker from those that were in hand with it.
+        """
         with self._transaction(writing=False) as connection:
             webhooks: dict[Any, Row] = {row["id"]: dict(row) for row in connection.execute(_asking, {"now": now()}).mappings()}
         wanted = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
@@ -112,11 +117,13 @@ class Outbox:
             keys = list(connection.execute(_candidates(wanted, WINDOW), {"now": at}).scalars())
             if not keys:  # so many changes of few objects wait that they hide all others
                 keys = list(connection.execute(_candidates(wanted, EVERY), {"now": at}).scalars())
-            keys = self._held(connection, keys, lambda row: row.claimed_until is None or row.claimed_until < at, skip_locked=True) if keys else []
+            keys = self._held(connection, keys, _claimable(at, suspects), skip_locked=True) if keys else []
             if not keys:
                 return []
-            mark = sa.update(_delivery).where(self._in(_delivery.c.id)).values(claimed_by=self._worker, claimed_until=at + self._lease)
-            connection.execute(mark, {"keys": keys})
+            # In this order: MariaDB evaluates an expression with the values that stand before it.
+            lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
+            values = ((_delivery.c.lost_claims, lost), (_delivery.c.claimed_by, self._worker), (_delivery.c.claimed_until, at + self._lease))
+            connection.execute(sa.update(_delivery).where(self._in(_delivery.c.id)).ordered_values(*values), {"keys": keys})
             rows = (
                 sa.select(_delivery, *_message)
                 .join_from(_delivery, _change, _change.c.id == _delivery.c.change_id, isouter=True)
@@ -145,7 +152,7 @@ class Outbox:
 
     def _held(self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
         """Those of the deliveries that are queued and fit, locked. They are found by their keys alone: for more, planners may take another way."""
-        columns = (_delivery.c.id, _delivery.c.state, _delivery.c.claimed_by, _delivery.c.claimed_until)
+        columns = (_delivery.c.id, _delivery.c.state, _delivery.c.claimed_by, _delivery.c.claimed_until, _delivery.c.lost_claims)
         statement = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id).with_for_update(skip_locked=skip_locked)
         return [row.id for row in connection.execute(statement, {"keys": keys}) if row.state == QUEUED and fit(row)]
 
@@ -207,4 +214,20 @@ def _lane_of(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
 
 def _ending(statement: Any) -> Any:
     """One attempt more, and no claim."""
-    return statement.values(attempts=_delivery.c.attempts + 1, claimed_by=None, claimed_until=None)
+    return statement.values(attempts=_delivery.c.attempts + 1, lost_claims=0, claimed_by=None, claimed_until=None)
+
+
+def _claimable(at: datetime.datetime, suspects: int) -> Callable[[Any], bool]:
+    """Tells of one row after another whether it may be claimed now; not of more than so many suspects."""
+    left = suspects
+
+    def fits(row: Any) -> bool:
+        nonlocal left
+        if row.claimed_until is not None and row.claimed_until >= at:
+            return False
+        if row.lost_claims >= SUSPECT:
+            left -= 1
+            return left >= 0
+        return True
+
+    return fits

@@ -20,7 +20,7 @@ from netinv_core.contract import Service
 from netinv_core.model import now, table_of
 from netinv_extras import renderer_pool
 from netinv_extras.deliveries import WebhookDelivery
-from netinv_extras.delivering import GONE, Deliverer, deliver_now
+from netinv_extras.delivering import GONE, LOST, MOST_LOST, Deliverer, deliver_now
 from netinv_extras.outbox import Outbox, Outcome
 from netinv_extras.webhooks import Webhook
 from tests.conftest import queue_in
@@ -393,6 +393,46 @@ def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: S
         deliver(service)
         assert len(receiver.received) == 1
     assert states(service, webhook) == ["succeeded"]
+
+
+def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Callable[..., str]) -> None:
+    """One of ten ends whatever worker has it in hand; the others, which were in hand with it, arrive."""
+    over = sa.update(_delivery).where(_delivery.c.state == "queued").values(claimed_until=now() - datetime.timedelta(seconds=1))
+    with Receiver() as receiver:
+        webhook = hook(receiver, retries=5)
+        groups(service, 10)
+        poisoned, lost = deliveries(service, webhook)[3].id, 0
+        while lost < MOST_LOST:
+            outbox = _outbox(service, 3600)
+            claimed = {item.delivery["id"]: item for item in outbox.claim(lambda row: 100)}
+            assert claimed, "what is not claimed now would never be"
+            if poisoned not in claimed:
+                outbox.record([Outcome(item, now(), 0.1, 200, "", "", True) for item in claimed.values()])
+                continue
+            lost = claimed[poisoned].delivery["lost_claims"]
+            change(service, over)
+        deliver(service)
+        assert str(poisoned) not in {request.headers["X-Netinv-Delivery"] for request in receiver.received}
+    assert sorted(states(service, webhook)) == ["failed"] + ["succeeded"] * 9
+    row = service.api.get(f"/api/extras/webhook-deliveries/{poisoned}/")
+    assert (row["state"]["value"], row["attempts"], [attempt["error"] for attempt in row["history"]]) == ("failed", 1, [LOST])
+    assert service.api.post(f"/api/extras/webhook-deliveries/{poisoned}/retry/", status=200)["state"]["value"] == "queued"
+    with Receiver() as again:
+        change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=again.url))
+        deliver(service)
+        assert len(again.received) == 1
+
+
+def test_a_claim_that_is_given_back_or_recorded_is_not_lost(service: Service, hook: Callable[..., str]) -> None:
+    webhook = hook("http://127.0.0.1:1/", retries=9, retry_after=1)
+    group(service)
+    for _ in range(3):
+        outbox = _outbox(service, 60)
+        outbox.release(outbox.claim(lambda row: 10))
+        deliver(service)
+        change(service, sa.update(_delivery).values(due=now()))
+    (row,) = deliveries(service, webhook)
+    assert (row.lost_claims, row.attempts, row.state) == (0, 3, "queued")
 
 
 def test_who_has_lost_a_claim_records_nothing(service: Service, hook: Callable[..., str]) -> None:
