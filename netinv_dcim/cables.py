@@ -113,14 +113,15 @@ def both_ends(cable: Draft | dict[str, Any]) -> tuple[End, End]:
 
 
 def _locked(context: Context, ends: Iterable[End]) -> Rows:
-    """The rows of these ends, held until the transaction ends, so that nobody else connects them: one statement a kind, in one order."""
+    """The rows of these ends that the user may view, held until the transaction ends, so that nobody else connects them: one statement a kind."""
     wanted: dict[str, set[Any]] = {}
     for end in ends:
         wanted.setdefault(end.label, set()).add(end.id)
     found: dict[End, Any] = {}
     for label, endpoint in sorted(ends_of(context.registry).items()):
         if label in wanted:
-            statement = lock_rows(sa.select(endpoint.table).where(among(context.registry.dialect, endpoint.table.c.id)).order_by(endpoint.table.c.id))
+            conditions = [among(context.registry.dialect, endpoint.table.c.id), *permits.visible(context, endpoint, endpoint.table)]
+            statement = lock_rows(sa.select(endpoint.table).where(*conditions).order_by(endpoint.table.c.id))
             rows = context.execute(statement, {"keys": list(wanted[label])}).all()
             context.seen.setdefault(endpoint.table, {}).update((row.id, row) for row in rows)
             found |= {End(label, row.id): row for row in rows}

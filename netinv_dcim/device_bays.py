@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.model import SET_NULL, Primary, Ref, to, unique_set, unique_together
@@ -51,7 +52,8 @@ def devices_are_installed_in_one_other(context: Context, drafts: Sequence[Draft]
     """A device is in one bay at most, and not in one of its own."""
     filling = [draft for draft in drafts if draft["installed_device_id"] is not None]
     bay = DeviceBay.__table__
-    statement = sa.select(bay).where(among(context.registry.dialect, bay.c.installed_device_id))
+    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(DeviceBay), bay)).label("visible")
+    statement = sa.select(bay, visible).where(among(context.registry.dialect, bay.c.installed_device_id))
     rows = context.execute(statement, {"keys": [draft["installed_device_id"] for draft in filling]}) if filling else ()
     held, own = {row.installed_device_id: row for row in rows}, {draft.id: draft for draft in drafts}
     for draft in filling:
@@ -60,7 +62,7 @@ def devices_are_installed_in_one_other(context: Context, drafts: Sequence[Draft]
         if draft["device_id"] == installed:
             draft.reject(ALL, "Cannot install a device into itself.")
         elif other is not None and other.id != draft.id and (other.id not in own or own[other.id]["installed_device_id"] == installed):
-            words = component_words(other.name, other.label)
+            words = component_words(other.name, other.label) if other.visible else "another device bay"
             draft.reject("installed_device", f"Cannot install the specified device; device is already installed in {words}")
 
 

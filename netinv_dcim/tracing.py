@@ -9,6 +9,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.errors import NotFound
 from netinv_core.http import services
@@ -44,14 +45,17 @@ _PATHS = {
 
 @services.shaped(_TRACE)
 def trace(request: Request) -> Response:
-    """The path from an end, cable by cable: its near end, the cable, its far end; the last two are null where the path stops short."""
+    """The path from an end, cable by cable: its near end, the cable, its far end; the last two are null where the path stops short.
+
+    So is, at any place, what the user may not view.
+    """
     context, end = _open(request)
     path = Network(context).trace([end])[end]
-    shown = _shown(context, [path])
-    cables = context.registry[CABLE].plan().fetch(context, [step.line.id for step in path.steps])
+    shown, lines = _shown(context, [path]), context.registry[CABLE]
+    cables = lines.plan().fetch(context, [step.line.id for step in path.steps], permits.visible(context, lines, lines.table))
     traced = {key: {name: _plain(cable[name]) if name == "length_unit" else cable[name] for name in TRACED} for key, cable in cables}
-    found = [[shown[step.near], traced[step.line.id], shown[step.far]] for step in path.steps]
-    return services.answer(context, request, [*found, [shown[path.last], None, None]] if path.last else found)
+    found = [[shown.get(step.near), traced.get(step.line.id), shown.get(step.far)] for step in path.steps]
+    return services.answer(context, request, [*found, [shown.get(path.last), None, None]] if path.last else found)
 
 
 def _plain(choice: dict[str, Any] | None) -> Any:
@@ -65,12 +69,14 @@ def paths(request: Request) -> Response:
     network = Network(context)
     found = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
     shown = _shown(context, found)
-    found.sort(key=lambda path: (_place(shown[path.origin]), str(path.origin.id)))
+    found.sort(key=lambda path: (_place(shown.get(path.origin)), str(path.origin.id)))
     return services.answer(context, request, [_path(path, shown) for path in found])
 
 
-def _place(shown: dict[str, Any]) -> tuple[str, str]:
-    """Where an end sorts: by its device, then by its own name."""
+def _place(shown: dict[str, Any] | None) -> tuple[str, str]:
+    """Where an end sorts: by its device, then by its own name; what is not shown, first."""
+    if shown is None:
+        return "", ""
     return natural_key(shown.get("device", shown)["display"]), natural_key(shown["display"])
 
 
@@ -80,23 +86,23 @@ def _path(path: Path, shown: dict[End, Any]) -> dict[str, Any]:
     return {
         "id": uuid.uuid5(_NAMESPACE, f"{path.origin.label}/{path.origin.id}"),
         "origin_type": path.origin.label,
-        "origin": shown[path.origin],
+        "origin": shown.get(path.origin),
         "destination_type": destination.label if destination else None,
-        "destination": shown[destination] if destination else None,
-        "path": [shown[end] for end in between],
+        "destination": shown.get(destination) if destination else None,
+        "path": [shown.get(end) for end in between],
         "is_active": path.active,
         "is_split": path.split,
     }
 
 
 def _shown(context: Context, found: Iterable[Path]) -> dict[End, Any]:
-    """The nested forms of everything on these paths, cables too; one statement."""
+    """The nested forms of everything on these paths that the user may view, cables too; one statement."""
     wanted: dict[str, set[Any]] = {}
     for path in found:
         for end in (*path.nodes, path.origin):
             wanted.setdefault(end.label, set()).add(end.id)
     plans = [(context.registry[label].plan("nested"), list(keys)) for label, keys in wanted.items()]
-    results = zip(wanted, fetch_together(context, plans), strict=True)
+    results = zip(wanted, fetch_together(context, plans, permits.visible_for(context)), strict=True)
     return {End(label, key): item for label, items in results for key, item in items}
 
 

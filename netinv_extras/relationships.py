@@ -43,6 +43,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Spec
 from netinv_core.write.delete import Dependents
 from netinv_core.write.draft import ALL, Draft
+from netinv_extras.content_types import named_objects as named_in
 from netinv_extras.content_types import type_label
 
 NAME = "relationships"
@@ -263,7 +264,7 @@ def what_associations_rest_on_stays(context: Context, drafts: Sequence[Draft]) -
 
 @relationship_associations.rule
 def ends_are_of_the_types(context: Context, drafts: Sequence[Draft]) -> None:
-    """An object of the right type at each end, and two of them."""
+    """An object of the right type at each end, and two of them, which the user may view (the service itself has looked already)."""
     known = pages.rows_of(context, Relationship, [draft["relationship_id"] for draft in drafts], locked=True)
     for draft in drafts:
         relationship = known[draft["relationship_id"]]
@@ -272,6 +273,9 @@ def ends_are_of_the_types(context: Context, drafts: Sequence[Draft]) -> None:
                 draft.reject(f"{end}_type", f"{end}_type has a different value than defined in {relationship.name}")
         if draft["source_type"] == draft["destination_type"] and draft["source_id"] == draft["destination_id"]:
             draft.reject("destination_id", "An object cannot form a RelationshipAssociation with itself")
+    for end in () if context.own else (SOURCE, DESTINATION):
+        moved = [draft for draft in drafts if not draft.errors and draft.changed(f"{end}_type", f"{end}_id")]
+        named_in(context, moved, f"{end}_type", f"{end}_id")
 
 
 @relationship_associations.rule

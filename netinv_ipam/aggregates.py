@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import netaddr
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.locks import lock_for
 from netinv_core.model import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, column, switch, to
@@ -85,18 +86,26 @@ def aggregates_do_not_overlap(context: Context, drafts: Sequence[Draft]) -> None
     wanted = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
     near = [sa.or_(networks.containing(table, network), networks.within(table, network)) for network in wanted.values()]
     own = {draft.id for draft in drafts}
-    rows = context.execute(sa.select(table.c.id, table.c.prefix).where(sa.or_(*near)).order_by(table.c.network, table.c.broadcast))
-    taken = [netaddr.IPNetwork(prefix) for key, prefix in rows if key not in own]
+    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(Aggregate), table)).label("visible")
+    statement = sa.select(table.c.id, table.c.prefix, visible).where(sa.or_(*near)).order_by(table.c.network, table.c.broadcast)
+    rows = [row for row in context.execute(statement) if row.id not in own]
+    taken = [netaddr.IPNetwork(row.prefix) for row in rows]
+    unnamed = {network for network, row in zip(taken, rows, strict=True) if not row.visible}
     taken += [netaddr.IPNetwork(draft["prefix"]) for draft in drafts if draft not in moving]
     for draft in moving:
         network = wanted[id(draft)]
         covering = [other for other in taken if network in other]
         covered = [other for other in taken if other in network]
         if covering:
-            message = f"{network} is already covered by an existing aggregate ({covering[0]})."
+            message = f"{network} is already covered by an existing aggregate{_named(covering[0], unnamed)}."
         elif covered:
-            message = f"{network} covers an existing aggregate ({covered[0]})."
+            message = f"{network} covers an existing aggregate{_named(covered[0], unnamed)}."
         else:
             taken.append(network)
             continue
         draft.reject("prefix", f"Aggregates cannot overlap. {message}")
+
+
+def _named(network: netaddr.IPNetwork, unnamed: Collection[netaddr.IPNetwork]) -> str:
+    """An aggregate in a message, unless the user may not view it."""
+    return "" if network in unnamed else f" ({network})"

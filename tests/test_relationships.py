@@ -111,7 +111,6 @@ def test_an_association_is_called_after_its_objects(relate: Any, associate: Any,
     one, two = relate(), relate("symmetric-many-to-many", TENANT, TENANT)
     assert associate(one, role, tenant)["display"] == f"{role['display']} -> {tenant['display']} - {one['name']}"
     assert associate(two, tenant, peer)["display"] == f"{tenant['display']} <-> {peer['display']} - {two['name']}"
-    assert associate(one, role, {"id": NOBODY})["display"] == f"{role['display']} -> unknown - {one['name']}"
 
 
 def test_objects_at_its_ends_are_of_the_relationship_s_types(api: Api, relate: Any, make: Any) -> None:
@@ -119,6 +118,8 @@ def test_objects_at_its_ends_are_of_the_relationship_s_types(api: Api, relate: A
     body = {"relationship": relationship["id"], "source_type": TENANT, "source_id": tenant["id"], "destination_type": TENANT, "destination_id": NOBODY}
     expected = {"source_type": [f"source_type has a different value than defined in {relationship['name']}"]}
     assert api.post(ASSOCIATIONS, body, status=400) == expected
+    body |= {"source_type": ROLE, "source_id": make(ROLES)["id"]}
+    assert api.post(ASSOCIATIONS, body, status=400) == {"destination_id": [f"Related object not found using the provided ID: {NOBODY}"]}
 
 
 def test_nothing_is_associated_with_itself_or_twice(relate: Any, associate: Any, make: Any) -> None:

@@ -133,3 +133,32 @@ def test_a_dynamic_group_finds_no_more_than_its_reader_may(service: Service, wor
     for name, wrong in (("hidden", hidden["site"]["slug"]), ("unknown", unique())):
         body = {"name": unique(), "slug": unique(), "content_type": "dcim.rack", "filter": {"site": [wrong]}}
         assert client.post(group, body, status=400) == {"site": [f"Select a valid choice. {wrong} is not one of the available choices."]}, name
+
+
+def test_an_overlap_with_a_hidden_aggregate_does_not_say_which(service: Service, make: Any, unique: Any) -> None:
+    number, path = unique.number() % 200, "/api/ipam/aggregates/"
+    rir = make("/api/ipam/rirs/")
+    service.api.post(path, {"prefix": f"2001:db8:{number:x}::/48", "rir": rir["id"]})
+    client = service.user(("add", "ipam.aggregate"), ("view", "ipam.rir")).api
+    body = {"prefix": f"2001:db8:{number:x}:1::/64", "rir": rir["id"]}
+    assert "already covered by an existing aggregate." in client.post(path, body, status=400)["prefix"][0]
+    assert f"2001:db8:{number:x}::/48" in service.api.post(path, body, status=400)["prefix"][0]
+
+
+def test_cables_and_traces_stop_where_sight_ends(service: Service, make: Any, unique: Any) -> None:
+    api, interfaces, cables = service.api, "/api/dcim/interfaces/", "/api/dcim/cables/"
+    site = make(SITES, status="active")
+    maker = make("/api/dcim/manufacturers/")
+    kind = api.post("/api/dcim/device-types/", {"manufacturer": maker["id"], "model": unique()})
+    body = {"device_type": kind["id"], "device_role": make("/api/dcim/device-roles/")["id"], "site": site["id"], "status": "active"}
+    near, far = api.post("/api/dcim/devices/", [body | {"name": unique()} for _ in range(2)])
+    ports = api.post(interfaces, [{"device": device["id"], "name": unique(), "type": "1000base-t", "status": "active"} for device in (near, far)])
+    client = service.user(("view", "dcim.interface", {"device": near["id"]}), ("add view", "dcim.cable")).api
+    ends = {"status": "connected", "termination_a_type": "dcim.interface", "termination_a_id": ports[0]["id"], "termination_b_type": "dcim.interface"}
+    answers = [client.post(cables, ends | {"termination_b_id": key}, status=400) for key in (ports[1]["id"], NO_UUID)]
+    assert answers[0] == answers[1] and ports[1]["name"] not in str(answers)
+    cable = api.post(cables, ends | {"termination_b_id": ports[1]["id"]})
+    ((shown, line, beyond),) = client.get(f"{ports[0]['url']}trace/")
+    assert (shown["id"], line["id"], beyond) == (ports[0]["id"], cable["id"], None)
+    blind = service.user(("view", "dcim.interface", {"device": near["id"]})).api
+    assert [part and part["id"] for part in blind.get(f"{ports[0]['url']}trace/")[0]] == [ports[0]["id"], None, None]

@@ -49,7 +49,9 @@ class Samples:
         return {**found, **given}
 
     def _named(self, endpoint: Endpoint, name: str) -> Endpoint:
-        """A resource whose objects a pair of type and id may name."""
+        """A resource whose objects a pair of type and id may name: the example's, or any."""
+        if (label := endpoint.resource.example.get(name)) is not None:
+            return self.registry[label]
         field = endpoint.fields[name]
         return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
 
@@ -175,11 +177,12 @@ def _types_of(target: Endpoint) -> list[str]:
 def generic_pairs(endpoint: Endpoint) -> list[tuple[str, str]]:
     """The pairs of fields, type and id, that name an object of several models, where the resource has them."""
     found = [f for f in endpoint.fields.values() if isinstance(f, kinds.ObjectOf) and f.type_attribute in endpoint.writable]
-    return [(field.type_attribute, field.id_attribute) for field in found]
+    about = [pair for pair in endpoint.resource.about if endpoint.writable.keys() >= set(pair)]
+    return list(dict.fromkeys([*((field.type_attribute, field.id_attribute) for field in found), *about]))
 
 
 def _is_unique(endpoint: Endpoint, pair: tuple[str, str]) -> bool:
-    return any(isinstance(c, sa.UniqueConstraint) and set(c.columns.keys()) == set(pair) for c in endpoint.table.constraints)
+    return any(isinstance(c, sa.UniqueConstraint) and pair[1] in c.columns for c in endpoint.table.constraints)
 
 
 def sample(api: Api, endpoint: Endpoint, unique: Unique) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.resource import batched
@@ -49,6 +50,8 @@ def no_retirement_during_maintenance(context: Context, drafts: Sequence[Draft]) 
     leaving = [key for key, draft in moved.items() if draft["status_id"] in retired]
     if not leaving:
         return
-    under_way = sa.select(windows.c.site_id, windows.c.name).where(among(context.registry.dialect, windows.c.site_id), active(windows, context.now))
-    for site, name in context.execute(under_way, {"keys": leaving}):
-        moved[site].reject("status", f"The site cannot be retired during its maintenance window {name}.")
+    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(MaintenanceWindow), windows))
+    columns = windows.c.site_id, windows.c.name, visible
+    under_way = sa.select(*columns).where(among(context.registry.dialect, windows.c.site_id), active(windows, context.now))
+    for site, name, named in context.execute(under_way, {"keys": leaving}):
+        moved[site].reject("status", f"The site cannot be retired during its maintenance window {name if named else ''}".rstrip() + ".")
