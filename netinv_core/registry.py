@@ -442,6 +442,11 @@ class Registry:
             found[item.parameter] = item
         return found
 
+    @functools.cached_property
+    def opt_in(self) -> frozenset[str]:
+        """The fields of any resource that a request must ask for."""
+        return frozenset(name for endpoint in self.endpoints.values() for name in endpoint.opt_in)
+
     def __getitem__(self, label: str) -> Endpoint:
         return self.endpoints[label]
 

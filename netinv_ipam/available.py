@@ -267,7 +267,8 @@ def _exhausted() -> Response:
 def list_addresses(request: Request) -> Response:
     """The free addresses of a prefix, as many as a page holds."""
     context, _, row = _open(request, "ipam.ipaddress")
-    limit = paging.window(context.query, context.registry.settings).limit or MOST
+    settings = context.registry.settings
+    limit = min(paging.window(context.query, settings).limit or MOST, settings.get("max_page_size") or MOST)
     return services.answer(context, request, _listed(context, row, "address", itertools.islice(free_addresses(context, row), limit)))
 
 

@@ -11,6 +11,7 @@ import pytest
 from waitress.server import create_server
 
 from netinv_core.contract import Api, Service
+from netinv_core.http.versions import NEWEST
 
 TENANTS = "/api/tenancy/tenants/"
 SUPPORTED = "Supported versions are 1.2, 1.3, 1.4, 1.5, 1.6"
@@ -54,16 +55,61 @@ def test_repeated_and_accented_parameters_survive_in_links(api: Api, word: str) 
     assert names(api.get(page["next"])) == ["2"]
 
 
-@pytest.mark.parametrize("limit", ["-1", "abc", "", "1.5", "99999999999999999999"])
-def test_an_unusable_limit_means_the_default(api: Api, word: str, configured: Any, limit: str) -> None:
+NOT_A_NUMBER = "A valid integer is required."
+TOO_SMALL = "Ensure this value is greater than or equal to 0."
+TOO_LARGE = f"Ensure this value is less than or equal to {2**63 - 1}."
+PAGED = (TENANTS, "/api/dcim/interface-connections/", "/api/extras/jobs/", "/api/extras/object-changes/feed/")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *[(text, NOT_A_NUMBER) for text in ("abc", "1.5", "1e3", "1_0", "٣", "0x1", "--1")],
+        *[(text, TOO_SMALL) for text in ("-1", "-99999999999999999999")],
+        *[(text, TOO_LARGE) for text in (str(2**63), "9" * 5000)],
+    ],
+)
+def test_a_wrong_limit_or_offset_is_refused_by_name(api: Api, text: str, message: str) -> None:
+    for path in PAGED:
+        assert api.get(path, {"limit": text}, status=400) == {"limit": [message]}
+        assert api.get(path, {"offset": text, "limit": "zz"}, status=400) == {"limit": [NOT_A_NUMBER], "offset": [message]}
+
+
+def test_a_blank_limit_and_offset_are_the_default(api: Api, word: str, configured: Any) -> None:
     with configured(paginate_count=4):
-        assert len(api.get(TENANTS, {"q": word, "limit": limit})["results"]) == 4
+        assert len(api.get(TENANTS, {"q": word, "limit": "", "offset": ""})["results"]) == 4
 
 
-@pytest.mark.parametrize("offset", ["-1", "abc", "", "99999999999999999999"])
-def test_an_unusable_offset_means_the_start(api: Api, word: str, offset: str) -> None:
-    page = api.get(TENANTS, {"q": word, "limit": 2, "offset": offset})
-    assert (names(page), page["previous"]) == (["0", "1"], None)
+def test_the_largest_limit_and_offset_are_taken(api: Api, word: str, configured: Any) -> None:
+    with configured(max_page_size=0):
+        assert len(api.get(TENANTS, {"q": word, "limit": 2**63 - 1})["results"]) == 7
+        assert api.get(TENANTS, {"q": word, "limit": 2**63 - 1, "offset": 2**63 - 1})["results"] == []
+
+
+# -- shapes
+
+
+@pytest.mark.parametrize(("brief", "is_brief"), [("1", True), ("true", True), ("0", False), ("", False)])
+def test_brief_is_asked_for_and_declined(api: Api, word: str, brief: str, is_brief: bool) -> None:
+    (found,) = api.get(TENANTS, {"name": f"{word} 1", "brief": brief})["results"]
+    shown = api.get(f"{TENANTS}{found['id']}/", {"brief": brief})
+    assert ("comments" not in found) is ("comments" not in shown) is is_brief
+
+
+@pytest.mark.parametrize("brief", ["", "1"])
+def test_include_and_exclude_name_fields_that_there_are(api: Api, word: str, brief: str) -> None:
+    unknown = ["Select a valid choice. bogus is not one of the available choices."]
+    (found,) = api.get(TENANTS, {"name": f"{word} 1", "include": ["computed_fields", "name", ""]})["results"]
+    for path in (TENANTS, f"{TENANTS}{found['id']}/"):
+        assert api.get(path, {"include": ["computed_fields", "bogus"], "brief": brief}, status=400) == {"include": unknown}
+    for path in ("/api/dcim/devices/", "/api/virtualization/virtual-machines/"):
+        assert api.get(path, {"exclude": "bogus", "brief": brief}, status=400) == {"exclude": unknown}
+        api.get(path, {"exclude": "config_context", "brief": brief})
+
+
+def test_include_of_what_only_other_resources_add_is_taken(api: Api) -> None:
+    for name in ("relationships", "computed_fields"):
+        api.get("/api/users/users/", {"include": name})
 
 
 def test_the_last_of_several_limits_counts(api: Api, word: str) -> None:
@@ -272,6 +318,13 @@ def test_status_tells_versions(api: Api) -> None:
     found = api.get("/api/status/")
     assert {"netinv-version", "python-version", "installed-apps", "plugins", "broken-packages"} <= set(found)
     assert "tenancy" in found["installed-apps"]
+
+
+def test_status_tells_clients_of_the_reference_what_they_check(api: Api) -> None:
+    """Clients made for it compare ``nautobot-version`` with what they need: the release whose API is spoken."""
+    found = api.get("/api/status/", version=None)
+    assert found["nautobot-version"].startswith(f"{NEWEST}.")
+    assert tuple(map(int, found["django-version"].split(".")))[:2] == (3, 2)
 
 
 @pytest.mark.parametrize("path", ["/api/", "/api/tenancy/", "/api/status/", "/api/plugins/", "/api/plugins/installed-plugins/", "/api/users/config/"])

@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from netinv_core.errors import Invalid
 from netinv_core.http.answers import Query
 from netinv_core.read.pages import Window
 
 
+LARGEST = 2**63 - 1  # the largest LIMIT and OFFSET that every database takes
+
+
 def window(query: Query, settings: Mapping[str, Any]) -> Window:
-    """The part asked for: ``PAGINATE_COUNT`` when nothing usable is given, ``MAX_PAGE_SIZE`` at most; 0 is all there is."""
+    """The part asked for: ``PAGINATE_COUNT`` when none is given, ``MAX_PAGE_SIZE`` at most; 0 is all there is.
+
+    :raises Invalid: naming ``limit`` or ``offset``, for what is not a number from 0 on
+    """
     most = settings.get("max_page_size") or 0
-    limit = _whole(query.get("limit"))
+    numbers: dict[str, int | None] = {}
+    errors: dict[str, list[str]] = {}
+    for name in ("limit", "offset"):
+        try:
+            numbers[name] = _whole(query.get(name, [""])[-1].strip())
+        except ValueError as error:
+            errors[name] = [str(error)]
+    if errors:
+        raise Invalid(errors)
+    limit = numbers["limit"]
     if limit is None:
         limit = settings.get("paginate_count", 50)
         limit = min(limit, most) if most else limit
     elif most and (limit == 0 or limit > most):
         limit = most
-    return Window(limit, _whole(query.get("offset")) or 0)
+    return Window(limit, numbers["offset"] or 0)
 
 
-def _whole(values: list[str] | None) -> int | None:
-    text = values[-1] if values else ""
-    return int(text) if text.isdecimal() and len(text) < 16 else None
+def _whole(text: str) -> int | None:
+    """A number from 0 to the largest of the databases; ``None`` for blank text.
+
+    :raises ValueError: for any other text
+    """
+    if not text:
+        return None
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise ValueError("A valid integer is required.")
+    if text.startswith("-") and text.strip("-0"):
+        raise ValueError("Ensure this value is greater than or equal to 0.")
+    if len(text.lstrip("+-0")) > len(str(LARGEST)) or int(text) > LARGEST:
+        raise ValueError(f"Ensure this value is less than or equal to {LARGEST}.")
+    return int(text)
 
 
 def links(url: str, query: Query, part: Window, count: int) -> tuple[str | None, str | None]:

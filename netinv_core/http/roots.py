@@ -66,6 +66,7 @@ def status(context: Opened, request: Request) -> Any:
     registry = context.registry
     found: dict[str, Any] = {
         "netinv-version": importlib.metadata.version("netinv-core"),
+        **versions.REFERENCE,
         "python-version": platform.python_version(),
         "database": registry.dialect,
         "installed-apps": {name: _version(app) for name, app in registry.apps.items() if not app.plugin},

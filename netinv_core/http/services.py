@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from cornice import Service
@@ -70,11 +70,24 @@ def _open(request: Request, methods: tuple[str, ...], action: str | None = None,
 
 
 def shape_of(context: Opened, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
-    """The shape the query asks for, and the fields it leaves out: those ``omitted`` among them, unless it asks for them."""
-    if any(context.query.get("brief", ())):
+    """The shape the query asks for, and the fields it leaves out: those ``omitted`` among them, unless it asks for them.
+
+    :raises Invalid: for ``include`` or ``exclude`` with a name that is no such field
+    """
+    included, excluded = (frozenset(filter(None, context.query.get(name, ()))) for name in ("include", "exclude"))
+    if included:  # names that only other resources can add are accepted: clients send one parameter to all of them
+        _check_names("include", included, endpoint.fields.keys() | endpoint.registry.opt_in)
+    if excluded and endpoint.costly:
+        _check_names("exclude", excluded, endpoint.costly)
+    if context.query.get("brief", [""])[-1] not in ("", "0"):
         return "brief", frozenset()
-    excluded = endpoint.costly.intersection(context.query.get("exclude", ()))
-    return "full", excluded | (endpoint.opt_in | omitted).difference(context.query.get("include", ()))
+    return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
+
+
+def _check_names(parameter: str, given: frozenset[str], known: Collection[str]) -> None:
+    unknown = sorted(given.difference(known))
+    if unknown:
+        raise Invalid.field(parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
 
 
 def parameters_of(context: Opened, endpoint: Endpoint) -> list[tuple[str, list[str]]]:
