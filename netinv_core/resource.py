@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Rule = Callable[["Context", "Sequence[Draft]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-Listing = Callable[["Context", "Endpoint"], Any]
+Listing = Callable[["Context", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
 
 
@@ -41,9 +41,10 @@ class VersionChange:
     """What was different before API version ``since``.
 
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
-    form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they know. ``schema`` takes the OpenAPI schema
-    of the object, read or written, to the older one: needed where a field is there in both with another form. ``listing``
-    gives what older versions answer to a GET of the list in place of a page, where that was something else altogether.
+    form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they
+    show, and every version takes for a new object. ``schema`` takes the OpenAPI schema
+    of the object, read or written, to the older one: needed where a field is there in both with another form. ``listing(context, endpoint, ids)`` gives
+    the objects of a page as older versions list them, where lists and details of an object were not alike.
     """
 
     since: str

@@ -117,7 +117,7 @@ def each_pair_once(context: Context, table: Any) -> Any:
     return (table.c.connected_endpoint_type == INTERFACE) & (table.c.id < table.c.connected_endpoint_id)
 
 
-@services.shaped("dcim.device")
+@services.shaped({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
 @roots.root("Connected Device", "The device that a neighbour's interface is connected to.")
 def connected_device(context: Opened, request: Request) -> Any:
     """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null: how a device finds itself by LLDP."""

@@ -77,11 +77,11 @@ class Job(Primary):
     task_queues_override: Mapped[bool] = switch(False)
 
 
-def _as_classes(context: Context, endpoint: Endpoint) -> Any:
-    """What versions before 1.3 know of jobs; made by :mod:`netinv_extras.job_classes`, which needs their results."""
+def _as_classes(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
+    """Jobs as versions before 1.3 list them; made by :mod:`netinv_extras.job_classes`, which needs their results."""
     from netinv_extras.job_classes import as_classes
 
-    return as_classes(context, endpoint)
+    return as_classes(context, endpoint, keys)
 
 
 jobs = Resource(

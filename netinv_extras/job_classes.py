@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -65,13 +65,10 @@ def show_class(request: Request) -> Response:
     return services.answer(context, request, _classes(context, [row])[0])
 
 
-def as_classes(context: Context, endpoint: Endpoint) -> list[dict[str, Any]]:
-    """The jobs whose classes are there, as versions before 1.3 list them: all of them, without regard to parameters."""
-    table = endpoint.table
-    allowed = permits.scope(context, endpoint, "view", table)
-    statement = sa.select(table).where(table.c.installed, *([] if allowed is None else [allowed]))
-    rows = context.execute(statement.order_by(table.c.source, table.c.module_name, table.c.job_class_name, table.c.id)).mappings()
-    return _classes(context, [dict(row) for row in rows])
+def as_classes(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
+    """The jobs of a page as versions before 1.3 list them, in the order of their ids in ``keys``."""
+    rows = pages.rows(context, endpoint, keys, "view")
+    return _classes(context, [rows[key] for key in keys if key in rows])
 
 
 def _classes(context: Context, rows: list[Any]) -> list[dict[str, Any]]:

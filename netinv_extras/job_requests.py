@@ -59,7 +59,18 @@ GIVES = {
     "properties": {"schedule": {"type": "object", "nullable": True}, "job_result": {"type": "object", "nullable": True}},
     "required": ["schedule", "job_result"],
 }
-_VARIABLE = {"type": "object", "properties": {"name": {"type": "string"}, "type": {"type": "string"}, "required": {"type": "boolean"}}}
+_TEXTS = ("name", "type", "label", "help_text", "model")
+_VARIABLE = {
+    "type": "object",
+    "properties": {
+        **{name: {"type": "string"} for name in _TEXTS},
+        "required": {"type": "boolean"},
+        **{name: {"type": "integer"} for name in ("min_length", "max_length", "min_value", "max_value")},
+        "choices": {"type": "array", "items": {"type": "array", "items": {}}},
+        "default": {},
+    },
+    "required": ["name", "type", "required"],
+}
 
 
 # -- what may be run

@@ -30,6 +30,9 @@ class ChangedObject(kinds.ObjectOf):
         nested, called = super().reader(plan, place), plan.column(place, "object_repr")
         return lambda row, page: row[called] if (found := nested(row, page)) == {} else found
 
+    def schema(self) -> dict[str, Any]:
+        return self._described({"anyOf": [{"type": "object"}, {"type": "string"}]}, nullable=True)
+
 
 def _changed_object(registry: Registry, endpoint: Endpoint) -> kinds.Field:
     return ChangedObject(name="changed_object", type_attribute="changed_object_type", id_attribute="changed_object_id")

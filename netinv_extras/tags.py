@@ -15,7 +15,7 @@ from netinv_core.context import Context
 from netinv_core.database import among
 from netinv_core.model import Base, Description, Name, Organizational, Primary, color, column, labels_of
 from netinv_core.read import filters, paths
-from netinv_core.read.plan import Place, Plan, Reader
+from netinv_core.read.plan import Place, Plan, Reader, shown_fields
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec, VersionChange, count_of
 from netinv_core.write.delete import Dependents
@@ -107,6 +107,12 @@ class Tags(kinds.Many):
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
         return kinds.grouped(plan, place, shown)
+
+    def schema(self) -> dict[str, Any]:
+        tag = self.registry["extras.tag"]
+        shown = [*shown_fields(tag), tag.fields["created"], tag.fields["last_updated"]]
+        properties = {item.name: item.brief_schema() for item in shown}
+        return self._described({"type": "array", "items": {"type": "object", "properties": properties, "required": list(properties)}})
 
     def accept(self, draft: Draft, value: Any) -> None:
         if isinstance(value, list) and all(isinstance(item, dict) and item.get("id") for item in value):

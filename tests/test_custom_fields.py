@@ -83,6 +83,21 @@ def test_versions_up_to_1_3_know_fields_by_name(api: Api, unique: Any) -> None:
     api.delete(old["url"])
 
 
+@pytest.mark.parametrize("version", ["1.2", "1.3", "1.4", "1.6"])
+def test_a_name_given_with_its_slug_stays_usable(api: Api, unique: Any, role: Any, version: str) -> None:
+    """It is the key up to 1.3, and names the query parameter, whatever version the field was made in."""
+    slug = unique().replace("-", "_")
+    name = f"Name of {slug}"
+    field = api.post(FIELDS, {"type": "text", "name": name, "slug": slug, "label": "L", "content_types": [ROLE]}, version=version)
+    assert api.get(field["url"], version="1.3")["name"] == name
+    shown = role(**{slug: "a"})
+    assert values(api, shown, version="1.3")[name] == "a"
+    assert api.patch(shown["url"], {"custom_fields": {name: "b"}}, version="1.2")["custom_fields"][name] == "b"
+    for parameter in (f"cf_{name}", f"cf_{slug}", f"cf_{name}__ic"):
+        assert api.get(ROLES, {parameter: "b"})["count"] == 1
+    api.delete(field["url"])
+
+
 def test_values_have_their_names_as_keys_up_to_1_3_and_their_slugs_since(api: Api, unique: Any, role: Any) -> None:
     word = unique().replace("-", "_")
     field = api.post(FIELDS, {"type": "text", "name": f"old {word}", "content_types": [ROLE]}, version="1.3")

@@ -154,8 +154,11 @@ def test_variables_are_described(service: Service, job: Callable[[str], Any]) ->
 
 def test_versions_before_1_3_list_classes(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
     asked = ask("MakeSites", word=service.unique())
-    found = service.api.get(PATH, {"limit": 2}, version="1.2")
-    assert [item["id"] for item in found if item["id"].startswith("local/")] == [f"local/examples/{name}" for name in NAMES]
+    page = service.api.get(PATH, {"source": "local", "installed": "true", "limit": 0}, version="1.2")
+    found = page["results"]
+    assert sorted(item["id"] for item in found) == sorted(f"local/examples/{name}" for name in NAMES)
+    second = service.api.get(PATH, {"source": "local", "installed": "true", "limit": 1, "offset": 1}, version="1.2")
+    assert (second["count"], second["results"]) == (page["count"], [found[1]])
     shown = next(item for item in found if item["id"] == "local/examples/MakeSites")
     assert (shown["pk"], shown["test_methods"], shown["vars"]) == (job("MakeSites")["id"], [], {"word": "StringVar", "then": "StringVar"})
     assert (shown["result"]["id"], shown["result"]["status"]["value"]) == (asked["id"], "pending")

@@ -23,6 +23,8 @@ from netinv_core.auth import keys
 from netinv_core.auth.identity import Identity
 from netinv_core.auth.models import Token, User
 from netinv_core.context import Context
+from netinv_core.contract.documented import Documented
+from netinv_core.http.services import actions_of
 from netinv_core.http.versions import NEWEST
 from netinv_core.service import make_app, read_settings
 
@@ -54,10 +56,12 @@ class Api:
     """A client: its verbs give parsed JSON and insist on the status they expect.
 
     ``status`` is one status, several, or ``None`` for any below 500; ``token`` and ``version`` stand for the client's own.
+    Every answer has to be as the OpenAPI document describes it.
     """
 
-    def __init__(self, app: Any, token: str | None, version: str | None = NEWEST) -> None:
+    def __init__(self, app: Any, token: str | None, version: str | None = NEWEST, documented: Documented | None = None) -> None:
         self._app = webtest.TestApp(app, lint=False)
+        self._documented = documented
         self.token = token
         self.version = version
 
@@ -86,6 +90,8 @@ class Api:
         wanted = range(500) if status is None else (status,) if isinstance(status, int) else status
         shown = f"{method} {url} {b'' if body is NOTHING else body[:300]!r} → {response.status} {response.body[:600].decode(errors='replace')}"
         assert response.status_int in wanted, shown
+        if self._documented is not None:
+            self._documented.check(method, url, response)
         return response
 
     def _json(self, method: str, path: str, body: Any = NOTHING, *, status: Any = SAME, **options: Any) -> Any:
@@ -143,10 +149,11 @@ class Service:
         self.settings, packages = read_settings({"netinv.secret": SECRET, "netinv.sign_in_failures_address": "0", **(settings or {})})
         self.app = make_app(engine, self.settings, packages=packages)
         self.registry = self.app.registry.netinv
+        self.documented = Documented(self.registry, actions_of(self.app.registry))
         self.unique = Unique()
         self.admin = self.user(superuser=True, password=PASSWORD)
         self.api = self.admin.api
-        self.anonymous = Api(self.app, None)
+        self.anonymous = Api(self.app, None, documented=self.documented)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[Context]:
@@ -182,7 +189,7 @@ class Service:
             self.api.patch(f"/api/users/users/{user_id}/", {"groups": list(groups)})
         for actions, labels, *constraints in permissions:
             self.permit(actions, labels, *constraints, users=[str(user_id)])
-        return Account(str(user_id), name, password, key, Api(self.app, key))
+        return Account(str(user_id), name, password, key, Api(self.app, key, documented=self.documented))
 
     def permit(self, actions: str, labels: str | Sequence[str], constraints: Any = None, **holders: Any) -> Any:
         """A new permission for ``users=[ids]`` or ``groups=[ids]``."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from pyramid.config import Configurator
 
 from netinv_core import fields as kinds
-from netinv_core.errors import Conflict, Denied, Invalid, NotFound
+from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, Refused
 from netinv_core.http import filter_fields, forms, parameters, roots, services, versions
 from netinv_core.http.services import Action, Shape
 from netinv_core.registry import Endpoint, Registry
@@ -33,6 +33,7 @@ DESCRIPTION = """The REST API of netinv, an inventory of networks.
 * **Several at once.** `POST`, `PUT`, `PATCH` and `DELETE` of a list on a list's path: all of it happens, or none.
 """
 _OBJECT: Schema = {"type": "object"}
+_URLS: Schema = {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}
 _STRUCTURED: Schema = {"type": "object", "additionalProperties": True}
 
 
@@ -50,6 +51,10 @@ def _page_of(schema: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
+def _some_of(schema: Schema) -> Schema:
+    return {"oneOf": [schema, _list_of(schema)]}
+
+
 def _single(pattern: str) -> Callable[[str], Schema]:
     return lambda name: _ref(pattern.format(name))
 
@@ -59,10 +64,10 @@ def _listed(pattern: str) -> Callable[[str], Schema]:
 
 
 def _one_or_list(name: str) -> Schema:
-    return {"oneOf": [_ref(name), _list_of(_ref(name))]}
+    return _some_of(_ref(name))
 
 
-_FORMS: dict[str, Callable[[Schema], Schema]] = {"one": lambda schema: schema, "list": _list_of, "page": _page_of}
+_FORMS: dict[str, Callable[[Schema], Schema]] = {"one": lambda schema: schema, "list": _list_of, "page": _page_of, "some": _some_of}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +83,6 @@ class Operation:
     status: str = "200"
     takes: Callable[[str], Schema] | None = None
     gives: Callable[[str], Schema] | None = None
-    errors: tuple[type[Exception], ...] = (Invalid, Denied)
     form: str = ""
 
 
@@ -87,21 +91,21 @@ LIST_OPERATIONS = (
     Operation("post", "create", "Create one of the {plural}, or several.", "201", lambda n: _one_or_list(f"{n}Request"), _one_or_list, form="{}Form"),
     Operation("put", "bulk_update", "Replace several {plural}.", takes=_listed("Bulk{}Request"), gives=_listed("{}")),
     Operation("patch", "bulk_partial_update", "Change several {plural}.", takes=_listed("PatchedBulk{}Request"), gives=_listed("{}")),
-    Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity"), errors=(Invalid, Denied, Conflict)),
+    Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
 )
 ITEM_OPERATIONS = (
-    Operation("get", "retrieve", "Read a {title}.", gives=_ref, errors=(Denied, NotFound)),
-    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), _ref, (Invalid, Denied, NotFound), "{}Form"),
-    Operation("patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), _ref, (Invalid, Denied, NotFound), "Patched{}Form"),
-    Operation("delete", "destroy", "Delete a {title}.", "204", errors=(Denied, NotFound, Conflict)),
+    Operation("get", "retrieve", "Read a {title}.", gives=_ref),
+    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), _ref, "{}Form"),
+    Operation("patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), _ref, "Patched{}Form"),
+    Operation("delete", "destroy", "Delete a {title}.", "204"),
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
 _UNSAID = Shape(takes={})
 # path, method, view, schema of the answer: what is no resource
 _ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
-    ("/", "get", roots.api_root, {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}),
-    ("/plugins/", "get", roots.plugins_root, {"type": "object", "additionalProperties": {"type": "string", "format": "uri"}}),
+    ("/", "get", roots.api_root, _URLS),
+    ("/plugins/", "get", roots.plugins_root, _URLS),
     ("/plugins/installed-plugins/", "get", roots.installed_plugins, _list_of(_STRUCTURED)),
     ("/status/", "get", roots.status, _STRUCTURED),
     *[(f"{filter_fields.PATH}{name}/", "get", view, view.shape.shows) for name, view in filter_fields.VIEWS.items()],
@@ -114,6 +118,7 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, Shape(schema, takes=schema))
     for app in registry.apps.values():
+        writer.root(app.path.removeprefix("/api"), "get", roots.app_root(app), Shape(_URLS))
         for path, view in app.views.items():
             for method in view.methods:
                 writer.root(path.removeprefix("/api"), method, view, getattr(view, "shape", _UNSAID))
@@ -136,13 +141,22 @@ def declared(registry: Registry) -> list[Action]:
     return services.actions_of(config.registry)
 
 
-def object_schema(endpoint: Endpoint, version: str, shape: Callable[[kinds.Field], Schema], shown: Iterable[kinds.Field], required: Iterable[str]) -> Schema:
-    """The schema of an object of these fields, as ``version`` has it."""
-    absent = versions.absent(endpoint, version)
+def object_schema(
+    shape: Callable[[kinds.Field], Schema],
+    shown: Iterable[kinds.Field],
+    required: Iterable[str],
+    absent: Collection[str] = (),
+) -> Schema:
+    """The schema of an object of these fields, those that are ``absent`` left out."""
     properties = {field.name: shape(field) for field in shown if field.name not in absent}
     found: Schema = {"type": "object", "properties": properties}
     if needed := [name for name in required if name in properties]:
         found["required"] = needed
+    return found
+
+
+def as_version(endpoint: Endpoint, version: str, found: Schema) -> Schema:
+    """The schema of an object, read or written, as ``version`` has it. Brief and nested forms are the same in every version."""
     for change in reversed(endpoint.resource.versions):
         if versions.older(version, change.since):
             found = change.schema(found)
@@ -158,7 +172,6 @@ class _Writer:
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemas: dict[str, Schema] = dict(_ERROR_SCHEMAS)
         self.common = parameters.common(version)
-        self.parameters = dict(self.common)
 
     def finish(self) -> dict[str, Any]:
         """The whole document."""
@@ -176,7 +189,6 @@ class _Writer:
             "paths": dict(sorted(self.paths.items())),
             "components": {
                 "schemas": dict(sorted(self.schemas.items())),
-                "parameters": dict(sorted(self.parameters.items())),
                 "responses": _RESPONSES,
                 "securitySchemes": _SECURITY,
             },
@@ -186,7 +198,7 @@ class _Writer:
         """A path that is no resource."""
         schema = self.shown(shape.shows)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
-        made = _operation(f"/api{path}", name, _summary(view), schema, "200", (Denied,))
+        made = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
         made["tags"] = [path.split("/")[1] or "root"]
         if query := getattr(view, "shape", _UNSAID).query:
             made["parameters"] = [dict(item) for item in query]
@@ -213,9 +225,12 @@ class _Writer:
             name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.whole and method != 'get')}{_ACTION_NAMES[method]}"
             shown = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
-            made = _operation(f"{endpoint.path}{action.name}/", name, _summary(view), shown if status != "204" else None, status, (Invalid, Denied, NotFound))
-            pages = [_ref(name, "parameters") for name in ("limit", "offset")] if shape.form == "page" else []
-            made["parameters"] = [*keys, _ref("api_version", "parameters"), *pages, *map(dict, shape.query)]
+            answered = shown if status != "204" else None
+            made = _operation(f"{endpoint.path}{action.name}/", method, name, _summary(view), answered, status, shape.errors)
+            if shape.nothing:
+                made["responses"]["204"] = {"description": shape.nothing}
+            pages = [self.common[name] for name in ("limit", "offset")] if shape.form == "page" else []
+            made["parameters"] = [*keys, self.common["api_version"], *pages, *map(dict, shape.query)]
             made["responses"][status].get("content", {}).update({media: {"schema": {"type": "string"}} for media in shape.also})
             if shape.takes is not None and method != "get":
                 made["requestBody"] = _body(self.shown(shape.takes, "Request"))
@@ -239,9 +254,14 @@ class _Writer:
         name = endpoint.schema_name
         words = {"plural": endpoint.plural, "title": endpoint.title}
         gives = operation.gives(name) if operation.gives else None
-        made = _operation(endpoint.path, operation.name, operation.summary.format(**words), gives, operation.status, operation.errors)
+        if gives is not None and operation.name == "retrieve":
+            gives = self._full_or_brief(endpoint, gives)
+        summary = operation.summary.format(**words)
+        made = _operation(endpoint.path, operation.method, operation.name, summary, gives, operation.status)
         made["tags"] = [_tag(endpoint.app.path)]
-        made["parameters"] = [*accepted, _ref("api_version", "parameters")]
+        made["parameters"] = [*accepted, self.common["api_version"]]
+        if operation.name == "list" and endpoint.renditions:
+            made["responses"][operation.status]["content"]["*/*"] = {"schema": {}}  # each has a media type of its own
         if operation.takes is not None:
             made["requestBody"] = _body(operation.takes(name), _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None)
         if endpoint.resource.basic:
@@ -253,26 +273,41 @@ class _Writer:
         shown = [field for field in every if not field.write_only]
         nested = [field for field in endpoint.brief if field.nested != "absent"]
         always = [field.name for field in nested if field.name in endpoint.fields]  # brief and exclude leave out the others
-        read = object_schema(endpoint, version, lambda field: field.schema(), shown, always)
+        absent = versions.absent(endpoint, version)
+        read = as_version(endpoint, version, object_schema(lambda field: field.schema(), shown, always, absent))
         self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
         if endpoint.resource.of is None:
-            self.schemas[f"Nested{name}"] = object_schema(endpoint, version, _nested, nested, [field.name for field in nested])
-        paged = versions.former_listing(endpoint, version) is None
-        self.schemas[f"Paginated{name}List"] = _page_of(_ref(name)) if paged else _list_of(_STRUCTURED)
+            self.schemas[f"Nested{name}"] = object_schema(_nested, nested, [field.name for field in nested])
+        if self._is_brief_apart(endpoint):
+            self.schemas[f"Brief{name}"] = object_schema(_brief, endpoint.brief, [field.name for field in endpoint.brief])
+        listed = _ref(name) if versions.former_listing(endpoint, version) is None else _STRUCTURED
+        self.schemas[f"Paginated{name}List"] = _page_of(self._full_or_brief(endpoint, listed))
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
         needed = [field.name for field in taken if field.required]
         identity = {"type": "object", "properties": {"id": dict(endpoint.fields["id"].openapi)}, "required": ["id"]}
         self.schemas[f"{name}Identity"] = identity
+        absent = versions.coming(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
-            self.schemas[f"{prefix}{name}Request"] = object_schema(endpoint, version, lambda field: field.written_schema(), taken, required)
+            written = object_schema(lambda field: field.written_schema(), taken, required, absent)
+            self.schemas[f"{prefix}{name}Request"] = as_version(endpoint, version, written)
             self.schemas[f"{prefix}Bulk{name}Request"] = {"allOf": [_ref(f"{name}Identity"), _ref(f"{prefix}{name}Request")]}
             if endpoint.uploads:
-                self.schemas[f"{prefix}{name}Form"] = object_schema(endpoint, version, lambda field: field.form_schema(), taken, required)
+                form = object_schema(lambda field: field.form_schema(), taken, required, absent)
+                self.schemas[f"{prefix}{name}Form"] = as_version(endpoint, version, form)
+
+    def _full_or_brief(self, endpoint: Endpoint, full: Schema) -> Schema:
+        """The schema of an object in an answer that has the parameter ``brief``."""
+        return {"anyOf": [full, _ref(f"Brief{endpoint.schema_name}")]} if self._is_brief_apart(endpoint) else full
+
+    def _is_brief_apart(self, endpoint: Endpoint) -> bool:
+        """True where the brief form has members that the schema of the full form does not allow."""
+        fields, absent = endpoint.fields, versions.absent(endpoint, self.version)
+        return any(f.name not in fields.keys() - absent or f.brief_schema() != fields[f.name].schema() for f in endpoint.brief)
 
     def _key(self, endpoint: Endpoint) -> Schema:
-        return _ref("id" if endpoint.key_type is not int else "number", "parameters")
+        return self.common["id" if endpoint.key_type is not int else "number"]
 
     def _shape_parameters(self, endpoint: Endpoint) -> list[Schema]:
         absent = versions.absent(endpoint, self.version)
@@ -281,27 +316,23 @@ class _Writer:
             ("include", endpoint.opt_in - absent, "Adds fields that are shown to those who ask for them."),
         )
         named = [parameters.query(name, _list_of({"type": "string", "enum": sorted(those)}), words) for name, those, words in sets if those]
-        return [_ref("brief", "parameters"), *named]
+        return [self.common["brief"], *named]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
         absent = versions.coming(endpoint, self.version)
         offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
-        found = [self._shared(made) for item in offered for made in parameters.of_filter(endpoint, item)]
+        found = [made for item in offered for made in parameters.of_filter(endpoint, item)]
         forms = [parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.renditions.items())]
-        found += map(self._shared, forms)
-        return [*found, _ref("limit", "parameters"), _ref("offset", "parameters"), *self._shape_parameters(endpoint)]
-
-    def _shared(self, parameter: dict[str, Any]) -> dict[str, Any]:
-        """A reference where another resource has the very same parameter: thousands are alike."""
-        name = parameter["name"]
-        if "enum" in str(parameter["schema"]) or name in self.common:
-            return parameter
-        return _ref(name, "parameters") if self.parameters.setdefault(name, parameter) == parameter else parameter
+        return [*found, *forms, self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
 
 
 def _in_path(name: str) -> list[Schema]:
     """The parameters that the name of an action holds."""
     return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
+
+
+def _brief(field: kinds.Field) -> Schema:
+    return field.brief_schema()
 
 
 def _nested(field: kinds.Field) -> Schema:
@@ -323,11 +354,24 @@ def operation_id(path: str, name: str) -> str:
     return f"{re.sub(r'[/-]', '_', re.sub(r'[{}]', '', words))}_{name}"
 
 
-def _operation(path: str, name: str, summary: str, gives: Schema | None, status: str, errors: Iterable[type[Exception]]) -> dict[str, Any]:
+def _operation(
+    path: str,
+    method: str,
+    name: str,
+    summary: str,
+    gives: Schema | None,
+    status: str,
+    errors: Iterable[type[Refused]] = (),
+) -> dict[str, Any]:
+    """An operation with its answers: success, the errors of every read or write, ``errors`` of its own, and any other."""
     answered: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
     if gives is not None:
         answered["content"] = {versions.JSON: {"schema": gives}}
-    responses = {status: answered} | {_status(error): _ref(error.__name__, "responses") for error in errors}
+    usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
+    responses = {status: answered}
+    for error in (*usual, *errors):
+        responses[str(error.status)] = _ref(error.__name__, "responses")
+    responses["default"] = _ref("Refused", "responses")
     return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
 
 
@@ -341,16 +385,12 @@ _ERROR_SCHEMAS: Mapping[str, Schema] = {
     "FieldErrors": {"type": "object", "description": "Messages by field; `non_field_errors` are about the whole.", "additionalProperties": {}},
 }
 _FAULTS: Schema = {"anyOf": [_ref("FieldErrors"), _list_of(_ref("FieldErrors")), _ref("Error")]}
-_ERRORS: Mapping[type[Any], Schema] = {Invalid: _FAULTS, Denied: _ref("Error"), NotFound: _ref("Error"), Conflict: _ref("Error")}
-
-
-def _status(error: type[Any]) -> str:
-    return str(error.status)
-
-
 _RESPONSES = {
-    error.__name__: {"description": _summary(error).partition(": ")[2].capitalize(), "content": {versions.JSON: {"schema": schema}}}
-    for error, schema in _ERRORS.items()
+    error.__name__: {
+        "description": _summary(error).partition(": ")[2].capitalize() or "Any other error.",
+        "content": {versions.JSON: {"schema": _FAULTS if error is Invalid else _ref("Error")}},
+    }
+    for error in (Refused, Invalid, Denied, NotFound, Conflict, Gone)
 }
 _SECURITY = {
     "tokenAuth": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "The word `Token`, a space, and the token's key."},

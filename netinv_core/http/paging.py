@@ -11,7 +11,6 @@ from netinv_core.errors import Invalid
 from netinv_core.http.answers import Query
 from netinv_core.read.pages import Window
 
-
 LARGEST = 2**63 - 1  # the largest LIMIT and OFFSET that every database takes
 
 

@@ -54,6 +54,7 @@ def app_root(app: App) -> Callable[[Request], Response]:
 
     @root(app.title, f"{app.title} API root view")
     def view(context: Opened, request: Request) -> Any:
+        """The resources of the application, by name."""
         names = [*[resource.name for resource in app.resources], *app.pages]
         return {name: f"{context.base}{app.path}{name}/" for name in sorted(names)}
 

@@ -16,7 +16,7 @@ from pyramid.response import Response
 
 from netinv_core.app import App
 from netinv_core.auth import permits
-from netinv_core.errors import Invalid, NotAllowed, NotFound
+from netinv_core.errors import Invalid, NotAllowed, NotFound, Refused
 from netinv_core.fields import Count
 from netinv_core.http import describe, html, paging, renditions, versions
 from netinv_core.http.answers import body_of, json_response
@@ -140,13 +140,16 @@ def list_page(
     Fields that are ``omitted`` are shown to those who ask for them.
     """
     shape, without = shape_of(context, endpoint, omitted)
-    if (listing := versions.former_listing(endpoint, context.version)) is not None:
-        return answer(context, request, listing(context, endpoint))
     part = paging.window(context.query, context.registry.settings)
-    found = pages.listing(context, endpoint, parameters, part, shape, without, within)
-    following, previous = paging.links(f"{context.base}{request.path}", context.query, part, found.count)
-    results = as_version(context, endpoint, found.results) if shape == "full" else found.results
-    return answer(context, request, {"count": found.count, "next": following, "previous": previous, "results": results})
+    count, keys = pages.ids(context, endpoint, parameters, part, within=within)
+    former = versions.former_listing(endpoint, context.version) if shape == "full" else None
+    if former is not None:
+        results = former(context, endpoint, keys)
+    else:
+        results = endpoint.plan(shape, without).represent(context, keys)
+        results = as_version(context, endpoint, results) if shape == "full" else results
+    following, previous = paging.links(f"{context.base}{request.path}", context.query, part, count)
+    return answer(context, request, {"count": count, "next": following, "previous": previous, "results": results})
 
 
 def post(request: Request) -> Response:
@@ -270,6 +273,8 @@ class Shape:
     status: int | None = None
     query: Sequence[Mapping[str, Any]] = ()
     also: Sequence[str] = ()
+    errors: Sequence[type[Refused]] = ()
+    nothing: str = ""
 
 
 def shaped(
@@ -280,16 +285,19 @@ def shaped(
     status: int | None = None,
     query: Sequence[Mapping[str, Any]] = (),
     also: Sequence[str] = (),
+    errors: Sequence[type[Refused]] = (),
+    nothing: str = "",
 ) -> Callable[[View], View]:
     """Says of a view what the documentation shows: the label of a resource, or an OpenAPI schema.
 
-    ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``; ``takes`` is the body, when there is one;
+    ``form`` is ``one`` object, a ``list`` or a ``page`` of what it ``shows``, or ``some``: one, or a list of them; ``takes`` is the body, when there is one;
     ``status`` that of success, when it is not the method's usual one (201 for POST, 204 for DELETE); ``query`` its parameters, as
-    :func:`netinv_core.http.parameters.query` makes them; ``also`` names media types of the answer beside JSON.
+    :func:`netinv_core.http.parameters.query` makes them; ``also`` names media types of the answer beside JSON; ``errors`` are
+    its answers beside those that every read or write may give, ``nothing`` says when it answers 204 instead.
     """
 
     def mark(view: View) -> View:
-        view.shape = Shape(shows, form, takes, status, query, also)  # type: ignore[attr-defined]
+        view.shape = Shape(shows, form, takes, status, query, also, errors, nothing)  # type: ignore[attr-defined]
         return view
 
     return mark

@@ -110,7 +110,7 @@ def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
 
 
 def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
-    """What ``version`` answers to a GET of the list in place of a page; ``None`` for a page."""
+    """The function that gives the objects of a page as ``version`` lists them; ``None`` where a list shows them as details do."""
     found = (change.listing for change in endpoint.resource.versions if older(version, change.since))
     return next((listing for listing in found if listing is not None), None)
 
@@ -130,8 +130,10 @@ def upgrade(endpoint: Endpoint, version: str, body: Any, *, new: bool) -> Any:
     if not isinstance(body, dict):
         return body
     for change in endpoint.resource.versions:
-        unknown = _unknown(change, version)
-        body = {name: value for name, value in body.items() if name not in unknown}
-        if older(version, change.since):
-            body = change.upgrade(body) if new else body
+        before = older(version, change.since)
+        # what older versions alone show can be given to a new object in every version: it would be lost to them otherwise
+        ignored = change.absent if before else () if new else change.former
+        body = {name: value for name, value in body.items() if name not in ignored}
+        if before and new:
+            body = change.upgrade(body)
     return body
