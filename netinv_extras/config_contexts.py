@@ -29,7 +29,7 @@ from netinv_core.model import (
 )
 from netinv_core.resource import Resource, object_of
 from netinv_core.write.draft import Draft
-from netinv_extras.content_types import content_type_pair, type_label
+from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema, may_own, schema_words
 
 TAKEN = "A ConfigContext with this name already exists."
@@ -92,4 +92,5 @@ def data_is_an_object(context: Context, drafts: Sequence[Draft]) -> None:
             draft.reject("data", NOT_AN_OBJECT)
 
 
+config_contexts.rule(generic_reference("owner_content_type", "owner_object_id"))
 config_contexts.rule(data_fits_its_schema("data", "schema"))

@@ -13,12 +13,13 @@ from netinv_core import fields as kinds
 from netinv_core.auth import permits
 from netinv_core.content_types import ContentTypeRow, register
 from netinv_core.context import Context
+from netinv_core.errors import Denied
 from netinv_core.model import Organizational, known
-from netinv_core.read import filters
+from netinv_core.read import filters, pages
 from netinv_core.read.lookups import negated
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec
-from netinv_core.write.draft import Draft
+from netinv_core.resource import Resource, Rule, Spec
+from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.references import NO_SUCH_ID
 
 # Every model of the API, by label, with its name: tags, statuses and permissions may speak of models whose package is
@@ -177,6 +178,41 @@ def named_objects(context: Context, drafts: Sequence[Draft], type_: str, key: st
             else:
                 draft.reject(key, NO_SUCH_ID.format(draft[key]))
     return found
+
+
+def generic_reference(type_: str, key: str) -> Rule:
+    """The rule that a pair of columns, a content type and an id, names an object that exists and that the user may view.
+
+    Costs one statement for each content type named, and none where the pair is not changed.
+    """
+
+    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+        named: dict[str, list[Draft]] = {}
+        for draft in drafts:
+            if (draft[type_] is None) != (draft[key] is None):
+                draft.reject(ALL, f"{type_} and {key} must either both be null or both be non-null")
+            elif draft[key] is not None and draft.changed(type_, key):
+                named.setdefault(draft[type_], []).append(draft)
+        for label, group in sorted(named.items()):
+            known = _viewable(context, label, {draft[key] for draft in group})
+            for draft in group:
+                if draft[key] not in known:
+                    draft.reject(key, NO_SUCH_ID.format(draft[key]))
+
+    return rule
+
+
+def _viewable(context: Context, label: str, keys: set[Any]) -> set[Any]:
+    """Those of the objects of a content type that exist and may be viewed, locked until the transaction ends."""
+    endpoint = context.registry.get(label)
+    if endpoint is None:
+        return set()
+    pending = keys & context.made.get(endpoint.table, {}).keys()
+    missing = keys - pending
+    try:
+        return pending | pages.rows(context, endpoint, list(missing), "view", locked=True).keys() if missing else pending
+    except Denied:
+        return pending
 
 
 def content_type_choice(attribute: str, allowed: Callable[[Endpoint], bool]) -> filters.Filter:

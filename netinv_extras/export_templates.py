@@ -12,7 +12,7 @@ from netinv_core.model import Description, Organizational, column, required_text
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, Spec, object_of
 from netinv_extras import templates
-from netinv_extras.content_types import content_type_choice, content_type_parameter, has_pages, name_of, type_label
+from netinv_extras.content_types import content_type_choice, content_type_parameter, generic_reference, has_pages, name_of, type_label
 from netinv_extras.schemas import may_own, schema_words
 
 TAKEN = "An ExportTemplate with this name and content type already exists."
@@ -66,3 +66,4 @@ export_templates = Resource(
 )
 
 export_templates.rule(templates.rule("template_code"))
+export_templates.rule(generic_reference("owner_content_type", "owner_object_id"))

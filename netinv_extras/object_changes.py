@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from netinv_core import fields as kinds
 from netinv_core.changes import ACTIONS, ObjectChange

@@ -15,7 +15,7 @@ from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource, Rule, object_of
 from netinv_core.write.draft import Draft
 from netinv_extras import json_schemas
-from netinv_extras.content_types import content_type_pair, type_label
+from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 
 TAKEN = "A ConfigContextSchema with this name already exists."
 
@@ -62,6 +62,9 @@ config_context_schemas = Resource(
     filters=content_type_pair("owner_content_type"),
     example={"data_schema": {"type": "object", "properties": {"sample": {"type": "integer"}}}},
 )
+
+
+config_context_schemas.rule(generic_reference("owner_content_type", "owner_object_id"))
 
 
 @config_context_schemas.rule

@@ -18,11 +18,11 @@ from netinv_core.read.filters import Filter, key, number, special
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Resource, VersionChange, object_of, pointing_back
 from netinv_core.write.delete import Dependents
-from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
 from netinv_dcim.interfaces import Interface
 from netinv_dcim.virtual_chassis import VirtualChassis
-from netinv_extras.content_types import type_label
+from netinv_extras.content_types import generic_reference, type_label
 from netinv_extras.statuses import Status, status
 from netinv_ipam import networks
 from netinv_ipam.uniqueness import unique_within
@@ -141,6 +141,7 @@ ip_addresses = Resource(
         *present_filters(),
         networks.search("address", _found, "dns_name", "description"),
         networks.family_filter(),
+        *networks.edge_filters(),
         networks.lookups("host", "address"),
         networks.relating("parent", networks.inside),
         special("address", lambda context, table, values: lookups.any_of([networks.exact(table, value) for value in values])),
@@ -223,14 +224,7 @@ def lower_dns_names(context: Context, drafts: Sequence[Draft]) -> None:
 
 ip_addresses.rule(networks.refusing_everything("address", "IP address"))
 ip_addresses.rule(unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES))
-
-
-@ip_addresses.rule
-def type_and_id_go_together(context: Context, drafts: Sequence[Draft]) -> None:
-    """An assignment has both halves or none."""
-    for draft in drafts:
-        if (draft["assigned_object_type"] is None) != (draft["assigned_object_id"] is None):
-            draft.reject(ALL, "assigned_object_type and assigned_object_id must either both be null or both be non-null")
+ip_addresses.rule(generic_reference("assigned_object_type", "assigned_object_id"))
 
 
 @ip_addresses.rule

@@ -65,6 +65,7 @@ aggregates = Resource(
         *tenant_filters(),
         networks.search("prefix", networks.containing, "description"),
         networks.family_filter(),
+        *networks.edge_filters(),
         networks.network_filter(),
         networks.lookups("network", "prefix"),
         value("date_added", lookup_names=lookups.NUMBER),

@@ -17,7 +17,7 @@ from pyramid.response import Response
 
 from netinv_core.auth import permits
 from netinv_core.database import lock_rows
-from netinv_core.errors import Invalid, NotFound
+from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.http import paging, services
 from netinv_core.http.answers import body_of
 from netinv_core.http.opening import Opened
@@ -260,8 +260,17 @@ def _made(context: Opened, request: Request, endpoint: Endpoint, body: Any, bodi
     return services.answer(context, request, made[0] if single else made, 201)
 
 
-def _exhausted() -> Response:
-    return Response(status=204, content_type=None)
+def _exhausted(request: Request, reason: str) -> Response:
+    """204 with the reason in the header ``API-Detail``; 409 with it in the body for ``Prefer: handling=strict`` (RFC 7240).
+
+    :raises Conflict: for those who prefer it
+    """
+    preferences = {item.strip().lower().replace(" ", "") for item in request.headers.get("Prefer", "").split(",")}
+    if "handling=strict" in preferences:
+        raise Conflict(reason, {"Preference-Applied": "handling=strict"})
+    response = Response(status=204, content_type=None)
+    response.headers["API-Detail"] = reason
+    return response
 
 
 def list_addresses(request: Request) -> Response:
@@ -279,7 +288,7 @@ def give_addresses(request: Request) -> Response:
     wanted = _requested(body)
     found = list(itertools.islice(free_addresses(context, row), len(wanted)))
     if len(found) < len(wanted):
-        return _exhausted()
+        return _exhausted(request, f"{row['prefix']} has {len(found)} free addresses, and {len(wanted)} are asked for.")
     bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(wanted, found, strict=True)]
     return _made(context, request, endpoint, body, bodies)
 
@@ -302,7 +311,8 @@ def give_prefixes(request: Request) -> Response:
         raise Invalid(errors)
     found = cut(free_blocks(context, row), [item["prefix_length"] for item in wanted], version)
     if found is None:
-        return _exhausted()
+        lengths = ", ".join(f"/{item['prefix_length']}" for item in wanted)
+        return _exhausted(request, f"{row['prefix']} has no room for {lengths}.")
     bodies = [{**item, "prefix": _written(block, version), "vrf": row["vrf_id"]} for item, block in zip(wanted, found, strict=True)]
     return _made(context, request, endpoint, body, bodies)
 
@@ -325,8 +335,9 @@ def _shape(name: str) -> dict[str, Any]:
 
 services.shaped(_shape("address"), form="list")(list_addresses)
 services.shaped(_shape("prefix"), form="list")(list_prefixes)
-services.shaped("ipam.ipaddress", form="one")(give_addresses)
-services.shaped("ipam.prefix", form="one")(give_prefixes)
+_NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
+services.shaped("ipam.ipaddress", form="some", nothing=_NO_ROOM)(give_addresses)
+services.shaped("ipam.prefix", form="some", nothing=_NO_ROOM)(give_prefixes)
 
 
 def includeme(config: Any) -> None:

@@ -18,7 +18,7 @@ from netinv_core import fields as kinds
 from netinv_core.columns import Chars, Packed
 from netinv_core.context import Context
 from netinv_core.model import Choices, column, known
-from netinv_core.read.filters import Filter, special
+from netinv_core.read.filters import Filter, number, special
 from netinv_core.read.lookups import LOOKUPS, any_of
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec, computed, computed_choice
@@ -273,7 +273,30 @@ def relating(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]
 
 def family_filter() -> Filter:
     """The parameter for the IP version."""
-    return special("family", lambda context, table, values: _of_family(table, values[-1]), multiple=False, kind="number")
+
+    def apply(context: Context, table: Any, values: list[str]) -> Condition:
+        return _of_family(table, values[-1])
+
+    return special("family", apply, multiple=False, kind="number", negatable=True)
+
+
+def edge_filters() -> list[Filter]:
+    """The parameters for the last address of the network, and for the prefix length."""
+
+    def ends_at(context: Context, table: Any, values: list[str]) -> Condition:
+        return table.c.broadcast.in_([packed(found.value, found.version) for found in map(_address, values)])
+
+    return [special("broadcast", ends_at, negatable=True), number("prefix_length")]
+
+
+def _address(text: str) -> netaddr.IPNetwork:
+    """An address written alone.
+
+    :raises ValueError: for anything else
+    """
+    if "/" in text:
+        raise ValueError("Enter a valid IP address, without a prefix length.")
+    return parse(text)
 
 
 def network_filter() -> Filter:

@@ -70,6 +70,7 @@ prefixes = Resource(
         *present_filters(),
         networks.search("prefix", networks.containing, "description"),
         networks.family_filter(),
+        *networks.edge_filters(),
         networks.network_filter(),
         networks.lookups("network", "prefix"),
         networks.relating("within", lambda table, network: networks.within(table, network.cidr, equal=False)),

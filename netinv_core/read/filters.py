@@ -97,8 +97,8 @@ def number(name: str, path: str | None = None, **options: Any) -> Filter:
 
 
 def moment(name: str, path: str | None = None) -> Filter:
-    """Compares a date or an instant, one value, from and until."""
-    return value(name, path, lookup_names=("gte", "lte"), multiple=False)
+    """Compares a date or an instant, one value: the same, not, from and until."""
+    return value(name, path, lookup_names=("n", "gte", "lte"), multiple=False)
 
 
 def flag(name: str, path: str | None = None) -> Filter:
@@ -107,9 +107,10 @@ def flag(name: str, path: str | None = None) -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         wanted = lookups.convert_flag(values[-1])
-        return _compare(context, endpoint, table, steps, lambda column: column == wanted)
+        found = _compare(context, endpoint, table, steps, lambda column: column == wanted)
+        return lookups.negated(found) if suffix == "n" else found
 
-    return Filter(name, apply, (), False, "boolean")
+    return Filter(name, apply, ("n",), False, "boolean")
 
 
 def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bool = True) -> Filter:
@@ -133,9 +134,9 @@ def has(name: str, path: str) -> Filter:
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         found = paths.exists(endpoint, table, steps, permits.visible_for(context))
-        return found if lookups.convert_flag(values[-1]) else lookups.negated(found)
+        return found if lookups.convert_flag(values[-1]) is (suffix != "n") else lookups.negated(found)
 
-    return Filter(name, apply, (), False, "boolean")
+    return Filter(name, apply, ("n",), False, "boolean")
 
 
 def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
@@ -238,13 +239,19 @@ def special(
     kind: str = "string",
     suffixes: Sequence[str] = (),
     help: str = "",
+    negatable: bool = False,
 ) -> Filter:
-    """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup."""
+    """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup.
+
+    A boolean, or what is ``negatable``, has the lookup ``n``: the objects for which the condition does not hold.
+    """
+    negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        return function(context, table, values, suffix) if suffixes else function(context, table, values)
+        found = function(context, table, values, suffix) if suffixes else function(context, table, values)
+        return lookups.negated(found) if negatable and suffix == "n" else found
 
-    return Filter(name, apply, tuple(suffixes), multiple, kind, help)
+    return Filter(name, apply, ("n",) if negatable else tuple(suffixes), multiple, kind, help)
 
 
 def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
