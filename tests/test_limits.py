@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import resource
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -125,6 +127,19 @@ def test_values_nest_no_deeper_than_can_be_followed(api: Api, configured: Any) -
 
 def test_a_list_of_references_is_bounded(api: Api, unique: Any) -> None:
     assert api.post(TENANTS, {"name": unique(), "tags": [1] * 10_001}, status=400) == {"tags": ["The list has 10001 items; at most 10000 are taken."]}
+
+
+LONG = 2_000_000
+TEXTS = [("/api/users/users/", "email", "a@" + "a." * LONG), ("/api/dcim/sites/", "contact_email", "a@" + "a." * LONG)]
+TEXTS += [("/api/dcim/sites/", "slug", "a-" * LONG), ("/api/extras/webhooks/", "payload_url", "http://" + "a." * LONG)]
+TEXTS += [("/api/ipam/prefixes/", "prefix", "1." * LONG), ("/api/dcim/interfaces/", "mac_address", "a:" * LONG)]
+
+
+@pytest.mark.parametrize(("path", "field", "text"), TEXTS, ids=[f"{path}{field}" for path, field, _ in TEXTS])
+def test_a_long_text_is_refused_without_the_memory_to_match_it(api: Api, path: str, field: str, text: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert field in api.post(path, {field: text}, status=400)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000 * (1 if sys.platform == "linux" else 1024)
 
 
 # -- answers

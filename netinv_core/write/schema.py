@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import functools
 import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import colander
@@ -26,6 +28,7 @@ _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\
 _URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
 
 
+MAX_MATCHED = 10_000  # characters of a text that is compared with a pattern
 DEEPEST = 29  # MariaDB takes documents of 31 levels, and the change log puts what is sent into one
 NO_NULL = "Null characters are not allowed."
 TOO_DEEP = f"Values are nested in no more than {DEEPEST} levels."
@@ -242,9 +245,9 @@ def _bounds(known: Column, least: int | None = None, most: int | None = None) ->
 def _text_rules(known: Column, length: int | None) -> list[Any]:
     found: list[Any] = []
     if known.kind == "email":
-        found.append(colander.Email(msg="Enter a valid email address."))
+        found.append(_unless_long(colander.Email, "Enter a valid email address."))
     if known.pattern is not None:
-        found.append(colander.Regex(known.pattern, msg=known.pattern_error))
+        found.append(_unless_long(functools.partial(colander.Regex, known.pattern), known.pattern_error))
     if length is not None or known.min_length is not None:
         found.append(
             colander.Length(
@@ -255,8 +258,20 @@ def _text_rules(known: Column, length: int | None) -> list[Any]:
             )
         )
     if known.kind == "url":
-        found.append(colander.Regex(_URL, msg="Enter a valid URL."))
+        found.append(_unless_long(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
     return found
+
+
+def _unless_long(validator: Callable[..., Any], message: str | None) -> Any:
+    """A validator that refuses a very long text without matching it: ``re`` takes a hundred bytes of memory for each repetition."""
+    check = validator(msg=message)
+
+    def bounded(node: colander.SchemaNode, value: Any) -> None:
+        if len(value) > MAX_MATCHED:
+            raise colander.Invalid(node, message)
+        check(node, value)
+
+    return bounded
 
 
 def node(name: str, python_type: type, known: Column, *, length: int | None, digits: tuple[int, int] | None) -> Any:
