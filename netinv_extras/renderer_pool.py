@@ -41,7 +41,7 @@ class Silent(Exception):
 
 
 class Busy(Exception):
-    """All processes were in use until the time was over."""
+    """All processes were in use until the time was over, or this process ends."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Pool:
         with self._changed:
             while True:
                 if self._closed:
-                    raise SystemExit  # ends the thread: what it was at is not done, nor has it failed
+                    raise Busy
                 while self._idle:
                     process = self._idle.pop()
                     if process.alive:

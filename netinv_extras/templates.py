@@ -166,7 +166,7 @@ class _Session:
                 with renderer_pool.pool(self._limits.pool).borrow(self._end) as process:
                     self._converse(process, pending)
             except renderer_pool.Busy:
-                self._fail(pending, "all renderers are busy", NoRenderer)
+                self._fail(pending, "no renderer is free", NoRenderer)
             except renderer_pool.Gone as error:
                 self._without_process(pending, str(error))
         return [self._results[number] for number in range(len(self._renderings))]

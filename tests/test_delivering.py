@@ -24,6 +24,7 @@ from netinv_extras.delivering import GONE, LOST, MOST_LOST, Deliverer, deliver_n
 from netinv_extras.outbox import Outbox, Outcome
 from netinv_extras.webhooks import Webhook
 from tests.conftest import queue_in
+from tests.processes import processor_seconds
 from tests.receivers import Received, Receiver, say
 
 GROUPS = "/api/tenancy/tenant-groups/"
@@ -235,6 +236,26 @@ def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Call
             deliver(service)
     renderer_pool.pool(limits).close()
     assert states(service, webhook) == ["succeeded"]
+
+
+def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(service: Service, hook: Callable[..., str]) -> None:
+    limits = renderer_pool.Limits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096)
+    twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
+    pool = renderer_pool.pool(limits)
+    settings = {"template_processes": limits.processes, "template_memory": limits.memory, "template_timeout": 600.0, "template_total_timeout": 600.0}
+    with service.configured(**settings):
+        webhook = hook("http://127.0.0.1:1/", body_template=twins)
+        group(service)
+        worker = Deliverer(service.engine, service.registry)
+        worker.look()
+        deadline = time.monotonic() + 60
+        while not any(processor_seconds(process.pid) > 1 for process in pool.processes()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        worker.stop(0.1)
+        assert not worker.wait(0)
+        pool.close()
+        assert worker.wait(60)
+    assert [(row.state, row.attempts, row.claimed_by) for row in deliveries(service, webhook)] == [("queued", 0, None)]
 
 
 def test_without_its_change_record_a_delivery_has_failed_for_good(service: Service, hook: Callable[..., str]) -> None:

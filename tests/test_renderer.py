@@ -21,6 +21,7 @@ from netinv_extras import renderer_pool, settings, templates
 from netinv_extras.renderer import frames
 from netinv_extras.renderer.values import ObjectRef
 from netinv_extras.templates import Limits, Rendering, Unrendered
+from tests.processes import processor_seconds, runs
 
 LIMITS = Limits.of({name: default for name, (_, default) in settings.known.items()})
 TWINS = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"
@@ -234,7 +235,7 @@ def test_others_wait_for_a_process_and_not_for_ever(pool: renderer_pool.Limits) 
     thread = threading.Thread(target=lambda: results.extend(made("{{ obj.name }}", variables=OBJ, loader=Column(hold), pool=pool, seconds=60.0, total=60.0)))
     thread.start()
     assert inside.wait(60)
-    assert reason("x", pool=pool, total=0.05) == "all renderers are busy"
+    assert reason("x", pool=pool, total=0.05) == "no renderer is free"
     leave.set()
     assert made("x", pool=pool, total=60.0) == ["x"]
     thread.join()
@@ -290,23 +291,6 @@ def test_renderers_end_with_the_process_that_started_them_however_it_ends() -> N
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not runs(pid)
-
-
-def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used; none once it is gone."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def runs(pid: int) -> bool:
-    """Whether a process is there that has not ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # -- frames
