@@ -184,50 +184,41 @@ def _open(request: Request, of: str) -> tuple[Opened, Endpoint, Row]:
     if request.method == "POST":
         permits.check(context, child, "add")
     key = request.context.key
-    read = _locked if context.writing else _read
-    row = read(context, endpoint, key) if key is not None else None
+    rows = pages.rows(context, endpoint, [key], "view") if key is not None else {}
+    row = _locked(context, endpoint.table, rows[key]) if context.writing and key in rows else rows.get(key)
     if row is None:
         raise NotFound()
     return context, child, row
 
 
-def _read(context: Opened, endpoint: Endpoint, key: Any) -> Row | None:
-    return pages.rows(context, endpoint, [key], "view").get(key)
-
-
-def _locked(context: Opened, endpoint: Endpoint, key: Any) -> Row | None:
-    """The row of a prefix, locked until the transaction ends so that nobody else gives out what is free in it.
+def _locked(context: Opened, table: Any, row: Row) -> Row | None:
+    """A prefix's row, locked until the transaction ends so that nobody else gives out what is free in it; ``None`` when it has moved.
 
     Those who give out of the same space wait: of this prefix, of another one of the same network, of one that contains it or lies in
-    it. Two prefixes that lie beside each other in a third do not wait for each other: each is locked itself, and the third one for
-    both. All lock in one order, from the narrowest prefix to the widest.
+    it. Two prefixes that lie beside each other in a third do not wait for each other: each is locked itself, and the lock of the third
+    one is shared. All lock in one order, from the widest prefix to the narrowest, so that nobody meets in a deadlock.
     """
-    table, own = endpoint.table, endpoint.table.alias()
-    place = {name: sa.select(own.c[name]).where(own.c.id == key).scalar_subquery() for name in ("network", "prefix_length", "vrf_id")}
-    alike = sa.and_(table.c.network == place["network"], table.c.prefix_length == place["prefix_length"])
-    statement = _by_place(sa.select(table), table).where(alike, table.c.vrf_id.is_not_distinct_from(place["vrf_id"])).order_by(table.c.id)
-    allowed = permits.scope(context, endpoint, "view", table)
-    if allowed is not None:
-        statement = statement.where(sa.or_(table.c.id != key, allowed))
-    rows = {row["id"]: dict(row) for row in context.execute(lock_rows(statement)).mappings()}
-    if key in rows:
-        _share_wider(context, table, rows[key])
-    return rows.get(key)
+    network = netaddr.IPNetwork(row["prefix"])
+    if wider := [_at(table, parent) for parent in networks.parents(network, equal=False)]:
+        context.execute(_by_place(sa.select(table.c.id), table, row).where(any_of(wider)).with_for_update(read=True, key_share=True))
+    statement = _by_place(sa.select(table), table, row).where(_at(table, network))
+    rows = context.execute(lock_rows(statement)).mappings()
+    return {found["id"]: dict(found) for found in rows}.get(row["id"])
 
 
-def _share_wider(context: Opened, table: Any, row: Row) -> None:
-    """Locks what contains a prefix against those who give out of it, and not against those who lock it for another prefix in it."""
-    wider = networks.parents(netaddr.IPNetwork(row["prefix"]), equal=False)
-    places = any_of([sa.and_(table.c.network == networks.first(network), table.c.prefix_length == network.prefixlen) for network in wider])
-    statement = _by_place(sa.select(table.c.id), table).where(places, table.c.vrf_id.is_not_distinct_from(row["vrf_id"]))
-    context.execute(statement.order_by(table.c.prefix_length.desc(), table.c.id).with_for_update(read=True, key_share=True))
+def _at(table: Any, network: netaddr.IPNetwork) -> Any:
+    return sa.and_(table.c.network == networks.first(network), table.c.prefix_length == network.prefixlen)
 
 
-def _by_place(statement: Any, table: Any) -> Any:
-    """The statement with an index by which MariaDB and MySQL find nothing but what it asks for: they wait for every row they look at."""
+def _by_place(statement: Any, table: Any, row: Row) -> Any:
+    """The statement for prefixes of the same VRF, in the order in which prefixes are locked.
+
+    MariaDB and MySQL lock what they look at, as they look at it: by this index that is what is asked for, in this order.
+    """
     for dialect in ("mysql", "mariadb"):
         statement = statement.with_hint(table, "FORCE INDEX (ix_ipam_prefix_place)", dialect)
-    return statement
+    ordered = statement.order_by(table.c.network, table.c.prefix_length, table.c.id)
+    return ordered.where(table.c.vrf_id.is_not_distinct_from(row["vrf_id"]))
 
 
 def _listed(context: Opened, row: Row, name: str, found: Iterator[str]) -> list[Row]:
