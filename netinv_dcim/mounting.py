@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -52,16 +52,39 @@ class Mounted:
 
 def mounted(context: Context, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUID, Mounted]:
     """The devices that have a position in these racks, from the bottom, by their own id; one statement."""
-    wanted = [key for key in set(keys) if key is not None]
-    device, kind = Device.__table__, DeviceType.__table__
-    statement = (
-        sa.select(device.c.id, device.c.rack_id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth)
-        .join(kind, kind.c.id == device.c.device_type_id)
-        .where(among(context.registry.dialect, device.c.rack_id), device.c.position.is_not(None))
-        .order_by(device.c.rack_id, device.c.position, device.c.id)
+    return mounted_and_types(context, keys, ())[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Measures:
+    """What a device type takes of a rack."""
+
+    id: uuid.UUID
+    model: str
+    u_height: int
+    is_full_depth: bool
+
+
+def mounted_and_types(
+    context: Context, racks: Iterable[uuid.UUID | None], types: Iterable[uuid.UUID]
+) -> tuple[dict[uuid.UUID, Mounted], dict[uuid.UUID, Measures]]:
+    """The devices that have a position in racks, as :func:`mounted` gives them, and device types as they are now; one statement."""
+    wanted = [key for key in set(racks) if key is not None]
+    if not wanted:
+        return {}, {}
+    rows, kinds = context.registry.union("units of racks", lambda: _places_and_types(context.registry.dialect)).rows(
+        context, {"racks": wanted, "types": list(set(types))}
     )
-    rows = context.execute(statement, {"keys": wanted}) if wanted else ()
-    return {row[0]: Mounted(*row) for row in rows}
+    rows.sort(key=lambda row: (row[1], row[2], row[0]))
+    return {row[0]: Mounted(*row) for row in rows}, {row[0]: Measures(*row) for row in kinds}
+
+
+def _places_and_types(dialect: str) -> Iterator[Any]:
+    device, kind = Device.__table__, DeviceType.__table__
+    columns = [device.c.id, device.c.rack_id, device.c.position, device.c.face, kind.c.u_height, kind.c.is_full_depth]
+    placed = sa.and_(among(dialect, device.c.rack_id, "racks"), device.c.position.is_not(None))
+    yield columns, device.join(kind, kind.c.id == device.c.device_type_id), placed
+    yield [kind.c.id, kind.c.model, kind.c.u_height, kind.c.is_full_depth], kind, among(dialect, kind.c.id, "types")
 
 
 def fits(device: Mounted, height: int, others: Iterable[Mounted]) -> bool:
@@ -102,8 +125,7 @@ def mounted_devices_do_not_overlap(context: Context, drafts: Sequence[Draft]) ->
     if not moved:
         return
     heights = {key: rack.u_height for key, rack in pages.rows_of(context, Rack, [draft["rack_id"] for draft in moved], locked=True).items()}
-    types = _types_now(context, [draft["device_type_id"] for draft in moved])
-    taken = mounted(context, heights)
+    taken, types = mounted_and_types(context, heights, [draft["device_type_id"] for draft in moved])
     for draft in drafts:
         taken.pop(draft.id, None)
     for draft in moved:
@@ -113,13 +135,6 @@ def mounted_devices_do_not_overlap(context: Context, drafts: Sequence[Draft]) ->
             message = f"U{here.position} is already occupied or does not have sufficient space to accommodate this device type"
             draft.reject("position", f"{message}: {kind.model} ({kind.u_height}U)")
         taken[draft.id] = here
-
-
-def _types_now(context: Context, keys: Iterable[Any]) -> dict[Any, Any]:
-    """Device types as they are now that their racks are locked: see :func:`mounted_devices_fit_when_their_type_changes`."""
-    kind = DeviceType.__table__
-    columns = kind.c.id, kind.c.model, kind.c.u_height, kind.c.is_full_depth
-    return {row.id: row for row in context.execute(sa.select(*columns).where(kind.c.id.in_(set(keys))))}
 
 
 @racks.rule
