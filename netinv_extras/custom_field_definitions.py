@@ -7,7 +7,7 @@ The values stand in each object's own row (``custom_field_data``, by slug); what
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -215,6 +215,18 @@ def definitions_of(context: Context, label: str) -> Definitions:
     found = context.configured(_CACHED, _load)
     defined: Definitions = found.get(label, {})
     return defined
+
+
+def lock_choices(context: Context, slugs: Collection[str], values: Collection[str]) -> dict[str, set[str]]:
+    """Locks choices of fields until the transaction ends against those who change or delete them; those that there are, by the field's slug."""
+    field, choice = table_of(CustomField), table_of(CustomFieldChoice)
+    # MariaDB and MySQL share the lock of what they read only: with the weight, that is the row, not an entry of the index on field and value.
+    joined = sa.select(field.c.slug, choice.c.value, choice.c.weight).join_from(choice, field, field.c.id == choice.c.field_id)
+    statement = joined.where(field.c.slug.in_(slugs), choice.c.value.in_(values)).order_by(choice.c.id)
+    found: dict[str, set[str]] = {}
+    for slug, value, _ in context.execute(statement.with_for_update(of=choice, read=True, key_share=True)) if values else ():
+        found.setdefault(slug, set()).add(value)
+    return found
 
 
 @functools.cache

@@ -16,7 +16,8 @@ from netinv_core.read.plan import Place, Plan, Reader
 from netinv_core.registry import Endpoint, Registry
 from netinv_core.resource import Rule, Spec
 from netinv_core.write.draft import ALL, Draft
-from netinv_extras.custom_field_definitions import Definitions, definitions_of
+from netinv_extras.custom_field_definitions import Definitions, definitions_of, lock_choices
+from netinv_extras.custom_values import SELECTIONS, Definition
 
 NAME, COLUMN = "custom_fields", "custom_field_data"
 BY_SLUG_SINCE = "1.4"
@@ -93,8 +94,30 @@ def rule(endpoint: Endpoint) -> Rule:
             values = _checked(draft, defined, given, context.pattern_budget)
             if draft.new or COLUMN in draft.values:
                 draft[COLUMN] = values
+        _lock_choices(context, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
 
     return values_are_valid
+
+
+def _lock_choices(context: Context, defined: Definitions, drafts: Sequence[Draft]) -> None:
+    """Locks the choices that drafts begin to use, so that nobody deletes or renames one meanwhile: one statement, none for other values.
+
+    What is known of them was read before, and is checked again: one of them may be gone.
+    """
+    used = [(draft, slug, choices) for draft in drafts for slug in defined if (choices := _begun(draft, defined[slug]))]
+    there = lock_choices(context, {slug for _, slug, _ in used}, {choice for _, _, choices in used for choice in choices})
+    for draft, slug, choices in used:
+        if not choices <= there.get(slug, set()):
+            left = dataclasses.replace(defined[slug], choices=tuple(choice for choice in defined[slug].choices if choice in there.get(slug, ())))
+            _checked(draft, {slug: left}, draft[COLUMN])
+
+
+def _begun(draft: Draft, field: Definition) -> set[str]:
+    """The choices that an object has now and did not have."""
+    if field.type not in SELECTIONS:
+        return set()
+    now, former = ((row or {}).get(field.slug) or [] for row in (draft[COLUMN], draft.before.get(COLUMN)))
+    return ({now} if isinstance(now, str) else set(now)) - ({former} if isinstance(former, str) else set(former))
 
 
 def _with_defaults(defined: Definitions, given: dict[str, Any], *, sent: bool) -> dict[str, Any]:

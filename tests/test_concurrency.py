@@ -290,6 +290,21 @@ def test_webhooks_tell_a_receiver_once(service: Service, unique: Unique) -> None
     one_succeeds(service, posting("/api/extras/webhooks/", *[{**body, "name": unique()} for _ in range(4)]))
 
 
+@pytest.mark.parametrize("kind", ["select", "multi-select"])
+def test_a_choice_that_goes_is_not_chosen_meanwhile(service: Service, make: Any, kind: str) -> None:
+    """One client deletes a choice while others set it: either it stays, or no object has it."""
+    slug = f"f{uuid.uuid4().hex[:12]}"
+    field = make("/api/extras/custom-fields/", type=kind, label=slug, slug=slug, content_types=["dcim.rackrole"])
+    going, _ = (service.api.post("/api/extras/custom-field-choices/", {"field": field["id"], "value": value}) for value in ("going", "staying"))
+    roles = [make("/api/dcim/rack-roles/") for _ in range(3)]
+    setting = patching(*[(role, {"custom_fields": {slug: "going" if kind == "select" else ["going", "staying"]}}) for role in roles])
+    *changed, deleted = race(service, [*setting, lambda api: api.send("DELETE", going["url"])])
+    held = [service.api.get(role["url"])["custom_fields"][slug] for role in roles]
+    service.api.delete(field["url"])
+    assert statuses(changed) == [200 if deleted.status_int == 409 else 400] * 3 or deleted.status_int == 409, deleted.text
+    assert any(value is not None for value in held) is (deleted.status_int == 409), (held, deleted.text)
+
+
 # -- what the database gives up
 
 
