@@ -107,9 +107,9 @@ def _lock_choices(context: Context, defined: Definitions, drafts: Sequence[Draft
     used = [(draft, slug, choices) for draft in drafts for slug in defined if (choices := _begun(draft, defined[slug]))]
     there = lock_choices(context, {slug for _, slug, _ in used}, {choice for _, _, choices in used for choice in choices})
     for draft, slug, choices in used:
-        if not choices <= there.get(slug, set()):
-            left = dataclasses.replace(defined[slug], choices=tuple(choice for choice in defined[slug].choices if choice in there.get(slug, ())))
-            _checked(draft, {slug: left}, draft[COLUMN])
+        if gone := choices - there.get(slug, set()):
+            left = dataclasses.replace(defined[slug], choices=tuple(choice for choice in defined[slug].choices if choice not in gone))
+            _checked(draft, {slug: left}, draft[COLUMN], context.pattern_budget)
 
 
 def _begun(draft: Draft, field: Definition) -> set[str]:

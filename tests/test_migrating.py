@@ -85,6 +85,26 @@ def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> Non
             assert connection.execute(sa.select(registry["extras.jobbutton"].table.c.job_id)).scalar() == job
 
 
+def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> None:
+    """Two schemas without an owner have one name: nothing is changed until one is renamed, and then both are kept."""
+    with empty_database(tmp_path) as engine:
+        registry = registry_for(engine.dialect.name, {})
+        for app in migrating._ordered(registry):
+            with migrating._changing_tables(engine) as connection:
+                alembic.command.upgrade(migrating._configuration(app, connection), "extras_0015" if app.name == "extras" else "head")
+        table = sa.table("extras_config_context_schema", sa.column("id", sa.Uuid()), sa.column("name"))
+        with engine.begin() as connection:
+            first, _ = (_add(connection, table.name, id=uuid.uuid4(), name="uplinks") for _ in range(2))
+        with pytest.raises(LookupError, match=r"extras_config_context_schema without owner_object_id.*name=uplinks"):
+            migrating.upgrade(engine, registry)
+        with engine.begin() as connection:
+            connection.execute(sa.update(table).where(table.c.id == first).values(name="downlinks"))
+        migrating.upgrade(engine, registry)
+        stored = registry["extras.configcontextschema"].table
+        with engine.connect() as connection:
+            assert sorted(connection.execute(sa.select(stored.c.unowned_name)).scalars()) == ["downlinks", "uplinks"]
+
+
 def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: Path) -> None:
     """What is not guarded on the way is looked at in the end."""
     with empty_database(tmp_path) as engine:
@@ -130,7 +150,7 @@ def _count(engine: sa.Engine, table: str) -> int:
 _PLAIN = {"JSON": "{}", "DATE": datetime.date(2026, 1, 1), "TIMESTAMP": datetime.datetime(2026, 1, 1), "DATETIME": datetime.datetime(2026, 1, 1)}
 
 
-def _add(connection: sa.Connection, name: str, **values: Any) -> uuid.UUID:
+def _add(connection: sa.Connection, name: str, /, **values: Any) -> uuid.UUID:
     """A row of a table as the database has it, with something in every column that must not be null; gives its id."""
     keys = [sa.Column(key, sa.Uuid(), primary_key=key == "id") for key in values if key.endswith("id")]
     table = sa.Table(name, sa.MetaData(), *keys, autoload_with=connection)
