@@ -194,6 +194,15 @@ def test_attempts_at_the_same_time_are_all_counted(service: Service, sign_in: Si
     assert later[-1] == 429
 
 
+def test_many_names_at_the_same_time_are_no_error(service: Service, sign_in: SignIn, unique: Any) -> None:
+    """New counters, and one that all of them share."""
+    here, names = address(), [unique() for _ in range(48)]
+    limits = LIMITS | {"sign_in_failures_address": 0, "password_checks": 8}
+    with service.configured(**limits):
+        answers = at_once(lambda number: [sign_in(name, "wrong", here).status_int for name in names[number * 4 : number * 4 + 4]], 12)
+    assert answers == [[403] * 4] * 12
+
+
 def test_verifying_passwords_keeps_no_more_threads_than_it_may(service: Service, sign_in: SignIn, account: Account) -> None:
     admitted, working = passwords._places(3)
     with service.configured(password_checks=3):

@@ -29,6 +29,7 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from netinv_core.auth import keys
 from netinv_core.auth.models import SignInCounter, User
+from netinv_core.availability import is_busy
 from netinv_core.database import options_for
 from netinv_core.errors import Denied, TooManyRequests
 from netinv_core.model import now, table_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from netinv_core.context import Context
 
 log = logging.getLogger(__name__)
+ATTEMPTS = 5
 BUCKETS = 2**16
 ACCOUNT, ADDRESS, PAIR = range(3)
 REMEMBERED = datetime.timedelta(days=30)
@@ -63,13 +65,11 @@ def sign_in(context: Context, username: str, password: str, address: str) -> uui
         if (wait := _wait(settings, counters, buckets)) > 0:
             log.warning("sign-in refused for %s seconds: too many failures, from %s, of account %s", wait, _network(address), account and account.id)
             raise TooManyRequests(wait)
-        with _connection(context, writing=True) as connection:
-            connection.execute(_counting(context.registry.dialect), _attempt(settings, buckets))
+        _write(context, _counting(context.registry.dialect), _attempt(settings, buckets))
         if not keys.verify_password(account.password if account else "", password) or not account.is_active:
             log.warning("sign-in failed, from %s, of account %s", _network(address), account and account.id)
             raise Denied(WRONG)
-        with _connection(context, writing=True) as connection:
-            connection.execute(_taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
+        _write(context, _taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
     found: uuid.UUID = account.id
     return found
 
@@ -102,6 +102,18 @@ def _connection(context: Context, *, writing: bool) -> Iterator[sa.Connection]:
     with engine.connect().execution_options(**options_for(context.registry.dialect, writing=writing)) as connection:
         yield connection
         connection.commit()
+
+
+def _write(context: Context, statement: Any, parameters: Mapping[str, Any]) -> None:
+    """Runs a statement in a transaction of its own, again when another one was in its way."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            with _connection(context, writing=True) as connection:
+                connection.execute(statement, parameters)
+            return
+        except sa.exc.DBAPIError as error:
+            if not left or not is_busy(error):
+                raise
 
 
 def _account(connection: sa.Connection, username: str) -> Any:
