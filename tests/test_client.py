@@ -12,7 +12,7 @@ import pytest
 import requests
 import waitress.server
 
-from netinv_core.contract import Service, Unique
+from netinv_core.contract import Case, Service, Unique
 
 
 @contextlib.contextmanager
@@ -151,3 +151,49 @@ def test_a_graphql_query_is_answered(client: Any, site: Any) -> None:
     query = "query ($name: String!) { sites(name: $name) { id name status { name } } }"
     found = client.graphql.query(query=query, variables={"name": site.name})
     assert found.json == {"data": {"sites": [{"id": site.id, "name": site.name, "status": {"name": "Active"}}]}}
+
+
+# -- the requests of the Ansible collection's inventory plugin
+
+
+@pytest.fixture
+def ansible(address: str, service: Service) -> Any:
+    """``ansible(path, **query)``: the answer to a GET with the headers that the plugin sends."""
+    headers = {"User-Agent": "ansible 2.16 Python", "Content-type": "application/json", "Accept": "application/json; version=1.4"}
+
+    def get(path: str, **query: Any) -> Any:
+        sent = {**headers, "Authorization": f"Token {service.api.token}"}
+        answer = requests.get(f"{address}{path}", params=query, headers=sent, timeout=10)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return get
+
+
+@pytest.mark.parametrize("path", ["/dcim/devices/", "/virtualization/virtual-machines/"])
+def test_an_inventory_reads_the_parameters_of_hosts_by_name(ansible: Any, path: str) -> None:
+    """It takes ``name`` of each parameter of the document and knows no references."""
+    document = ansible("/api/docs/", format="openapi")
+    names = [parameter["name"] for parameter in document["paths"][path]["get"]["parameters"]]
+    assert {"name", "site", "tenant", "status", "role", "has_primary_ip", "tag", "limit"} <= set(names)
+
+
+def test_an_inventory_checks_the_version(ansible: Any) -> None:
+    """It compares numbers, and keeps the document under that version."""
+    version = ansible("/api/status/")["nautobot-version"]
+    assert tuple(map(int, version.split("."))) >= (1, 6, 0)
+
+
+def test_an_inventory_finds_hosts_and_what_they_belong_to(ansible: Any, service: Service) -> None:
+    """Hosts without their config context, everything else whole; interfaces and addresses by many ids at once."""
+    interface = Case(service, "dcim.interface").make()
+    device = service.api.get(interface["device"]["url"])
+    hosts = ansible("/api/dcim/devices/", limit=0, exclude="config_context", name=device["name"])["results"]
+    assert [host["id"] for host in hosts] == [device["id"]] and "config_context" not in hosts[0]
+    for path in ("dcim/sites", "dcim/regions", "dcim/locations", "tenancy/tenants", "dcim/racks", "dcim/rack-groups", "dcim/device-roles"):
+        assert {"count", "next", "results"} <= set(ansible(f"/api/{path}/", limit=0))
+    for path in ("dcim/platforms", "dcim/device-types", "dcim/manufacturers", "virtualization/clusters", "ipam/services"):
+        assert {"count", "next", "results"} <= set(ansible(f"/api/{path}/", limit=0))
+    found = ansible("/api/dcim/interfaces/", limit=0, device_id=[device["id"]])["results"]
+    assert [item["id"] for item in found] == [interface["id"]] and found[0]["count_ipaddresses"] == 0
+    assert ansible("/api/ipam/ip-addresses/", limit=0, assigned_to_interface="true", device_id=[device["id"]])["results"] == []

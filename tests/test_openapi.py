@@ -147,7 +147,7 @@ def test_the_page_needs_no_token_and_no_other_host(anonymous: Api) -> None:
     assert len(loaded) == 4 and "//" not in answer.text.replace("{  // ", "")
     for path in loaded:
         assert anonymous.send("GET", f"/api/docs/{path}", version=None, status=200).body
-    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self' ")
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self';")
     assert anonymous.send("GET", "/api/docs", version=None, status=302).headers["Location"].endswith("/api/docs/")
 
 
