@@ -147,11 +147,15 @@ def words(body: Any) -> str:
 
 
 def bounded(body: Any) -> Any:
-    """An error's body with its texts, lists and mappings cut to what is worth reading, whatever was sent."""
+    """An error's body with its texts, lists and mappings cut to what is worth reading; one entry for each object of a list stays (:meth:`Invalid.batch`)."""
+    return [_bounded(part) for part in body] if isinstance(body, list) else _bounded(body)
+
+
+def _bounded(body: Any) -> Any:
     if isinstance(body, str):
         return body if len(body) <= MAX_TEXT else f"{body[:MAX_TEXT]}… ({len(body) - MAX_TEXT} more characters)"
     if isinstance(body, dict):
-        return {bounded(name): bounded(value) for name, value in islice(body.items(), MAX_MESSAGES)}
+        return {_bounded(name): _bounded(value) for name, value in islice(body.items(), MAX_MESSAGES)}
     if isinstance(body, list) and len(body) > MAX_MESSAGES:
-        return [*map(bounded, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
-    return [bounded(part) for part in body] if isinstance(body, list) else body
+        return [*map(_bounded, body[:MAX_MESSAGES]), f"{len(body) - MAX_MESSAGES} more are not listed."]
+    return [_bounded(part) for part in body] if isinstance(body, list) else body
