@@ -4,7 +4,7 @@
 ``tests/conftest.py`` and ``tests/test_contract.py`` for how netinv does it.
 """
 
-from netinv_core.contract import budgets, changing, creating, deleting, filtering, fuzzing, permitting, racing, reading
+from netinv_core.contract import budgets, changing, creating, deleting, filtering, fuzzing, hiding, permitting, racing, reading
 from netinv_core.contract.cases import CHECKS, Case, Check
 from netinv_core.contract.samples import Samples, sample
 from netinv_core.contract.service import Account, Api, Service, Unique
@@ -24,6 +24,7 @@ __all__ = [
     "deleting",
     "filtering",
     "fuzzing",
+    "hiding",
     "permitting",
     "racing",
     "reading",
