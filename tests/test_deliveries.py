@@ -345,7 +345,7 @@ def test_those_that_filters_select_are_queued_again_in_one_statement(service: Se
     assert api.send("POST", at, query={"webhook": webhook["name"]}).json == {"retried": 0}
     assert (len(told(api, webhook, state="queued")), len(told(api, other, state="failed"))) == (4, 4)
     one = api.get(DELIVERIES, {"webhook": other["name"], "limit": 1})["results"][0]
-    narrow = service.user(("change", deliveries.LABEL, {"object_repr": one["object_repr"]}))
+    narrow = service.user(("change", deliveries.LABEL, {"object_repr": one["object_repr"]}), ("view", "extras.webhook"))
     assert narrow.api.send("POST", at, query={"webhook": other["name"]}).json == {"retried": 1}
     assert api.send("POST", at, query={"nothing": "1"}, status=400).json == {"nothing": ["Unknown filter field"]}
     service.user(("view", deliveries.LABEL)).api.post(at, status=403)
