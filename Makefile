@@ -13,7 +13,7 @@ PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2
 # Pyramid still uses pkg_resources, and setuptools says so at every start.
 export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 
-.PHONY: help install run test test-all bench lint lock clean
+.PHONY: help install run test test-all bench compare lint lock clean
 
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
@@ -47,6 +47,9 @@ test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB, with Redis, ov
 
 bench: install  ## measure the service on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)
+
+compare: install  ## compare two services (COMPARE="http://reference http://netinv --only dcim.*", see COMPARE=--help)
+	$(BIN)/python -m compare $(COMPARE)
 
 lint: install  ## check style and types
 	$(BIN)/ruff check .
