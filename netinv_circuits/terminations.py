@@ -90,6 +90,8 @@ def ends_in_one_place(context: Context, drafts: Sequence[Draft]) -> None:
             draft.reject(ALL, "A circuit termination must attach to either a site or a provider network.")
         elif len(places) > 1:
             draft.reject(ALL, "A circuit termination cannot attach to both a site and a provider network.")
+        elif draft["location_id"] is not None and draft["provider_network_id"] is not None:
+            draft.reject(ALL, "A circuit termination cannot attach to both a location and a provider network.")
 
 
 circuit_terminations.rule(location_fits)

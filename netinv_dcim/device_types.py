@@ -25,7 +25,6 @@ from netinv_core.model import (
     text,
     to,
     unique_set,
-    unique_together,
     whole,
 )
 from netinv_core.read.filters import key, one_of, value
@@ -47,7 +46,7 @@ class DeviceType(Primary):
     """A make and model of device, with its height in rack units."""
 
     __tablename__ = "dcim_device_type"
-    __table_args__ = (unique_set("manufacturer_id", "model"), unique_together("manufacturer_id", "slug"))
+    __table_args__ = (unique_set("manufacturer_id", "model"), unique_set("manufacturer_id", "slug"))
 
     manufacturer_id: Mapped[Ref] = to(Manufacturer, on_delete=PROTECT, back="device_types", count="devicetype_count")
     model: Mapped[Name]

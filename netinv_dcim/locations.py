@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import fields as kinds
 from netinv_core.context import Context
+from netinv_core.locks import lock_for
 from netinv_core.model import (
     CASCADE,
     PROTECT,
@@ -28,7 +29,7 @@ from netinv_core.model import (
     labels_of,
     switch,
     to,
-    unique_together,
+    unique_set,
 )
 from netinv_core.read import pages
 from netinv_core.read.filters import descendants
@@ -61,7 +62,7 @@ class Location(Tree, Primary):
     """A place within a site; locations nest as their types do."""
 
     __tablename__ = "dcim_location"
-    __table_args__ = (unique_together("parent_id", "name"),)
+    __table_args__ = (unique_set("parent_id", "name"),)
 
     name: Mapped[Name]
     slug: Mapped[Slug]
@@ -186,6 +187,17 @@ def may_hold_type(context: Context, table: Any, values: list[str]) -> Any:
     return table.c.location_type_id.in_(above) | table.c.location_type_id.in_(same)
 
 
+RESERVED = {"region", "regions", "site", "sites", "rackgroup", "rackgroups", "rack group", "rack groups"}
+
+
+@location_types.rule
+def reserved_names_are_refused(context: Context, drafts: Sequence[Draft]) -> None:
+    """Location types are not named like the models that they may replace in later API versions."""
+    for draft in drafts:
+        if draft.changed("name") and draft["name"].lower() in RESERVED:
+            draft.reject("name", "This name is reserved for future use.")
+
+
 @location_types.rule
 def types_in_use_keep_their_place(context: Context, drafts: Sequence[Draft]) -> None:
     """Where locations of a type exist, its parent stays; where some of them nest, it stays nestable."""
@@ -208,9 +220,21 @@ def _found(context: Context, statement: Any, column: Any, keys: Iterable[UUID]) 
 @locations.rule
 def the_type_of_a_location_stays(context: Context, drafts: Sequence[Draft]) -> None:
     """A location keeps its type."""
+    moved = [draft for draft in drafts if not draft.new and draft.changed("location_type_id")]
+    types = pages.rows_of(context, LocationType, [key for draft in moved for key in (draft.before["location_type_id"], draft["location_type_id"])])
+    for draft in moved:
+        change = f"from {types[draft.before['location_type_id']].name} to {types[draft['location_type_id']].name}"
+        draft.reject("location_type", f"Changing the type of an existing Location ({change} in this case) is not permitted.")
+
+
+@locations.rule
+def types_below_others_have_no_site(context: Context, drafts: Sequence[Draft]) -> None:
+    """A location whose type has a parent type names no site of its own."""
+    types = pages.rows_of(context, LocationType, [draft["location_type_id"] for draft in drafts])
     for draft in drafts:
-        if not draft.new and draft.changed("location_type_id"):
-            draft.reject("location_type", "Changing the type of an existing Location is not permitted.")
+        kind = types[draft["location_type_id"]]
+        if kind.parent_id is not None and draft["site_id"] is not None:
+            draft.reject("site", f"A location of type {kind.name} must not have an associated Site.")
 
 
 @locations.rule
@@ -242,6 +266,22 @@ def topmost_locations_have_a_site(context: Context, drafts: Sequence[Draft]) -> 
             draft.reject("site", f"A Location of type {name} must have an associated Site.")
         elif draft["parent_id"] is not None and draft["site_id"] is not None:
             draft.reject("site", f"A Location of type {name} must not have an associated Site.")
+
+
+@locations.rule
+def names_of_topmost_locations_are_unique(context: Context, drafts: Sequence[Draft]) -> None:
+    """Locations without a parent have different names, also those written in one batch or at the same time."""
+    table = Location.__table__
+    topmost = [draft for draft in drafts if draft["parent_id"] is None and draft.changed("name", "parent_id")]
+    names = {draft["name"] for draft in topmost}
+    lock_for(context, "name of a topmost location", {(name,) for name in names})
+    rows = context.execute(sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))).all() if names else []
+    own = {draft.id for draft in drafts}
+    taken = {name for key, name in rows if key not in own}
+    for draft in topmost:
+        if draft["name"] in taken:
+            draft.reject("name", "A root-level location with this name already exists.")
+        taken.add(draft["name"])
 
 
 def _upward(context: Context, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]]:

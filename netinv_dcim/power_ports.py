@@ -54,13 +54,15 @@ power_outlets = component(
 )
 
 
-@power_ports.rule
 def allocated_draw_is_within_the_maximum(context: Context, drafts: Sequence[Draft]) -> None:
     """No more power is set aside for a port than it can draw."""
     for draft in drafts:
         maximum, allocated = draft["maximum_draw"], draft["allocated_draw"]
         if maximum is not None and allocated is not None and allocated > maximum:
             draft.reject("allocated_draw", f"Allocated draw cannot exceed the maximum draw ({maximum}W).")
+
+
+power_ports.rule(allocated_draw_is_within_the_maximum)
 
 
 @power_outlets.rule

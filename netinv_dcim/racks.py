@@ -208,7 +208,7 @@ def groups_nest_within_a_site(context: Context, drafts: Sequence[Draft]) -> None
     sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         parent, site = parents[draft["parent_id"]].name, sites[draft["site_id"]].name
-        draft.reject("parent", f"Parent rack group ({parent}) must belong to the same site ({site}).")
+        draft.reject(ALL, f"Parent rack group ({parent}) must belong to the same site ({site})")
 
 
 rack_groups.rule(location_fits)
@@ -269,6 +269,16 @@ def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> N
     for draft in drafts:
         if (draft["outer_width"] is not None or draft["outer_depth"] is not None) and not draft["outer_unit"]:
             draft.reject(ALL, "Must specify a unit when setting an outer width/depth")
+
+
+@rack_reservations.rule
+def reservations_name_units(context: Context, drafts: Sequence[Draft]) -> None:
+    """A reservation is of some units, which are not negative."""
+    for draft in drafts:
+        if not draft["units"]:
+            draft.reject("units", "This field cannot be blank.")
+        elif min(draft["units"]) < 0:
+            draft.reject("units", "Ensure this value is greater than or equal to 0.")
 
 
 @rack_reservations.rule

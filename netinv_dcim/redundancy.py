@@ -15,7 +15,7 @@ from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 
 STRATEGIES = Choices.of(("", "(unspecified)"), ("active-active", "Active/Active"), ("active-passive", "Active/Passive"))
-UNGROUPED = "Must assign a device to a device redundancy group when setting its priority."
+UNGROUPED = "Must assign a redundancy group when defining a redundancy group priority."
 
 
 class DeviceRedundancyGroup(Primary):

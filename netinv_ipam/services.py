@@ -98,7 +98,7 @@ def _ports(registry: Registry, endpoint: Endpoint) -> kinds.Field:
 def port_ranges(ports: Sequence[int]) -> str:
     """Ports in order, neighbours drawn together: ``22, 80-82``."""
     found: list[list[int]] = []
-    for port in sorted(set(ports)):
+    for port in sorted(ports):
         if found and port == found[-1][-1] + 1:
             found[-1] = [found[-1][0], port]
         else:
