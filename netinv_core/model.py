@@ -110,6 +110,7 @@ class Column:
     max_length: int | None = None
     pattern: str | None = None
     pattern_error: str = "Enter a valid value."
+    taken_error: str = ""
     choices: Choices | None = None
     plain: bool = False
     shows: tuple[str, ...] = ()
@@ -359,9 +360,12 @@ def labels_of(name: str, owner: str) -> SATable:
     )
 
 
-def unique_set(*columns: str, message: str | None = None) -> UniqueConstraint:
-    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.", or ``message``)."""
-    return UniqueConstraint(*columns, info={"early": True, "message": message})
+def unique_set(*columns: str, message: str | None = None, when_sent: bool = False) -> UniqueConstraint:
+    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.", or ``message``).
+
+    With ``when_sent`` they are checked in bodies that name all of them, and otherwise left to the rules.
+    """
+    return UniqueConstraint(*columns, info={"early": True, "message": message, "when_sent": when_sent})
 
 
 def unique_together(*columns: str, field: str | None = None, message: str | None = None) -> UniqueConstraint:

@@ -93,7 +93,7 @@ permissions = Resource(
     brief=["name", "enabled", "object_types", "groups", "users", "actions"],
     search=["name", "description"],
     fields=[
-        labels("object_types", permission_types, required=True, empty=False),
+        labels("object_types", permission_types, required=True),
         many("groups", permission_groups, "auth.group", default=[], back="object_permissions", brief_name="name", plain=True),
         many("users", permission_users, "users.user", default=[], back="object_permissions", brief_name="username", plain=True),
     ],

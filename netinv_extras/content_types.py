@@ -240,6 +240,8 @@ class TypeLabel(kinds.Value):
     offered: bool = True
 
     def accept(self, draft: Draft, value: Any) -> None:
+        if value == "":
+            value = None
         if not self._check_null(value):
             if not isinstance(value, str) or value.count(".") != 1:
                 raise colander.Invalid(None, "Invalid value. Specify a content type as '<app_label>.<model_name>'.")

@@ -38,6 +38,8 @@ def parse(value: Any) -> netaddr.IPNetwork:
     """
     if not isinstance(value, str):
         raise ValueError(f"unexpected type {type(value)} for addr arg")
+    if not value.strip():
+        raise ValueError(schema.NOT_BLANK)
     try:
         return netaddr.IPNetwork(value)
     except (netaddr.AddrFormatError, ValueError):

@@ -47,6 +47,7 @@ class User(Record):
         unique=True,
         pattern=r"^[\w.@+-]+\Z",
         pattern_error="Enter a valid username. This value may contain only letters, numbers, and @/./+/-/_ characters.",
+        taken_error="A user with that username already exists.",
         help="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
     )
     password: Mapped[str] = required_text(128, write_only=True, confidential=True)

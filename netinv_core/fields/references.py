@@ -88,6 +88,9 @@ class Status(Reference):
 
     kind: str = "field"
 
+    def accept(self, draft: Draft, value: Any) -> None:
+        super().accept(draft, None if value == "" else value)
+
     def reader(self, plan: Plan, place: Place) -> Reader:
         present = plan.column(place, self.attribute)
         target = plan.follow(place, self.attribute)

@@ -34,7 +34,7 @@ class Value(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if value == "" and not isinstance(self.node.typ, schema.Chars | schema.OneOf | schema.Parsed) and self.nullable:
+        if value == "" and self.nullable and isinstance(self.node.typ, schema.DecimalNumber | schema.Flag | schema.Document):
             value = None
         draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)
 

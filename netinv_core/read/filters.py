@@ -36,7 +36,7 @@ class Filter:
 
     ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type; ``blank``
     says that an empty value is one, where for others it means that nothing was asked for; ``bare`` that of several values the last
-    counts where no lookup is named.
+    counts where no lookup is named; ``lone`` that a kept filter may hold a single value in place of a list.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Filter:
     help: str = ""
     blank: bool = False
     bare: bool = False
+    lone: bool = False
 
     def takes_many(self, lookup: str) -> bool:
         """Whether all of several values count."""
@@ -88,7 +89,7 @@ def value(
             found = lookups.any_of([_compare(context, endpoint, table, steps, test) for test in tests])
         return lookups.negated(found) if negate else found
 
-    return Filter(name, apply, tuple(lookup_names), multiple, kind)
+    return Filter(name, apply, tuple(lookup_names), multiple, kind, lone=kind == "string")
 
 
 def number(name: str, path: str | None = None, **options: Any) -> Filter:

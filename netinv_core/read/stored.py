@@ -72,7 +72,7 @@ def _texts(parameter: filters.Filter, lookup: str, value: Any) -> list[str]:
     if value is None:
         return []
     many = parameter.takes_many(lookup)
-    if many and not isinstance(value, list):
+    if many and not (isinstance(value, list) or (parameter.lone and isinstance(value, str))):
         raise ValueError(NOT_A_LIST)
     values = value if isinstance(value, list) else [value]
     if len(values) > 1 and not many:

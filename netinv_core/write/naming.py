@@ -59,11 +59,12 @@ def _fill_slugs(context: Context, attribute: str, column: Any, source: str, join
     limit = column.type.length or 100
     bases = {id(draft): slugify(draft[source], joint)[:limit] for draft in lacking}
     dialect, taken = context.registry.dialect, {d.values.get(attribute) for d in drafts}
+    own = {draft.before.get(attribute) for draft in lacking}  # a slug that is to be made anew is free
     if column.unique:
-        taken |= set(context.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars())
+        taken |= set(context.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars()) - own
         if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
             numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
-            taken |= set(context.execute(sa.select(column).where(lookups.any_of(numbered))).scalars())
+            taken |= set(context.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - own
     for draft in lacking:
         base = slug = bases[id(draft)]
         number = 2

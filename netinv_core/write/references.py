@@ -21,7 +21,7 @@ from netinv_core.database import among
 from netinv_core.fields import Many, Reference, Status
 from netinv_core.read import paths
 from netinv_core.read.plan import Union
-from netinv_core.write import attributes
+from netinv_core.write import attributes, schema
 
 if TYPE_CHECKING:
     from netinv_core.context import Context
@@ -48,6 +48,9 @@ class Wanted:
 
     def refuse(self, message: str, value: Any) -> None:
         """Says what is wrong, as the field words it."""
+        if message is UNRECOGNIZED and value is None:
+            self.error = PLAIN[NO_SUCH_ID].format(None) if self.field.plain else schema.NOT_NULL
+            return
         if message is UNRECOGNIZED and self.field.plain and _numbered(self.field.target):
             self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
             return
@@ -191,7 +194,7 @@ def _find_rows(context: Context, sorted_: _Sorted) -> None:
         for wanted in groups[target, label]:
             wanted.id = found.get(names[target, label](wanted))
             if wanted.id is None and label:
-                wanted.error = f"Object with slug={wanted.raw} does not exist."
+                wanted.error = f"Object with slug={str(wanted.raw).lower()} does not exist."
             elif wanted.id is None:
                 wanted.refuse(NO_SUCH_ID, wanted.raw)
 

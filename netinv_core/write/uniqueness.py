@@ -107,15 +107,18 @@ def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
         if endpoint.table.c[name].nullable:
             _blank_is_none(drafts, name)
     sets = _sets(endpoint, early=True)
+    _fill_defaults(endpoint, {name for names in sets for name in names}, drafts)
     holders = _holders(context, endpoint, [*((name,) for name in fields), *sets], drafts)
     for name, field in fields.items():
         label = field.label or field.name.replace("_", " ")
         for draft in _clashing((name,), [d for d in drafts if field.name not in d.errors], holders[name,]):
-            draft.reject(field.name, f"{endpoint.title} with this {label} already exists.")
+            draft.reject(field.name, known(endpoint.table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists.")
     sound = [draft for draft in drafts if not draft.errors]
     for names in sets:
         optional = any(endpoint.table.c[name].nullable for name in names)
-        for draft in _clashing(names, [draft for draft in sound if not (optional and NON_FIELD in draft.errors)], holders[names]):
+        sent = {_field_name(endpoint, name) for name in names} if _info(endpoint, names).get("when_sent") else set()
+        asked = [draft for draft in sound if not (optional and NON_FIELD in draft.errors) and sent <= draft.body.keys()]
+        for draft in _clashing(names, asked, holders[names]):
             draft.reject(NON_FIELD, _message(endpoint, names))
 
 
@@ -124,6 +127,15 @@ def _unique_fields(endpoint: Endpoint, *, references: bool) -> dict[str, Field]:
     unique = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
     wanted = [name for name in unique if (known(endpoint.table.c[name]).link is not None) is references]
     return {name: field for name in wanted if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
+
+
+def _fill_defaults(endpoint: Endpoint, names: set[str], drafts: Sequence[Draft]) -> None:
+    """Gives new objects the constant defaults of these columns: what is not sent may be taken as well."""
+    constants = {name: value for name, make, value in endpoint.defaults if name in names and make is None and value is not None}
+    for draft in drafts:
+        for name, value in constants.items():
+            if draft.new and name not in draft.values and _field_name(endpoint, name) not in draft.errors:
+                draft.values[name] = value
 
 
 def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
