@@ -187,7 +187,7 @@ def flat_of(endpoint: Endpoint) -> Flat:
 
 def flat(context: Context, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
     """The flat form of an object, given its row and its representation."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(endpoint.resource.record_constants)
     for attribute, name, written in endpoint.flat.columns:
         value = row.get(attribute)
         if written is not None:

@@ -156,7 +156,8 @@ class Resource:
     changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
     documentation and tests where a field's type does not suggest one. ``exempt_by_name_only`` keeps ``*`` in the setting
     ``netinv.exempt_view_permissions`` from opening the resource to anyone: for accounts, credentials, logs and whatever else is nobody's
-    business by default. Resources with confidential columns are so anyway.
+    business by default. Resources with confidential columns are so anyway. ``record_constants`` are members of the change log's
+    ``object_data`` that the API has and the model has no columns for.
     """
 
     def __init__(
@@ -188,6 +189,7 @@ class Resource:
         of: Resource | None = None,
         members: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),
+        record_constants: Mapping[str, Any] | None = None,
     ) -> None:
         self.model = model
         self.name = name
@@ -208,6 +210,7 @@ class Resource:
         self.of = of
         self.members = tuple(members)
         self.about = tuple(about)
+        self.record_constants = dict(record_constants or {})
         self.writes = frozenset(writes) if writable and of is None else frozenset()
         self.writable = self.writes == WRITES
         self.configuration = configuration
