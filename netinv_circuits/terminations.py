@@ -21,7 +21,7 @@ from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.cable_paths import End
 from netinv_dcim.cables import retrace
 from netinv_dcim.cabling import NETWORK, PASS_THROUGH, Onward, PathEnd, cable_key, path_fields, path_filters
-from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.locations import Location, location_fits_unpunctuated
 from netinv_dcim.sites import Site
 
 SIDES = Choices.of(("A", "A"), ("Z", "Z"))
@@ -78,6 +78,7 @@ circuit_terminations = Resource(
     fields=[*path_fields],
     filters=[one_of("term_side", SIDES, multiple=False), *path_filters, *tree_pair("region", "site.region"), tree("location")],
     example={"term_side": "A", "site": ...},
+    record_constants={"tags": []},
 )
 
 
@@ -94,7 +95,7 @@ def ends_in_one_place(context: Context, drafts: Sequence[Draft]) -> None:
             draft.reject(ALL, "A circuit termination cannot attach to both a location and a provider network.")
 
 
-circuit_terminations.rule(location_fits)
+circuit_terminations.rule(location_fits_unpunctuated)
 
 
 @circuit_terminations.rule

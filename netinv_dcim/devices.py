@@ -55,7 +55,7 @@ class Device(Primary):
     __table_args__ = (
         unique_together("site_id", "tenant_id", "name"),
         unique_together("site_id", "untenanted_name", field="name", message="A device with this name already exists."),
-        unique_set("rack_id", "position", "face", message=OCCUPIED),
+        unique_set("rack_id", "position", "face", message=OCCUPIED, when_sent=True),
         unique_together("virtual_chassis_id", "vc_position"),
     )
 
@@ -134,6 +134,7 @@ devices = Resource(
         has("virtual_chassis_member", "virtual_chassis"),
         *[has(name, name) for name in ("console_ports", "console_server_ports", "power_ports", "power_outlets", "interfaces", "device_bays")],
     ],
+    record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
 )
 
 
@@ -207,6 +208,17 @@ def members_of_a_chassis_have_a_position(context: Context, drafts: Sequence[Draf
     for draft in drafts:
         if draft["virtual_chassis_id"] is not None and draft["vc_position"] is None:
             draft.reject("vc_position", "A device assigned to a virtual chassis must have its position defined.")
+
+
+@devices.rule
+def masters_stay_in_their_chassis(context: Context, drafts: Sequence[Draft]) -> None:
+    """The master of a virtual chassis is not taken out of it."""
+    leaving = [draft for draft in drafts if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None]
+    left = pages.rows_of(context, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
+    for draft in leaving:
+        chassis = left[draft.before["virtual_chassis_id"]]
+        if chassis.master_id == draft.id:
+            draft.reject("virtual_chassis", f"The master device for the virtual chassis ({chassis.name}) may not be removed")
 
 
 devices.rule(priorities_are_within_a_group)

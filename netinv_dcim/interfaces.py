@@ -32,7 +32,7 @@ from netinv_core.resource import many
 from netinv_core.write.draft import Draft
 from netinv_dcim import switching
 from netinv_dcim.cabling import NETWORK, PASS_THROUGH, PathEnd
-from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
+from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES, WIRELESS_TYPES
 from netinv_dcim.components import Named, component, component_words, of_device
 from netinv_dcim.devices import Device
 from netinv_dcim.switching import mac_address, status_since_1_4
@@ -57,7 +57,7 @@ class Interface(Named, PathEnd, Primary):
     bridge_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="bridged_interfaces", help="Assigned bridge interface")
     lag_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="member_interfaces", help="Assigned LAG interface")
     mtu: Mapped[int | None] = whole(1, 65536, label="MTU")
-    mac_address: Mapped[str | None] = column(Chars(18), default=None, parse=mac_address, label="MAC Address")
+    mac_address: Mapped[str | None] = column(Chars(switching.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address")
     mgmt_only: Mapped[bool] = switch(False, "This interface is used only for out-of-band management", label="Management only")
     mode: Mapped[str] = choice(INTERFACE_MODES)
     untagged_vlan_id: Mapped[Ref | None] = to("ipam.vlan", on_delete=SET_NULL, back="interfaces_as_untagged")
@@ -88,12 +88,13 @@ interfaces = component(
 KINDS = {
     "physical": lambda column: column.not_in(SOCKETLESS_TYPES),
     "virtual": lambda column: column.in_(VIRTUAL_TYPES),
+    "wireless": lambda column: column.in_(WIRELESS_TYPES),
 }
 
 
 @interfaces.filter("kind", multiple=False)
 def of_kind(context: Context, table: Any, values: list[str]) -> Any:
-    """Physical or virtual interfaces (those without a wire are neither); none for any other word."""
+    """Physical, virtual or wireless interfaces; none for any other word."""
     kind = KINDS.get(values[-1].strip().lower())
     return kind(table.c.type) if kind else sa.false()
 
@@ -204,6 +205,8 @@ def interfaces_stand_on_others_of_their_device(context: Context, drafts: Sequenc
             named = f"The selected {words} ({component_words(other.name, other.label)}) belongs to"
             if other.id == draft.id:
                 draft.reject(way, own)
+            elif way == "parent_interface" and other.type == "virtual":
+                draft.reject(way, "Virtual interfaces may not be parents of other interfaces.")
             elif here.id != there.id and here.virtual_chassis_id is None:
                 draft.reject(way, f"{named} a different device ({there.name}).")
             elif here.id != there.id and here.virtual_chassis_id != there.virtual_chassis_id:
@@ -216,4 +219,5 @@ def _sites_of(context: Context, keys: Collection[Any]) -> dict[Any, Any]:
 
 
 interfaces.rule(switching.tagged_vlans_need_the_mode(tagged_vlans))
+interfaces.rule(switching.untagged_vlans_need_a_mode)
 interfaces.rule(switching.vlans_are_of_the_site("device_id", "device", _sites_of))

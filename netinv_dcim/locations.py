@@ -319,6 +319,15 @@ def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
 
     A rule for any model with the columns ``site_id`` and ``location_id``.
     """
+    _check_locations(context, drafts, ".")
+
+
+def location_fits_unpunctuated(context: Context, drafts: Sequence[Draft]) -> None:
+    """As :func:`location_fits`, for models whose error about the type has no full stop in the API."""
+    _check_locations(context, drafts, "")
+
+
+def _check_locations(context: Context, drafts: Sequence[Draft], stop: str) -> None:
     placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
     if not placed:
         return
@@ -326,7 +335,7 @@ def location_fits(context: Context, drafts: Sequence[Draft]) -> None:
     takers = takers_of(context, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
     elsewhere = [draft for draft in placed if draft["site_id"] is not None and at.get(draft["location_id"]) != draft["site_id"]]
     _reject_elsewhere(context, elsewhere)
-    _reject_unfit(context, [draft for draft in placed if draft["location_id"] not in takers and draft not in elsewhere])
+    _reject_unfit(context, [draft for draft in placed if draft["location_id"] not in takers and draft not in elsewhere], stop)
 
 
 def _reject_elsewhere(context: Context, drafts: Sequence[Draft]) -> None:
@@ -338,10 +347,10 @@ def _reject_elsewhere(context: Context, drafts: Sequence[Draft]) -> None:
         draft.reject("location", f'Location "{place}" does not belong to site "{site}".')
 
 
-def _reject_unfit(context: Context, drafts: Sequence[Draft]) -> None:
+def _reject_unfit(context: Context, drafts: Sequence[Draft], stop: str) -> None:
     """Says which type of location does not take each draft."""
     places = pages.rows_of(context, Location, [draft["location_id"] for draft in drafts])
     types = pages.rows_of(context, LocationType, [place.location_type_id for place in places.values()])
     for draft in drafts:
         kind, plural = types[places[draft["location_id"]].location_type_id].name, draft.endpoint.plural
-        draft.reject("location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}".')
+        draft.reject("location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}')

@@ -149,14 +149,6 @@ def racks_are_as_tall_as_what_is_in_them(context: Context, drafts: Sequence[Draf
 
 
 @device_types.rule
-def device_types_have_the_height_of_their_kind(context: Context, drafts: Sequence[Draft]) -> None:
-    """What is installed in another device takes no units of a rack."""
-    for draft in drafts:
-        if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
-            draft.reject("u_height", "Child device types must be 0U.")
-
-
-@device_types.rule
 def mounted_devices_fit_when_their_type_changes(context: Context, drafts: Sequence[Draft]) -> None:
     """A type does not become taller or deeper than the places of its devices allow, nor lose its height while one is mounted."""
     changed = {draft.id: draft for draft in drafts if not draft.new and draft.changed("u_height", "is_full_depth")}

@@ -217,8 +217,8 @@ rack_groups.rule(location_fits)
 OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") that does not include location "{here}".'
 
 
-def within_group(field: str, message: str = OUTSIDE) -> Rule:
-    """The rule that what has a location is within that of the rack group which ``field`` refers to."""
+def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None) -> Rule:
+    """The rule that what has a location is within that of the rack group which ``field`` refers to; errors are said of the field ``named``."""
     attribute = f"{field}_id"
 
     def within_the_location_of_the_group(context: Context, drafts: Sequence[Draft]) -> None:
@@ -231,12 +231,13 @@ def within_group(field: str, message: str = OUTSIDE) -> Rule:
             group, here = groups[draft[attribute]], draft["location_id"]
             if group.location_id not in above[here]:
                 words = {"group": group.name, "there": places[group.location_id].name, "here": places[here].name}
-                draft.reject(field, message.format_map(words))
+                draft.reject(named or field, message.format_map(words))
 
     return within_the_location_of_the_group
 
 
-rack_groups.rule(within_group("parent"))
+NOT_BELOW = 'Location "{here}" is not descended from parent rack group "{group}" location "{there}".'
+rack_groups.rule(within_group("parent", NOT_BELOW, named="location"))
 
 
 @racks.prepare
@@ -273,12 +274,10 @@ def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> N
 
 @rack_reservations.rule
 def reservations_name_units(context: Context, drafts: Sequence[Draft]) -> None:
-    """A reservation is of some units, which are not negative."""
+    """A reservation is of some units."""
     for draft in drafts:
         if not draft["units"]:
             draft.reject("units", "This field cannot be blank.")
-        elif min(draft["units"]) < 0:
-            draft.reject("units", "Ensure this value is greater than or equal to 0.")
 
 
 @rack_reservations.rule
@@ -288,6 +287,8 @@ def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) ->
     for draft in drafts:
         height = frames[draft["rack_id"]].u_height
         outside = [unit for unit in draft["units"] if not 1 <= unit <= height]
+        if any(unit < 0 for unit in outside):
+            draft.reject("units", "Ensure this value is greater than or equal to 0.")
         if outside:
             draft.reject("units", f"Invalid unit(s) for {height}U rack: {_listed(outside)}")
 

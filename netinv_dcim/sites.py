@@ -32,13 +32,11 @@ from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
-def zone_name(value: object) -> str | None:
-    """A name of the IANA time zone database; blank is none.
+def zone_name(value: object) -> str:
+    """A name of the IANA time zone database.
 
     :raises ValueError: for any other word
     """
-    if value == "":
-        return None
     if not isinstance(value, str) or value not in TIME_ZONES.labels:
         raise ValueError("A valid timezone is required.")
     return value

@@ -11,8 +11,10 @@ import sqlalchemy as sa
 from netinv_core.context import Context
 from netinv_core.resource import Rule, VersionChange
 from netinv_core.write.draft import Draft
+from netinv_core.write.schema import Chars
 
 TAGGED = "tagged"
+MAC_LENGTH = 18
 
 _MAC = re.compile(
     r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}", re.I
@@ -23,16 +25,19 @@ status_since_1_4 = VersionChange("1.4", upgrade=lambda body: {**body, "status": 
 
 
 def mac_address(value: object) -> str | None:
-    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from any of the usual notations; blank is none.
+    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from text in any of the usual notations; blank is none.
 
     :raises ValueError: for anything else
     """
-    if value == "":
+    text = Chars().parse(value)
+    if not text:
         return None
-    if not isinstance(value, str) or not _MAC.fullmatch(value.strip()):
-        raise ValueError(f"Invalid MAC address format: {value}")
-    parts = re.split(r"[-:]", value.strip())
-    digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", value.strip())
+    if len(text) > MAC_LENGTH:
+        raise ValueError(f"Ensure this field has no more than {MAC_LENGTH} characters.")
+    if not _MAC.fullmatch(text):
+        raise ValueError(f"Invalid MAC address format: {text}")
+    parts = re.split(r"[-:]", text)
+    digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", text)
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).upper()
 
 
@@ -51,10 +56,20 @@ def tagged_vlans_need_the_mode(carried: Any) -> Rule:
     return rule
 
 
-def vlans_are_of_the_site(owner: str, title: str, sites_of: Callable[[Context, Collection[Any]], Mapping[Any, Any]]) -> Rule:
+def untagged_vlans_need_a_mode(context: Context, drafts: Sequence[Draft]) -> None:
+    """A rule: only an interface with a mode has an untagged VLAN."""
+    for draft in drafts:
+        if draft["untagged_vlan_id"] is not None and not draft["mode"] and draft.changed("untagged_vlan_id", "mode"):
+            draft.reject("untagged_vlan", "Mode must be set when specifying untagged_vlan")
+
+
+def vlans_are_of_the_site(
+    owner: str, title: str, sites_of: Callable[[Context, Collection[Any]], Mapping[Any, Any]], *, untagged_too: bool = True
+) -> Rule:
     """The rule that the VLANs on an interface are of the site of what it belongs to, or of none.
 
     ``owner`` is the foreign key to that, ``title`` what it is called, and ``sites_of(context, keys)`` gives their sites by id.
+    Without ``untagged_too`` it is a rule for tagged VLANs alone.
     """
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
@@ -69,7 +84,7 @@ def vlans_are_of_the_site(owner: str, title: str, sites_of: Callable[[Context, C
         shown = {key: item["display"] for key, item in vlan.plan("nested").fetch(context, list(keys))}
         for draft in carrying:
             allowed, untagged = (None, owners.get(draft[owner])), draft["untagged_vlan_id"]
-            if untagged is not None and sites[untagged] not in allowed:
+            if untagged_too and untagged is not None and sites[untagged] not in allowed:
                 draft.reject("untagged_vlan", f"The untagged VLAN ({shown[untagged]}) {rest}")
                 continue
             wrong = [key for key in draft.many.get("tagged_vlans", ()) if sites[key] not in allowed]

@@ -33,7 +33,9 @@ from netinv_dcim.choices import INTERFACE_TYPES
 from netinv_dcim.components import Named, component_words
 from netinv_dcim.connectors import CONSOLE_CONNECTORS, FEED_LEGS, PASS_THROUGH_CONNECTORS, POWER_PLUGS, POWER_SOCKETS
 from netinv_dcim.device_types import DeviceType, device_types
+from netinv_dcim.mounting import CHILD
 from netinv_dcim.pass_through import MOST
+from netinv_dcim.power_ports import allocated_draw_is_within_the_maximum
 
 PARENT = "parent"
 
@@ -182,6 +184,9 @@ def with_pass_through_ports(context: Context, table: Any, values: list[str]) -> 
     return sa.or_(*found) if convert_flag(values[-1]) else ~sa.or_(*found)
 
 
+power_port_templates.rule(allocated_draw_is_within_the_maximum)
+
+
 @power_outlet_templates.rule
 def outlets_are_fed_by_power_ports_of_their_type(context: Context, drafts: Sequence[Draft]) -> None:
     """An outlet and the power port that feeds it are on the same device."""
@@ -244,3 +249,11 @@ def types_with_device_bays_stay_parents(context: Context, drafts: Sequence[Draft
         if draft.id in found:
             words = "Must delete all device bay templates associated with this device before declassifying it as a parent device."
             draft.reject("subdevice_role", words)
+
+
+@device_types.rule
+def device_types_have_the_height_of_their_kind(context: Context, drafts: Sequence[Draft]) -> None:
+    """What is installed in another device takes no units of a rack."""
+    for draft in drafts:
+        if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
+            draft.reject("u_height", "Child device types must be 0U.")

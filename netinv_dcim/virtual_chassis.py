@@ -10,12 +10,12 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.context import Context
 from netinv_core.database import lock_parents
-from netinv_core.errors import Conflict
 from netinv_core.model import PROTECT, Primary, Ref, required_text, text, to
 from netinv_core.read.filters import key, tree_pair
 from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.write.amend import amend
+from netinv_core.write.delete import in_use
 from netinv_core.write.draft import Draft
 from netinv_core.write.references import NO_SUCH_ID
 
@@ -78,14 +78,14 @@ def the_master_of_a_new_chassis_joins_it(context: Context, drafts: Sequence[Draf
 def members_of_a_chassis_are_let_go(context: Context, rows: Sequence[dict[str, Any]]) -> None:
     """Without a chassis there are no positions in it; LAGs across its members keep it.
 
-    :raises Conflict: naming a chassis with such a LAG
+    :raises Conflict: naming the members of such LAGs
     """
-    names = {row["id"]: row["name"] for row in rows}
+    names = {row["id"] for row in rows}
     device, port = _devices(context).table, context.registry["dcim.interface"].table
     other, bundle = device.alias(), port.alias()
-    across = sa.select(device.c.virtual_chassis_id).join(port, port.c.device_id == device.c.id).join(bundle, bundle.c.id == port.c.lag_id)
+    across = sa.select(port.c.id, port.c.name).join_from(device, port, port.c.device_id == device.c.id).join(bundle, bundle.c.id == port.c.lag_id)
     across = across.join(other, other.c.id == bundle.c.device_id).where(device.c.id != other.c.id)
-    for cut in context.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).scalars():
-        raise Conflict(f"Unable to delete virtual chassis {names[cut]}. There are member interfaces which form a cross-chassis LAG")
+    if crossing := context.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).tuples().all():
+        raise in_use(crossing)
     members = context.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(names)))).scalars()
     amend(context, _devices(context), {key: {"vc_position": None, "vc_priority": None} for key in members})

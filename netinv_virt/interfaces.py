@@ -29,7 +29,6 @@ from netinv_core.model import (
 )
 from netinv_core.read.filters import has, key, one_of, value
 from netinv_core.resource import Resource, many
-from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 from netinv_dcim import switching
 from netinv_dcim.choices import INTERFACE_MODES
@@ -39,19 +38,6 @@ from netinv_ipam.addresses import addressed
 from netinv_ipam.vlans import VLAN
 from netinv_virt.clusters import Cluster
 from netinv_virt.virtual_machines import VirtualMachine
-
-MAC_LENGTH = 18
-
-
-def hardware_address(value: object) -> str | None:
-    """A MAC address from text of at most :data:`MAC_LENGTH` characters; see :func:`netinv_dcim.switching.mac_address`.
-
-    :raises ValueError: for anything else
-    """
-    found = schema.Chars().parse(value)
-    if len(found) > MAC_LENGTH:
-        raise ValueError(f"Ensure this field has no more than {MAC_LENGTH} characters.")
-    return mac_address(found)
 
 
 class VMInterface(Primary):
@@ -68,7 +54,7 @@ class VMInterface(Primary):
     parent_interface_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="child_interfaces", help="Assigned parent interface")
     bridge_id: Mapped[Ref | None] = to(SELF, on_delete=SET_NULL, back="bridged_interfaces", help="Assigned bridge interface")
     mtu: Mapped[int | None] = whole(1, 65536, label="MTU")
-    mac_address: Mapped[str | None] = column(Chars(MAC_LENGTH), default=None, parse=hardware_address, label="MAC Address")
+    mac_address: Mapped[str | None] = column(Chars(switching.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address")
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
     untagged_vlan_id: Mapped[Ref | None] = to(VLAN, on_delete=SET_NULL, back="vminterfaces_as_untagged")
@@ -117,4 +103,5 @@ def interfaces_stand_on_others(context: Context, drafts: Sequence[Draft]) -> Non
 
 
 interfaces.rule(switching.tagged_vlans_need_the_mode(tagged_vlans))
-interfaces.rule(switching.vlans_are_of_the_site("virtual_machine_id", "virtual machine", _sites_of))
+interfaces.rule(switching.untagged_vlans_need_a_mode)
+interfaces.rule(switching.vlans_are_of_the_site("virtual_machine_id", "virtual machine", _sites_of, untagged_too=False))

@@ -80,6 +80,7 @@ virtual_machines = Resource(
         addressed("primary_ip4"),
         addressed("primary_ip6"),
     ],
+    record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
 )
 
 
