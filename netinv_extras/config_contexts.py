@@ -30,7 +30,7 @@ from netinv_core.model import (
 from netinv_core.resource import Resource, object_of
 from netinv_core.write.draft import Draft
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
-from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema, may_own, schema_words
+from netinv_extras.schemas import CANNOT_BE_BLANK, EMPTY, ConfigContextSchema, data_fits_its_schema, may_own, schema_words
 
 TAKEN = "A ConfigContext with this name already exists."
 NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'
@@ -80,6 +80,7 @@ config_contexts = Resource(
     omit=["custom_fields", "computed_fields", "relationships"],
     filters=content_type_pair("owner_content_type"),
     configuration=True,
+    record_constants={"dynamic_groups": []},
     example={"data": {"sample": 1}},
 )
 
@@ -88,6 +89,8 @@ config_contexts = Resource(
 def data_is_an_object(context: Context, drafts: Sequence[Draft]) -> None:
     """Data is merged by name."""
     for draft in drafts:
+        if draft.changed("data") and draft["data"] in EMPTY:
+            draft.reject("data", CANNOT_BE_BLANK)
         if not isinstance(draft["data"], dict):
             draft.reject("data", NOT_AN_OBJECT)
 

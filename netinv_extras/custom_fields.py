@@ -126,15 +126,18 @@ def _with_defaults(defined: Definitions, given: dict[str, Any], *, sent: bool) -
 
 
 def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """The values as they are kept; rejects the draft for those that are not valid."""
+    """The values as they are kept; rejects the draft for the first one that is not valid."""
     found = dict(given)
+    missing: list[str] = []
     for slug, field in defined.items():
         if slug not in given:
-            if field.required:
-                draft.reject(ALL, f"Missing required custom field '{slug}'.")
+            missing.extend([slug] * field.required)
             continue
         try:
             found[slug] = field.cleaned(given[slug], budget)
         except ValueError as error:
             draft.reject(ALL, f"Invalid value for custom field '{slug}': {error}")
+            return found
+    for slug in missing[:1]:
+        draft.reject(ALL, f"Missing required custom field '{slug}'.")
     return found

@@ -118,7 +118,16 @@ _Validator: Any = extend(Draft7Validator, {name: _bounded(function) for name, fu
 @functools.lru_cache(maxsize=256)
 def _validator(schema: bytes) -> Any:
     """A validator for a schema. References to other documents are not resolved: nothing is fetched on behalf of users."""
-    return _Validator(orjson.loads(schema), registry=References())
+    return _Validator(_shortest_first(orjson.loads(schema)), registry=References())
+
+
+def _shortest_first(schema: Any) -> Any:
+    """The schema with its keywords in one order on every database, in which the type and properties come before what rests on them."""
+    if isinstance(schema, list):
+        return list(map(_shortest_first, schema))
+    if isinstance(schema, dict):
+        return {name: _shortest_first(schema[name]) for name in sorted(schema, key=lambda name: (len(name), name))}
+    return schema
 
 
 def schema_fault(schema: Any, budget: Budget) -> str | None:
@@ -141,7 +150,7 @@ def data_fault(data: Any, schema: Any, budget: Budget) -> str | None:
 
 def _data_error(data: Any, schema: Any) -> str | None:
     validator = _validator(orjson.dumps(schema, option=orjson.OPT_SORT_KEYS))
-    return next((error.message for error in validator.iter_errors(data)), None)
+    return next((str(error.message) for error in validator.iter_errors(data)), None)
 
 
 def _within(budget: Budget, validate: Callable[[], str | None]) -> str | None:

@@ -293,10 +293,13 @@ def _objects(draft: Draft, side: Side, given: Any) -> list[Any] | None:
 
 def _check_required(draft: Draft, required: Sides) -> None:
     """A new object stands in what is required of it; what is changed does not step out of it."""
+    missing: dict[str, list[str]] = {}
     for side in required:
         given = draft.extra.get(NAME, {}).get(side)
         if given == [] or (draft.new and not given):
-            draft.reject(NAME, f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].')
+            missing.setdefault(side.slug, []).append(f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].')
+    if missing:
+        draft.errors.setdefault(NAME, missing)
 
 
 def _not_one(named: Any, endpoint: Endpoint) -> str:

@@ -212,7 +212,7 @@ def symmetric_ones_have_equal_ends(context: Context, drafts: Sequence[Draft]) ->
             draft.reject("required_on", "Symmetric relationships cannot be marked as required.")
         for what in ("label", "hidden", "filter"):
             ours, theirs = draft[f"{SOURCE}_{what}"], draft[f"{DESTINATION}_{what}"]
-            if ours and theirs and ours != theirs:
+            if ours != theirs and (what == "hidden" or (ours and theirs)):
                 draft.reject(f"{DESTINATION}_{what}", f"Must match {SOURCE}_{what} for a symmetric relationship")
             draft[f"{SOURCE}_{what}"] = draft[f"{DESTINATION}_{what}"] = ours or theirs
 
@@ -268,10 +268,10 @@ def ends_are_of_the_types(context: Context, drafts: Sequence[Draft]) -> None:
     known = pages.rows_of(context, Relationship, [draft["relationship_id"] for draft in drafts], locked=True)
     for draft in drafts:
         relationship = known[draft["relationship_id"]]
-        for end in (SOURCE, DESTINATION):
-            if draft[f"{end}_type"] != getattr(relationship, f"{end}_type"):
-                draft.reject(f"{end}_type", f"{end}_type has a different value than defined in {relationship.name}")
-        if draft["source_type"] == draft["destination_type"] and draft["source_id"] == draft["destination_id"]:
+        wrong = [f"{end}_type" for end in (SOURCE, DESTINATION) if draft[f"{end}_type"] != getattr(relationship, f"{end}_type")]
+        for name in wrong[:1]:
+            draft.reject(name, f"{name} has a different value than defined in {relationship.name}")
+        if not wrong and draft["source_type"] == draft["destination_type"] and draft["source_id"] == draft["destination_id"]:
             draft.reject("destination_id", "An object cannot form a RelationshipAssociation with itself")
     for end in () if context.own else (SOURCE, DESTINATION):
         moved = [draft for draft in drafts if not draft.errors and draft.changed(f"{end}_type", f"{end}_id")]
@@ -287,12 +287,13 @@ def ends_are_free(context: Context, drafts: Sequence[Draft]) -> None:
         return
     taken = _taken(context, concerned, {draft.id for draft in drafts})
     clashes: list[tuple[Draft, str]] = []
+    mirrored: list[Draft] = []
     for draft in concerned:
         relationship = known[draft["relationship_id"]]
         ends = {end: draft[f"{end}_id"] for end in (SOURCE, DESTINATION)}
         symmetric = relationship.type.startswith(SYMMETRIC)
         if symmetric and ends[DESTINATION] in taken.get((relationship.id, DESTINATION, ends[SOURCE]), ()):
-            draft.reject(ALL, f"A {relationship.name} association already exists between these objects, the other way round.")
+            mirrored.append(draft)
             continue
         for end in SINGLE.get(relationship.type, ()):
             places = (SOURCE, DESTINATION) if symmetric else (end,)
@@ -300,10 +301,22 @@ def ends_are_free(context: Context, drafts: Sequence[Draft]) -> None:
                 clashes.append((draft, end))
         for end in ends:
             taken.setdefault((relationship.id, end, ends[end]), set()).add(ends[OTHER[end]])
-    called = _called(context, [(draft[f"{end}_type"], draft[f"{end}_id"]) for draft, end in clashes])
+    _reject_clashes(context, known, mirrored, clashes)
+
+
+def _reject_clashes(context: Context, known: Mapping[Any, Any], mirrored: Sequence[Draft], clashes: Sequence[tuple[Draft, str]]) -> None:
+    """Names the objects that are associated already: the other way round, or at an end that takes one association."""
+    ends = [*clashes, *((draft, end) for draft in mirrored for end in (SOURCE, DESTINATION))]
+    called = _called(context, [(draft[f"{end}_type"], draft[f"{end}_id"]) for draft, end in ends])
+    names = {(draft, end): called[draft[f"{end}_type"], draft[f"{end}_id"]] for draft, end in ends}
+    for draft in mirrored:
+        title = known[draft["relationship_id"]].name
+        draft.reject(ALL, f"A {title} association already exists between {names[draft, SOURCE]} and {names[draft, DESTINATION]}")
     for draft, end in clashes:
-        name, thing = known[draft["relationship_id"]].name, called[draft[f"{end}_type"], draft[f"{end}_id"]]
-        draft.reject(end, f"Unable to create more than one {name} association {'from' if end == SOURCE else 'to'} {thing} ({end})")
+        relationship, thing = known[draft["relationship_id"]], names[draft, end]
+        symmetric = relationship.type.startswith(SYMMETRIC)
+        place = f"involving {thing} (peer)" if symmetric else f"{'from' if end == SOURCE else 'to'} {thing} ({end})"
+        draft.reject(end, f"Unable to create more than one {relationship.name} association {place}")
 
 
 def _may_clash(type_: str) -> bool:

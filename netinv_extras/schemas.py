@@ -17,6 +17,9 @@ from netinv_core.write.draft import Draft
 from netinv_extras import json_schemas
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 
+CANNOT_BE_BLANK = "This field cannot be blank."
+EMPTY: tuple[Any, ...] = ("", [], {})
+NOT_OF_OBJECTS = "Context data is an object: the schema must be of type object and specify a set of properties."
 TAKEN = "A ConfigContextSchema with this name already exists."
 
 
@@ -72,9 +75,14 @@ def schemas_are_schemas(context: Context, drafts: Sequence[Draft]) -> None:
     """What is to validate data is a JSON Schema itself."""
     for draft in drafts:
         if draft.changed("data_schema"):
-            reason = json_schemas.schema_fault(draft["data_schema"], context.pattern_budget)
+            document = draft["data_schema"]
+            reason = json_schemas.schema_fault(document, context.pattern_budget)
+            if document in EMPTY:
+                draft.reject("data_schema", CANNOT_BE_BLANK)
             if reason is not None:
                 draft.reject("data_schema", reason)
+            elif not (isinstance(document, dict) and document.get("type") == "object" and "properties" in document):
+                draft.reject("data_schema", NOT_OF_OBJECTS)
 
 
 def data_fits_its_schema(data: str, schema: str) -> Rule:

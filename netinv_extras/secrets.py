@@ -34,7 +34,7 @@ from netinv_core.model import (
 from netinv_core.read import pages
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, pointing_back
-from netinv_core.write.draft import Draft
+from netinv_core.write.draft import ALL, Draft
 from netinv_extras import allowed_files
 
 ACCESS_TYPES = Choices.of(*((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH")))
@@ -68,6 +68,7 @@ class Provider:
     title: str
     needs: tuple[str, ...]
     read: Callable[[Mapping[str, Any]], str]
+    fault: Callable[[Mapping[str, Any]], str | None] = lambda parameters: None
 
 
 def _from_environment(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
@@ -97,10 +98,15 @@ def _from_file(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> st
         raise SecretProviderError(f'File "{path}" cannot be read: {error.strerror}') from None
 
 
+def _path_fault(parameters: Mapping[str, Any]) -> str | None:
+    path = parameters.get("path")
+    return None if isinstance(path, str) and path.startswith("/") else "Path must be an absolute path, not a relative one"
+
+
 def _own_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
     return {
         "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), functools.partial(_from_environment, settings)),
-        "text-file": Provider("TextFileSecretsProvider", ("path",), functools.partial(_from_file, settings)),
+        "text-file": Provider("TextFileSecretsProvider", ("path",), functools.partial(_from_file, settings), _path_fault),
     }
 
 
@@ -190,6 +196,8 @@ def secrets_can_be_looked_up(context: Context, drafts: Sequence[Draft]) -> None:
             draft.reject("parameters", "This field cannot be blank.")
         elif not isinstance(draft["parameters"], dict):
             draft.reject("parameters", 'Parameters must be in object form. Example: {"variable": "TOKEN"}')
+        elif draft["provider"] in known and (reason := known[draft["provider"]].fault(draft["parameters"])) is not None:
+            draft.reject(ALL, reason)
         if draft["provider"] not in known:
             draft.reject("provider", f'No registered provider "{draft["provider"]}" is available')
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.context import Context
 from netinv_core.model import PROTECT, Organizational, color, labels_of, required_text, slug, table_of, text, to
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, labels
 from netinv_extras.initial_statuses import INITIAL
 
@@ -26,13 +27,19 @@ class Status(Organizational):
 
 status_types = labels_of("extras_status_type", "extras_status")
 
+def _has_status(registry: Registry, label: str) -> bool:
+    """True for models with a status, and for models of packages that are not installed."""
+    endpoint = registry.get(label)
+    return endpoint is None or "status_id" in endpoint.table.c
+
+
 statuses = Resource(
     Status,
     "statuses",
     plural="statuses",
     brief=["name", "slug"],
     search=["name", "slug", "content_types"],
-    fields=[labels("content_types", status_types, required=True)],
+    fields=[labels("content_types", status_types, required=True, allowed=_has_status)],
     configuration=True,
 )
 

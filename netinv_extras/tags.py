@@ -70,8 +70,14 @@ class TagTypes(kinds.Labels):
         super().accept(draft, _every_type(self.registry) if value == ALL_TYPES else value)
 
 
+def _can_be_tagged(registry: Registry, label: str) -> bool:
+    """True for models of primary objects, and for models of packages that are not installed."""
+    endpoint = registry.get(label)
+    return endpoint is None or issubclass(endpoint.model, Primary)
+
+
 def _tag_types(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-    return TagTypes(name="content_types", table=tag_types, registry=registry, required=True)
+    return TagTypes(name="content_types", table=tag_types, registry=registry, required=True, allowed=_can_be_tagged)
 
 
 tags = Resource(
@@ -85,6 +91,19 @@ tags = Resource(
     ],
     versions=[VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))],
 )
+
+
+@tags.rule
+def content_types_in_use_stay(context: Context, drafts: Sequence[Draft]) -> None:
+    """A tag that is on objects of a content type remains one for that type."""
+    listed = {draft.id: set(draft.many["content_types"]) for draft in drafts if not draft.new and "content_types" in draft.many}
+    if not listed:
+        return
+    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(among(context.registry.dialect, tagged.c.tag_id)).distinct()
+    by_id = {draft.id: draft for draft in drafts}
+    for tag, label in sorted(context.execute(used, {"keys": list(listed)}).tuples(), key=str):
+        if label not in listed[tag]:
+            by_id[tag].reject("content_types", f"Unable to remove {label}. Dependent objects were found.")
 
 
 def pairs(endpoint: Endpoint) -> Any:
