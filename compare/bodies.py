@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,10 +11,13 @@ from compare.script import Request, Scenario
 from compare.service import NOWHERE, Answer
 
 MISSING: Any = object()
+EXAMPLE = re.compile(r"\b(?:Ex|EX|ex)(?=[\b _0-9A-Z-]|[a-z0-9]*\Z)")
 BATCH = 40
+ALONE = "one at a time"
 REFUSED = "not an object"  # the first item of every bulk request, so that nothing is created
 SINGLE: list[Any] = [None, "", "zz", NOWHERE, {}, -1]
 TEXTS = ["", " ", "zz", "x" * 400, "Ünï!", "12", "a.b", NOWHERE]
+DOCUMENTS: list[Any] = [None, {}, {"no such": "zz"}, {"no such": {}}]
 VALUES: list[Any] = [MISSING, None, *TEXTS, -1, 0, 1.5, 99999999999, True, [], ["zz"], [None], {}, {"id": "zz"}, {"name": "no such"}]
 
 
@@ -23,7 +27,7 @@ def compare(pair: Pair, wanted: Callable[[str], bool], examples: Sequence[Scenar
         if wanted(scenario.model):
             *needed, example = scenario.requests
             created = [request for request in needed if pair.call(request)[0].status == 201]
-            _posts(pair, scenario.model, example)
+            _posts(pair, scenario.model, example, 1 if scenario.title == ALONE else BATCH)
             _patches(pair, scenario.model, example)
             for request in reversed(created):
                 pair.call(Request("DELETE", f"{request.path}/${request.label}"))
@@ -35,23 +39,30 @@ def _fields(pair: Pair, path: str) -> dict[str, dict[str, Any]]:
     return {name: field for name, field in described.items() if not field.get("read_only")}
 
 
-def _posts(pair: Pair, model: str, example: Request) -> None:
+def _posts(pair: Pair, model: str, example: Request, batch: int) -> None:
     cases = [(field, body) for field, body in _wrong(example.body, _fields(pair, example.path))]
-    for start in range(0, len(cases), BATCH):
-        _bulk(pair, model, example.path, cases[start : start + BATCH])
+    for start in range(0, len(cases), batch):
+        _bulk(pair, model, example.path, cases[start : start + batch])
 
 
 def _wrong(body: dict[str, Any], fields: dict[str, dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, field in fields.items():
         others = {key: value for key, value in body.items() if key != name}
         choices = [choice["value"] for choice in field.get("choices") or []] if field.get("type") == "choice" else []
-        for value in [*VALUES, *choices[:20]]:
+        values = DOCUMENTS if name in ("custom_fields", "relationships") else VALUES
+        for value in [*values, *choices[:20]]:
             yield name, others if value is MISSING else {**others, name: value}
+
+
+def _numbered(body: dict[str, Any], number: int, kept: str) -> dict[str, Any]:
+    """The body with another name: within a bulk request no two are the same. The wrong field is left as it is."""
+    return {key: EXAMPLE.sub(rf"\g<0>{number}", value) if isinstance(value, str) and key != kept else value for key, value in body.items()}
 
 
 def _bulk(pair: Pair, model: str, path: str, cases: list[tuple[str, dict[str, Any]]]) -> None:
     """Sends the bodies as one bulk request that cannot succeed, and compares the errors of each item; in halves after a 5xx."""
-    first, second = pair.call(Request("POST", path, [REFUSED, *(body for _, body in cases)]))
+    items = [_numbered(body, number, name) for number, (name, body) in enumerate(cases)]
+    first, second = pair.call(Request("POST", path, [REFUSED, *items]))
     if isinstance(first.body, list) and isinstance(second.body, list) and len(first.body) == len(second.body) == len(cases) + 1:
         for number, (name, body) in enumerate(cases, 1):
             item = Request("POST", path, _only(name, body))
