@@ -164,7 +164,7 @@ def test_devices_with_everything_are_made_within_the_budget(api: Api, make: Any,
         "virtual_chassis": make("/api/dcim/virtual-chassis/")["id"],
         "device_redundancy_group": make("/api/dcim/device-redundancy-groups/", status="active")["id"],
         "device_redundancy_group_priority": 1,
-        "local_context_schema": make("/api/extras/config-context-schemas/", data_schema={"type": "object"})["id"],
+        "local_context_schema": make("/api/extras/config-context-schemas/", data_schema={"type": "object", "properties": {}})["id"],
         "local_context_data": {"a": 1},
         "tags": [make("/api/extras/tags/", content_types=["dcim.device"])["id"]],
     }

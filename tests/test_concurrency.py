@@ -63,7 +63,7 @@ def test_names_without_a_tenant_or_an_owner_are_given_once(service: Service, mak
         DEVICES: hardware,
         "/api/virtualization/virtual-machines/": {"cluster": cluster, "status": "active"},
         "/api/extras/config-contexts/": {"data": {"a": 1}},
-        "/api/extras/config-context-schemas/": {"data_schema": {"type": "object"}},
+        "/api/extras/config-context-schemas/": {"data_schema": {"type": "object", "properties": {}}},
         "/api/extras/export-templates/": {"content_type": "extras.tag", "template_code": "x"},
     }
     for path, body in bodies.items():

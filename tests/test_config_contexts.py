@@ -190,7 +190,7 @@ def test_machines_are_where_their_cluster_is(api: Api, make: Any, make_context: 
         make_context({word: {member: True}}, **{member: [target["id"]]})
     make_context({word: {"type": True}}, device_types=[make("/api/dcim/device-types/", model=word, manufacturer=make("/api/dcim/manufacturers/")["id"])["id"]])
     machine = api.post(MACHINES, {**body, "local_context_data": {word: {"own": 1}}})
-    assert machine["config_context"][word] == {**dict.fromkeys(targets, True), "own": 1}
+    assert machine["config_context"][word] == {**dict.fromkeys(targets, True), "type": True, "own": 1}  # machines have no type to exclude them by
 
 
 def test_a_deleted_object_is_no_longer_in_a_scope(api: Api, make: Any, make_context: Any, make_device: Any, word: str) -> None:
@@ -229,7 +229,7 @@ def test_scopes_are_listed_as_nested_objects_in_order_and_tags_by_slug(api: Api,
 
 def test_what_is_wrong_with_a_context_is_said(api: Api, make_context: Any, unique: Any) -> None:
     there, nobody = make_context({"a": 1}), str(uuid.uuid4())
-    body = {"name": unique(), "data": {}}
+    body = {"name": unique(), "data": {"a": 1}}
     refused = {
         "sites": ([nobody], [f'Invalid pk "{nobody}" - object does not exist.']),
         "roles": (["zz"], ["“zz” is not a valid UUID."]),
@@ -264,11 +264,11 @@ def test_data_is_not_nested_without_end(api: Api, make_context: Any, make_device
 def test_contexts_of_different_owners_may_be_called_the_same(api: Api, make: Any, make_context: Any, unique: Any) -> None:
     name, site = unique(), make(SITES, status="active")
     owner = {"owner_content_type": "dcim.site", "owner_object_id": site["id"]}
-    plain, owned = make_context({}, name=name), make_context({}, name=name, **owner)
+    plain, owned = make_context({"a": 1}, name=name), make_context({"a": 1}, name=name, **owner)
     assert (plain["display"], owned["display"]) == (name, f"[{site['name']}] {name}")
     assert owned["owner"]["id"] == site["id"]
     assert api.get(CONTEXTS, {"owner_content_type": "dcim.site", "name": name})["count"] == 1
-    assert "__all__" in api.post(CONTEXTS, {"name": name, "data": {}, **owner}, status=400)
+    assert "__all__" in api.post(CONTEXTS, {"name": name, "data": {"a": 1}, **owner}, status=400)
 
 
 def test_data_fits_its_schema(api: Api, make: Any, make_context: Any, unique: Any) -> None:
@@ -285,8 +285,8 @@ def test_data_fits_its_schema(api: Api, make: Any, make_context: Any, unique: An
 def test_contexts_are_found_by_what_they_are_limited_to(api: Api, make: Any, make_context: Any, word: str) -> None:
     parent, tag = make(REGIONS), make("/api/extras/tags/", content_types=["dcim.device"])
     region, site = make(REGIONS, parent=parent["id"]), make(SITES, status="active")
-    both = make_context({}, name=f"{word} both", regions=[region["id"]], tags=[tag["slug"]])
-    other = make_context({}, name=f"{word} other", sites=[site["id"]])
+    both = make_context({"a": 1}, name=f"{word} both", regions=[region["id"]], tags=[tag["slug"]])
+    other = make_context({"a": 1}, name=f"{word} other", sites=[site["id"]])
 
     def found(**query: Any) -> list[str]:
         return [item["id"] for item in api.get(CONTEXTS, {"q": word, **query})["results"]]

@@ -144,7 +144,7 @@ def test_a_second_sync_of_the_same_head_changes_nothing(service: Service, remote
         {
             f"config_contexts/{word}.yaml": f"_metadata:\n  tags: []\n  regions: []\nn: {{a: 1.0, b: [1, 2]}}\nwhen: 2020-01-02T03:04:05Z\nid: {word}\n",
             f"config_contexts/devices/{word}.json": '{"a": 1}',
-            "config_context_schemas/s.json": '{"data_schema": {"type": "object"}}',
+            "config_context_schemas/s.json": '{"data_schema": {"type": "object", "properties": {}}}',
             "export_templates/dcim/site/t": "\n x \n",
         }
     )
@@ -185,10 +185,10 @@ def test_what_changed_is_updated_what_left_is_deleted_and_what_others_changed_is
 
 
 def test_changes_are_recorded_as_those_of_who_asked(service: Service, remote: Remote, add: Any, synced: Any) -> None:
-    remote.write({"config_context_schemas/s.json": '{"data_schema": {}}'})
+    remote.write({"config_context_schemas/s.json": '{"data_schema": {"type": "object", "properties": {"a": {}}}}'})
     repository = add(remote)
     synced(repository)
-    remote.write({"config_context_schemas/s.json": '{"data_schema": {"type": "object"}}'})
+    remote.write({"config_context_schemas/s.json": '{"data_schema": {"type": "object", "properties": {}}}'})
     writer = service.user(("view change", "extras.gitrepository"))
     writer.api.post(f"{repository['url']}sync/", status=200)
     outcome = synced(repository, ask=False)

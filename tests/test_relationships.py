@@ -290,7 +290,8 @@ def test_what_an_association_may_not_be_cannot_be_sent_either(api: Api, relate: 
 
 def test_a_required_relationship_is_given_and_kept(api: Api, relate: Any, make: Any, unique: Any) -> None:
     relationship, tenant = relate(required_on="source"), make(TENANTS)
-    refused = {"relationships": [f'You need to specify ["relationships"]["{relationship["slug"]}"]["destination"]["objects"].']}
+    message = f'You need to specify ["relationships"]["{relationship["slug"]}"]["destination"]["objects"].'
+    refused = {"relationships": {relationship["slug"]: [message]}}
     assert api.post(ROLES, {"name": unique()}, status=400) == refused
     sent = {"relationships": {relationship["slug"]: {"destination": {"objects": [tenant["id"]]}}}}
     made = api.post(ROLES, {"name": unique(), **sent})

@@ -164,7 +164,7 @@ def test_context_data_fits_its_schema(api: Api, unique: Any, device: Any, schema
 
 def test_a_schema_is_called_after_its_owner_when_it_has_one(api: Api, unique: Any, device: Any) -> None:
     name, site = unique(), device["site"]
-    body = {"name": name, "data_schema": {}}
+    body = {"name": name, "data_schema": {"type": "object", "properties": {}}}
     assert api.post(SCHEMAS, body)["display"] == name
     owned = api.post(SCHEMAS, {**body, "owner_content_type": "dcim.site", "owner_object_id": site["id"]})
     assert (owned["display"], owned["owner"]["id"]) == (f"[{site['display']}] {name}", site["id"])
