@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permits
 from netinv_core.context import Context
 from netinv_core.database import lock_parents
 from netinv_core.model import PROTECT, Primary, Ref, required_text, text, to
@@ -81,11 +82,13 @@ def members_of_a_chassis_are_let_go(context: Context, rows: Sequence[dict[str, A
     :raises Conflict: naming the members of such LAGs
     """
     names = {row["id"] for row in rows}
-    device, port = _devices(context).table, context.registry["dcim.interface"].table
+    interface = context.registry["dcim.interface"]
+    device, port = _devices(context).table, interface.table
+    visible = sa.and_(sa.true(), *permits.visible(context, interface, port))
     other, bundle = device.alias(), port.alias()
-    across = sa.select(port.c.id, port.c.name).join_from(device, port, port.c.device_id == device.c.id).join(bundle, bundle.c.id == port.c.lag_id)
-    across = across.join(other, other.c.id == bundle.c.device_id).where(device.c.id != other.c.id)
-    if crossing := context.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).tuples().all():
-        raise in_use(crossing)
+    across = sa.select(port.c.id, port.c.name, visible.label("visible")).join_from(device, port, port.c.device_id == device.c.id)
+    across = across.join(bundle, bundle.c.id == port.c.lag_id).join(other, other.c.id == bundle.c.device_id).where(device.c.id != other.c.id)
+    if crossing := context.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).all():
+        raise in_use([(row.id, row.name) for row in crossing if row.visible], len(crossing))
     members = context.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(names)))).scalars()
     amend(context, _devices(context), {key: {"vc_position": None, "vc_priority": None} for key in members})
