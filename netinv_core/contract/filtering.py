@@ -54,3 +54,14 @@ def unknown_parameters_are_refused(case: Case) -> None:
     assert case.api.get(case.path, {**unknown, "limit": 1}, status=400) == {name: ["Unknown filter field"] for name in unknown}
     with case.service.configured(strict_filtering=False):
         assert case.api.get(case.path, {**unknown, "limit": 1})["count"] == case.api.get(case.path, {"limit": 1})["count"]
+
+
+@check(lambda endpoint: any(item.kind == "boolean" for item in endpoint.filters.values()))
+def the_negation_of_a_boolean_is_the_rest(case: Case) -> None:
+    """``name=true`` and ``name__n=true`` divide the objects: each is found by one of them."""
+    made = case.make_many(2)
+    for name, item in case.endpoint.filters.items():
+        if item.kind == "boolean" and "n" in item.lookups:
+            query = {"id": [shown["id"] for shown in made]}
+            counts = [case.api.get(case.path, {**query, parameter: "true"})["count"] for parameter in (name, f"{name}__n")]
+            assert sum(counts) == len(made), f"{name}: {counts}"
