@@ -247,7 +247,7 @@ def test_only_who_may_run_a_job_does(service: Service, job: Callable[[str], Any]
     service.api.patch(echo["url"], {"enabled": True})
     site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
     refused = runner.api.post(f"{echo['url']}run/", {"data": {"text": "x", "site": site["id"]}}, status=400)
-    assert refused == {"errors": {"site": [f"Related object not found using the provided ID: {site['id']}"]}}
+    assert refused == {"errors": {"site": [f"Select a valid choice. {site['id']} is not one of the available choices."]}}
     work(service)
 
 

@@ -181,7 +181,6 @@ def test_what_may_not_be_viewed_is_like_what_does_not_exist(api: Api, make_user:
     api.post(TENANTS, {"name": word, "group": top["id"]})
     for client in (editor, blind):
         for told, invisible, unknown in [
-            ("provided ID", top["id"], NO_UUID),
             ("provided attributes", {"name": top["name"]}, {"name": word}),
             ("provided attributes", {"id": top["id"]}, {"id": NO_UUID}),
             ("provided attributes", {"url": top["url"]}, {"url": f"{GROUPS}{NO_UUID}/"}),
@@ -189,6 +188,7 @@ def test_what_may_not_be_viewed_is_like_what_does_not_exist(api: Api, make_user:
         ]:
             answers = [client.post(TENANTS, {"name": unique(), "group": named}, status=400) for named in (invisible, unknown)]
             assert [answer["group"][0].partition(": ")[0] for answer in answers] == [f"Related object not found using the {told}"] * 2
+        assert client.post(TENANTS, {"name": unique(), "group": top["id"]})["group"]["id"] == top["id"]  # as in the reference service
     assert editor.post(TENANTS, {"name": unique(), "group": {"name": below["name"]}})["group"]["id"] == below["id"]
     for attributes in ({"parent": {"name": top["name"]}}, {"parent": {"description": top["description"]}, "name": below["name"]}):
         editor.post(TENANTS, {"name": unique(), "group": attributes}, status=400)  # what lies between is invisible

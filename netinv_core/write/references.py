@@ -2,7 +2,7 @@
 
 What is named by id, and statuses, are found in one statement; what is named by attributes (:mod:`netinv_core.write.attributes`), in one for
 each target and set of attribute names, however many objects are named by them. An object that the user may not view is not found, unless it is
-what the draft refers to already. A status is a value to choose, which OPTIONS list; anyone may name it.
+what the draft refers to already, or a foreign key names it by its bare id. A status is a value to choose, which OPTIONS list; anyone may name it.
 """
 
 from __future__ import annotations
@@ -200,13 +200,18 @@ def _find_rows(context: Context, sorted_: _Sorted) -> None:
 
 
 def _listed(target: Endpoint, several: Sequence[Wanted]) -> list[Any]:
-    """Conditions on the target's table that a row is in the list already for which it is named: a list written back as it was read."""
+    """Conditions on the target's table under which a row may be named that the user may not view.
+
+    It is in the list already for which it is named (a list written back as it was read), or a foreign key names it by its bare id, which nobody
+    guesses: the reference service takes that.
+    """
     owners: dict[Many, set[Any]] = {}
     for wanted in several:
         if isinstance(wanted.field, Many) and not wanted.draft.new:
             owners.setdefault(wanted.field, set()).add(wanted.draft.id)
     pairs = [(field.pairs, keys) for field, keys in owners.items()]
-    return [target.table.c.id.in_(sa.select(pair.c.target_id).where(pair.c.owner_id.in_(keys))) for pair, keys in pairs]
+    named = target.table.c.id.in_({wanted.id for wanted in several if isinstance(wanted.field, Reference)})
+    return [named, *[target.table.c.id.in_(sa.select(pair.c.target_id).where(pair.c.owner_id.in_(keys))) for pair, keys in pairs]]
 
 
 # What references lead to: a target by id, or by slug where it holds the statuses of the content type beside it.
