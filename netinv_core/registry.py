@@ -158,11 +158,13 @@ class Endpoint:
         return target._reach_column(source.outerjoin(there, there.c.id == table.c[attribute]), there, steps[1:])
 
     def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
-        """The plan for ``full``, ``brief`` or ``nested``; ``without`` names fields to leave out."""
+        """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields to leave out."""
         if (shape, without) not in self._plans:
             plan = Plan(self.registry, self)
             if shape == "nested":
                 plan.finish_nested()
+            elif shape == "assigned":
+                plan.finish_nested(beside=[spec.make(self.registry, self) for spec in self.resource.assigned_fields])
             elif shape == "brief":
                 plan.finish(self.brief or [field for name, field in self.fields.items() if name not in self.opt_in], brief=bool(self.brief))
             else:

@@ -146,7 +146,8 @@ class Resource:
 
     ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the change
     log, when that is not its display; ``brief`` the fields of the nested form after ``display, id,
-    url``; ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
+    url``, ``assigned_fields`` what that form has besides where an object is assigned to another by type and id (the shape ``assigned`` of
+    :func:`object_of`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
     ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
     ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
     and no others. ``members`` are the only members of a representation, when not all are shown. ``writes`` are those of ``add``,
@@ -186,6 +187,7 @@ class Resource:
         exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
         brief_fields: Sequence[Spec] = (),
+        assigned_fields: Sequence[Spec] = (),
         of: Resource | None = None,
         members: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),
@@ -200,6 +202,7 @@ class Resource:
         self.called = called
         self.brief = tuple(brief)
         self.brief_fields = tuple(brief_fields)
+        self.assigned_fields = tuple(assigned_fields)
         self.order = tuple(order)
         self.search = tuple(search)
         self.natural = natural

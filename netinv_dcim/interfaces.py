@@ -28,7 +28,7 @@ from netinv_core.model import (
 from netinv_core.read import pages, paths
 from netinv_core.read.filters import key, one_of, value
 from netinv_core.read.lookups import convert
-from netinv_core.resource import many
+from netinv_core.resource import computed, many
 from netinv_core.write.draft import Draft
 from netinv_dcim import switching
 from netinv_dcim.cabling import NETWORK, PASS_THROUGH, PathEnd
@@ -73,9 +73,15 @@ class Interface(Named, PathEnd, Primary):
 tagged_vlans = many_to_many("dcim_interface_tagged_vlan", "dcim_interface", "ipam.vlan")
 
 
+def connection_status(reachable: bool | None) -> dict[str, Any] | None:
+    """The state of the cable path of an interface; null without a cable."""
+    return None if reachable is None else {"value": reachable, "label": "Connected" if reachable else "Not Connected"}
+
+
 interfaces = component(
     Interface,
     "interfaces",
+    assigned_fields=[computed("connection_status", connection_status, "connected_endpoint_reachable")],
     fields=[many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], back="interfaces_as_tagged", plain=True)],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),

@@ -133,7 +133,7 @@ ip_addresses = Resource(
         networks.cidr_field("address"),
         networks.family(),
         type_label("assigned_object_type", lambda endpoint: endpoint.label in ASSIGNABLE),
-        object_of("assigned_object", "assigned_object_type", "assigned_object_id"),
+        object_of("assigned_object", "assigned_object_type", "assigned_object_id", "assigned"),
         pointing_back("nat_outside", "ipam.ipaddress", "nat_inside_id"),
     ],
     filters=[

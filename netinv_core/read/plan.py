@@ -207,9 +207,12 @@ class Plan:
         self._reader = _record(self, self.root, fields, brief=brief)
         return self
 
-    def finish_nested(self, *, listed: bool = False) -> Plan:
-        """Fixes the representation to the one that other resources nest; ``listed`` when in a list, which shows what a reference does not know."""
-        self._reader = record_nested(self, self.root, listed=listed)
+    def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> Plan:
+        """Fixes the representation to the one that other resources nest, with the fields ``beside`` it.
+
+        ``listed`` when in a list, which shows what a reference does not know.
+        """
+        self._reader = record_nested(self, self.root, listed=listed, beside=beside)
         return self
 
     # -- running
@@ -344,9 +347,9 @@ def shown_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
     return [field for field in endpoint.brief if field.nested != "absent"]
 
 
-def record_nested(plan: Plan, place: Place, shows: Sequence[str] = (), *, listed: bool = False) -> Reader:
-    """A reader of the representation that other resources nest of the object at ``place``."""
-    shown = shown_fields(place.endpoint, shows)
+def record_nested(plan: Plan, place: Place, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()) -> Reader:
+    """A reader of the representation that other resources nest of the object at ``place``, with the fields ``beside`` it."""
+    shown = [*shown_fields(place.endpoint, shows), *beside]
     readers = [(f.name, _nothing if f.nested == "null" and not listed else f.brief_reader(plan, place)) for f in shown]
 
     def read(row: Row, page: Page) -> dict[str, Any]:
