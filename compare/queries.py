@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from compare.pair import Pair
 from compare.script import Request
-from compare.service import NOWHERE
+from compare.service import LABEL, NOWHERE
 
 PAGING = {"limit", "offset", "format", "api_version", "depth", "brief", "include", "exclude"}
 
@@ -26,7 +26,9 @@ def compare(pair: Pair, wanted: Callable[[str], bool], inventory: Sequence[Reque
             name = parameter["name"]
             if parameter.get("in") == "query" and name not in PAGING:
                 for value in dict.fromkeys(_values(name, parameter.get("schema", {}), shown)):
-                    request = Request("GET", f"{path}?brief=true&limit=0&{name}={quote(value, safe='$')}")
+                    labelled = pair.first.normalise(value)  # the id of an object has another value on the second service
+                    sent = labelled if LABEL.fullmatch(labelled) and labelled != "$id" else quote(value)
+                    request = Request("GET", f"{path}?brief=true&limit=0&{name}={sent}")
                     pair.compare("queries", model, name, request)
 
 

@@ -16,9 +16,10 @@ ALLOWED = Path(__file__).parent / "allowed.toml"
 
 @dataclasses.dataclass(frozen=True)
 class Allowed:
-    """A documented difference: patterns (``*`` for any text) of the model, request, member and both values, and the reason."""
+    """A documented difference: patterns (``*`` for any text) of the part, model, request, member and both values, and the reason."""
 
     reason: str
+    part: str = "*"
     model: str = "*"
     request: str = "*"
     member: str = "*"
@@ -28,6 +29,7 @@ class Allowed:
     def covers(self, difference: Difference) -> bool:
         """True when the difference is this one."""
         pairs = (
+            (difference.part, self.part),
             (difference.model, self.model),
             (difference.request, self.request),
             (difference.member, self.member),
