@@ -152,4 +152,6 @@ TIME_ZONES = Choices.of(*((name, name) for name in sorted(zoneinfo.available_tim
 # Interfaces that exist only in configuration, and those that need no wire: neither takes a cable.
 VIRTUAL_TYPES = frozenset({"virtual", "bridge", "lag"})
 WIRELESS_TYPES = frozenset(value for value, _ in INTERFACE_TYPES.items if value.startswith("ieee802.")) | {"other-wireless"}
+# Those that the filter by kind calls wireless in the API; it calls the newer ones physical.
+RADIO_TYPES = frozenset({"ieee802.11a", "ieee802.11g", "ieee802.11n", "ieee802.11ac", "ieee802.11ad"})
 SOCKETLESS_TYPES = VIRTUAL_TYPES | WIRELESS_TYPES

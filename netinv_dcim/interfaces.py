@@ -32,7 +32,7 @@ from netinv_core.resource import computed, many
 from netinv_core.write.draft import Draft
 from netinv_dcim import switching
 from netinv_dcim.cabling import NETWORK, PASS_THROUGH, PathEnd
-from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES, WIRELESS_TYPES
+from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, RADIO_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
 from netinv_dcim.components import Named, component, component_words, of_device
 from netinv_dcim.devices import Device
 from netinv_dcim.switching import mac_address, status_since_1_4
@@ -92,9 +92,9 @@ interfaces = component(
 )
 
 KINDS = {
-    "physical": lambda column: column.not_in(SOCKETLESS_TYPES),
+    "physical": lambda column: column.not_in(VIRTUAL_TYPES | RADIO_TYPES),
     "virtual": lambda column: column.in_(VIRTUAL_TYPES),
-    "wireless": lambda column: column.in_(WIRELESS_TYPES),
+    "wireless": lambda column: column.in_(RADIO_TYPES),
 }
 
 

@@ -148,10 +148,10 @@ def test_a_chassis_with_a_lag_across_its_members_stays(api: Api, make: Any, make
 
 def test_interfaces_are_found_by_kind(api: Api, make_device: Any, add_interface: Any) -> None:
     device = make_device()
-    for name, type_ in (("e", "1000base-t"), ("v", "virtual"), ("w", "ieee802.11ac"), ("a", "lag")):
+    for name, type_ in (("e", "1000base-t"), ("v", "virtual"), ("w", "ieee802.11ac"), ("x", "ieee802.11ax"), ("a", "lag")):
         add_interface(device, name, type_)
     found = {kind: [item["name"] for item in api.get(INTERFACES, {"device_id": device["id"], "kind": kind})["results"]] for kind in KINDS}
-    assert found == {"physical": ["e"], "virtual": ["a", "v"], "wireless": ["w"], "zz": []}
+    assert found == {"physical": ["e", "x"], "virtual": ["a", "v"], "wireless": ["w"], "zz": []}
 
 
 KINDS = ("physical", "virtual", "wireless", "zz")
