@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from compare import bodies, change_log, options, queries
 from compare.pair import Pair
 from compare.script import FOLDER, Request, Scenario, scenarios
+from compare.service import Answer
 
 INVENTORY = FOLDER / "inventory.txt"
 EXAMPLES = FOLDER / "examples.txt"
@@ -60,11 +61,11 @@ def play(pair: Pair, scenario: Scenario, part: str = "rules") -> None:
         if request.method != "POST" or not made or isinstance(request.body, list):
             continue
         if request.label is None:
-            pair.call(Request("DELETE", f"{_base(request.path)}/$probe"))
+            pair.call(Request("DELETE", f"{_list_of(request, answers)}/$probe"))
             for service in (pair.first, pair.second):
                 service.unbind("probe")
         else:
-            created.append(f"{_base(request.path)}/${request.label}")
+            created.append(f"{_list_of(request, answers)}/${request.label}")
     for path in [*reversed(created), *reversed(created)]:
         pair.call(Request("DELETE", path))
     for path in created:
@@ -72,8 +73,10 @@ def play(pair: Pair, scenario: Scenario, part: str = "rules") -> None:
             service.unbind(path.rpartition("$")[2])
 
 
-def _base(path: str) -> str:
-    return path.partition("?")[0]
+def _list_of(request: Request, answers: Sequence[Answer]) -> str:
+    """The path of the list that holds what a POST created, which for an allocation is another one than it was sent to."""
+    urls = [str(answer.body["url"]) for answer in answers if answer.status == 201 and isinstance(answer.body, dict) and "url" in answer.body]
+    return urls[0].removeprefix("/api/").rsplit("/", 2)[0] if urls else request.path
 
 
 def dismantle(run: Run) -> None:
