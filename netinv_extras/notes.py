@@ -98,8 +98,13 @@ def add_note(request: Request) -> Response:
     return services.answer(context, request, made, 201)
 
 
+def _takes_notes(endpoint: Endpoint) -> bool:
+    """True for resources whose objects have notes; a further list of another resource has no paths below its objects."""
+    return issubclass(endpoint.model, Organizational) and endpoint.resource.of is None
+
+
 def _existing(context: Any, endpoint: Any, request: Request) -> Any:
-    if request.context.key is None or not issubclass(endpoint.model, Organizational):
+    if request.context.key is None or not _takes_notes(endpoint):
         raise NotFound()
     pages.detail(context, endpoint, request.context.key, shape="nested")
     return request.context.key
@@ -109,6 +114,6 @@ def includeme(config: Any) -> None:
     """Adds ``notes/`` below the objects of every application."""
     for app in config.registry.netinv.apps.values():
         actions = services.Actions(app)
-        actions.item("[^/]+", "notes", offered=lambda endpoint: issubclass(endpoint.model, Organizational), get=list_notes, post=add_note)
+        actions.item("[^/]+", "notes", offered=_takes_notes, get=list_notes, post=add_note)
         for service in actions.services:
             config.add_cornice_service(service)

@@ -168,3 +168,20 @@ def test_reading_a_document_asks_the_database_nothing(anonymous: Api, statements
     with statements() as found:
         anonymous.get("/api/swagger.json", version=NEWEST)
     assert found == []
+
+
+def test_every_documented_path_of_an_object_is_there(service: Service, document: Get) -> None:
+    """Below an object that exists no documented path is 404."""
+    objects: dict[str, Any] = {}
+    lists = {endpoint.path.removeprefix("/api"): endpoint for endpoint in service.registry.by_path.values()}
+    missing = []
+    for path, method, _ in operations(document("1.6")):
+        start, _, rest = path.partition("{id}")
+        if method != "get" or not rest:
+            continue
+        if start not in objects:
+            objects[start] = Case(service, service.registry.of_model(lists[start].model).label).make()["id"]
+        if service.api.send("GET", f"/api{start}{objects[start]}{rest}", status=range(1000)).status_int == 404:
+            missing.append(path)
+    assert len(objects) > 50
+    assert not missing
