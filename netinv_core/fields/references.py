@@ -164,7 +164,8 @@ class Holder(Field):
         if target is None:
             return self._described({"type": "object"})
         outer = self.registry.target(known(target.table.c[self.holder]).link)
-        return self._described({"allOf": [nested_schema(outer), {"type": "object", "properties": {self.by: nested_schema(target)}}]})
+        shown = {} if outer is None else {field.name: field.brief_schema() for field in shown_fields(outer)}
+        return self._described({"type": "object", "properties": {**shown, self.by: nested_schema(target)}})
 
 
 def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[str, Any]:
