@@ -13,11 +13,16 @@ LOCATED = ["dcim.device", "dcim.powerpanel", "dcim.rack", "ipam.vlangroup"]
 
 
 def location(dump: Dump, fields: Fields) -> Fields:
-    """There a slug is unique within a site and every location names its site; here within all, and only the topmost does."""
+    """Converts a location: there names and slugs are unique within a site and every location names its site.
+
+    Here a slug is unique within all locations, a name within the topmost ones, and only these name their site.
+    """
     site = dump.get("dcim.site", fields["site"])
     shared = dump.uses("dcim.location", "slug")[fields["slug"]] > 1
+    renamed = not fields["parent"] and dump.uses("dcim.location", "name")[fields["name"]] > 1
     return {
         **fields,
+        "name": f"{fields['name']} ({site.get('name', fields['site'])})" if renamed else fields["name"],
         "slug": f"{site.get('slug', fields['site'])}-{fields['slug']}" if shared else fields["slug"],
         "site": None if fields["parent"] else fields["site"],
     }

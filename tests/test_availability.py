@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
-from conftest import SERVER
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -22,6 +21,7 @@ from netinv_core import availability, service, work
 from netinv_core.commands.main import cli
 from netinv_core.contract import Api, Service, Unique
 from netinv_core.database import engine_from, session_factory
+from tests.conftest import SERVER
 
 TENANTS = "/api/tenancy/tenants/"
 AWAY = {"detail": "The database cannot be reached at the moment. Try again later."}

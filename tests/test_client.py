@@ -187,7 +187,7 @@ def test_an_inventory_checks_the_version(ansible: Any) -> None:
 def test_an_inventory_finds_hosts_and_what_they_belong_to(ansible: Any, service: Service) -> None:
     """Hosts without their config context, everything else whole; interfaces and addresses by many ids at once."""
     interface = Case(service, "dcim.interface").make()
-    device = service.api.get(interface["device"]["url"])
+    device = service.api.patch(interface["device"]["url"], {"name": service.unique()})
     hosts = ansible("/api/dcim/devices/", limit=0, exclude="config_context", name=device["name"])["results"]
     assert [host["id"] for host in hosts] == [device["id"]] and "config_context" not in hosts[0]
     for path in ("dcim/sites", "dcim/regions", "dcim/locations", "tenancy/tenants", "dcim/racks", "dcim/rack-groups", "dcim/device-roles"):

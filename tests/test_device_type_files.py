@@ -315,7 +315,7 @@ def test_types_that_the_rules_refuse_take_their_components_along(library: Librar
     output = run(status=1)
     assert "skipped   2 objects of 1 models: the device type they belong to was refused" in output
     assert f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: u_height: Child device types must be 0U." in output
-    assert "/two.yaml: Device type with this Manufacturer and Slug already exists." in output
+    assert "/two.yaml: The fields manufacturer, slug must make a unique set." in output
     assert counts(output, "dcim.devicetype") == {"created": 1, "refused": 2, "objects": 3}
 
 

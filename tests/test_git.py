@@ -90,8 +90,8 @@ def make_device(service: Service) -> Callable[..., Any]:
 
 
 def context(name: str, data: Any, **metadata: Any) -> str:
-    """A file with a config context."""
-    return json.dumps({"_metadata": {"name": name, **metadata}, **data})
+    """A file with a config context, whose data is not empty."""
+    return json.dumps({"_metadata": {"name": name, **metadata}, **(data or {"some": "data"})})
 
 
 def owned(api: Api, path: str, repository: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_contexts_schemas_and_templates_are_brought_in_and_owned(service: Servic
         f"config_contexts/{word}.json": context(f"{word} a", {"ntp": [1]}, weight=7, is_active=False, description="d", schema=f"{word} s", **scopes),
         f"config_contexts/sites/{word}.yml": "dns: {first: 192.0.2.1, since: 2020-01-02}\n3: [1.5, yes, null]\n",
         "config_contexts/README.md": "no context",
-        f"config_context_schemas/{word}.yaml": f"_metadata:\n  name: {word} s\n  description: of schemas\ndata_schema:\n  type: object\n",
+        f"config_context_schemas/{word}.yaml": f"_metadata:\n  name: {word} s\n  description: of schemas\ndata_schema:\n  type: object\n  properties: {{}}\n",
         "export_templates/dcim/site/hosts.csv.j2": "{% for s in queryset %}{{ s.name }}{% endfor %}",
         "elsewhere/other.json": "{",
     }
@@ -131,7 +131,7 @@ def test_contexts_schemas_and_templates_are_brought_in_and_owned(service: Servic
     assert ([item["id"] for item in second["sites"]], second["weight"], second["is_active"]) == ([site["id"]], 1000, True)
     assert first["owner"]["id"] == repository["id"]
     assert first["display"] == f"[{repository['name']}] {word} a"
-    assert owned(api, SCHEMAS, repository)[f"{word} s"]["data_schema"] == {"type": "object"}
+    assert owned(api, SCHEMAS, repository)[f"{word} s"]["data_schema"] == {"type": "object", "properties": {}}
     template = owned(api, TEMPLATES, repository)["hosts.csv.j2"]
     assert (template["content_type"], template["mime_type"], template["file_extension"]) == ("dcim.site", "text/csv", "csv")
     assert api.send("GET", "/api/dcim/sites/", query={"export": "hosts.csv.j2", "name": word}).text == word
@@ -219,7 +219,7 @@ def test_local_contexts_are_those_of_single_devices(service: Service, remote: Re
     mine, own, twin = make_device(word), make_device(f"{word} own"), make_device(f"{word} twin")
     make_device(f"{word} twin")
     api.patch(own["url"], {"local_context_data": {"by": "hand"}})
-    api.post(SCHEMAS, {"name": word, "data_schema": {"properties": {"n": {"type": "integer"}}}})
+    api.post(SCHEMAS, {"name": word, "data_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}})
     folder = "config_contexts/devices"
     remote.write(
         {

@@ -295,6 +295,7 @@ def test_locations_with_one_slug_at_two_sites(run: Any, api: Api, unique: Any) -
     assert list(report.added) == [("dcim.locationtype", "netbox-location")]
     shown = api.get("/api/dcim/locations/", {"slug": below["fields"]["slug"]})["results"][0]
     assert shown["parent"]["slug"] == f"{sites[0]['fields']['slug']}-{slug}"
+    assert shown["parent"]["name"] == f"Row ({sites[0]['fields']['name']})"
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ SCHEMAS: dict[str, Any] = {
 def test_a_schema_that_cannot_be_evaluated_refuses_the_data(quick: Any, api: Any, unique: Any, name: str) -> None:
     """400 with the reason, for each kind of schema that never ends or leads elsewhere."""
     schema, data = SCHEMAS[name]
+    schema = {"type": "object", "properties": {}, **schema}
     made = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": schema})
     context = {"name": unique(), "data": data, "schema": made["id"]}
     assert "data" in api.post("/api/extras/config-contexts/", context, status=400)
@@ -86,14 +87,15 @@ def test_a_schema_that_cannot_be_evaluated_refuses_the_data(quick: Any, api: Any
 
 def test_a_schema_with_a_broken_pattern_is_refused(api: Any, unique: Any) -> None:
     """Before anything is validated by it."""
-    for schema in ({"properties": {"a": {"pattern": "("}}}, {"patternProperties": {LONG: {}}}):
+    for schema in ({"type": "object", "properties": {"a": {"pattern": "("}}}, {"type": "object", "properties": {}, "patternProperties": {LONG: {}}}):
         body = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": schema}, status=400)
         assert list(body) == ["data_schema"]
 
 
 def test_unique_items_are_compared_as_json_values(api: Any, unique: Any) -> None:
     """1 equals 1.0 and differs from true; thousands of objects are compared at once."""
-    schema = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": {"properties": {"a": {"uniqueItems": True}}}})
+    data_schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
+    schema = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": data_schema})
 
     def send(items: list[Any], status: int) -> Any:
         return api.post("/api/extras/config-contexts/", {"name": unique(), "data": {"a": items}, "schema": schema["id"]}, status=status)

@@ -166,8 +166,12 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
 
 
 @pytest.mark.usefixtures("guarded")
-def test_failures_are_logged_without_what_was_sent(sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_failures_are_logged_without_what_was_sent(
+    sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever mistakes the fields types a password as the name."""
+    monkeypatch.setattr(passwords.log, "disabled", False)  # tests of commands set up the logging of an ini file, which disables other loggers
+    caplog.set_level("INFO", logger=passwords.log.name)
     here, typed = address(), unique()
     for username in (typed, account.username):
         statuses(sign_in, 4, username, "pass" + typed, here)

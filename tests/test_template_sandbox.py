@@ -179,7 +179,7 @@ GLOBALS = [
     "(1).from_bytes.__self__",
     "().__class__.__bases__[0].__subclasses__()",
 ]
-LEAKS = ("for tests only", "sqlite", "postgresql", "mysql", "Registry", "<class", "<function _", "<bound method", "0x", "environ", "object at")
+LEAKS = ("for tests only", "sqlite", "postgresql", "mysql", "Registry", "<class", "<function _", "<bound method", " at 0x", "environ", "object at")
 
 
 def attacks(name: str) -> list[str]:

@@ -20,7 +20,7 @@ from netinv_core.contract import Service
 from tests.receivers import Received, Receiver
 
 PROCESS = Path(__file__).with_name("process.py")
-SECRET = "for proofs only"
+SECRET = "for proofs only, but of 32 characters"
 PATIENCE = 60.0
 
 

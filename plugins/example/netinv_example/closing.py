@@ -14,7 +14,7 @@ from netinv_core.write import save
 from netinv_example.maintenance_windows import CANCELLED
 
 
-@services.shaped("example.maintenancewindow")
+@services.shaped("example.maintenancewindow", status=200)
 def close(request: Request) -> Response:
     """Ends an active window now, by the ordinary write path: rules, permissions and change record apply.
 
