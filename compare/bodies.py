@@ -76,7 +76,7 @@ def _bulk(pair: Pair, model: str, path: str, cases: list[tuple[str, dict[str, An
 
 
 def _only(name: str, body: dict[str, Any]) -> dict[str, Any]:
-    """What a report shows of a body: the field that is wrong."""
+    """The part of a body that a report shows: the field that is wrong."""
     return {name: body[name]} if name in body else {"(without)": name}
 
 

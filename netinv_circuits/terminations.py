@@ -100,7 +100,7 @@ circuit_terminations.rule(location_fits_unpunctuated)
 
 @circuit_terminations.rule
 def circuits_are_locked(context: Context, drafts: Sequence[Draft]) -> None:
-    """Who adds a side to a circuit, or moves one, waits for others who do: the circuit is told of both its sides afterwards."""
+    """Locks the circuits whose sides are added or moved: each keeps references to both of its sides, which are set afterwards."""
     moved = [draft for draft in drafts if draft.changed("circuit_id", "term_side")]
     pages.rows_of(context, Circuit, [key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id"))], locked=True)
 

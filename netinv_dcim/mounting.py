@@ -57,7 +57,7 @@ def mounted(context: Context, keys: Iterable[uuid.UUID | None]) -> dict[uuid.UUI
 
 @dataclasses.dataclass(frozen=True)
 class Measures:
-    """What a device type takes of a rack."""
+    """The units of a rack that a device type takes."""
 
     id: uuid.UUID
     model: str

@@ -253,7 +253,7 @@ def types_with_device_bays_stay_parents(context: Context, drafts: Sequence[Draft
 
 @device_types.rule
 def device_types_have_the_height_of_their_kind(context: Context, drafts: Sequence[Draft]) -> None:
-    """What is installed in another device takes no units of a rack."""
+    """A device that is installed in another one takes no units of a rack."""
     for draft in drafts:
         if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
             draft.reject("u_height", "Child device types must be 0U.")

@@ -197,7 +197,7 @@ def keeps_its_token(context: Context, drafts: Sequence[Draft]) -> None:
 
 @git_repositories.rule
 def uses_secrets_that_its_writer_may_give(context: Context, drafts: Sequence[Draft]) -> None:
-    """Whoever decides where the secrets of a group are sent may change that group: to view it is not enough."""
+    """Requires permission to change a secrets group from those who decide where its secrets are sent."""
     bound = [draft for draft in drafts if draft["secrets_group_id"] is not None and (draft.new or draft.changed("secrets_group_id") or _moved(draft))]
     if not bound or context.identity.superuser:
         return

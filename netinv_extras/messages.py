@@ -99,7 +99,7 @@ def _user_agent() -> str:
 
 
 def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tuple[bytes, str]:
-    """What the webhook's templates make: the body, which is the context where there is no template, and the lines of its own headers.
+    """The rendered templates of a webhook: the body, which is the context where there is no template, and the lines of its own headers.
 
     :raises Unmade: when one fails
     :raises Postponed: when they cannot be rendered now
@@ -260,7 +260,7 @@ def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Render
 
 
 def _nested(registry: Registry, value: Any) -> Any:
-    """What stands within a representation: nested ones with their members in order, choices with the value first."""
+    """The members of a representation: nested ones with their members in order, choices with the value first."""
     if isinstance(value, list):
         return [_nested(registry, item) for item in value]
     if not isinstance(value, dict):

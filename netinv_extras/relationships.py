@@ -338,7 +338,7 @@ def _taken(context: Context, drafts: Sequence[Draft], but: Collection[Any]) -> d
 
 
 def _called(context: Context, pairs: Iterable[tuple[str, Any]]) -> dict[tuple[str, Any], str]:
-    """What objects are called that the user may view, by label and id; one statement."""
+    """The names of those objects that the user may view, by label and id; one statement."""
     wanted = set(pairs)
     found = named_objects(context, "nested", wanted, permits.visible_for(context)) if wanted else {}
     return {pair: str(found[pair]["display"]) if pair in found else "unknown" for pair in wanted}

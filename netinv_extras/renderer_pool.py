@@ -138,7 +138,7 @@ class Process:
         return frame
 
     def begun(self) -> int:
-        """How many jobs have begun since this was asked last."""
+        """The number of jobs that have begun since the last call."""
         count = 0
         with contextlib.suppress(BlockingIOError):
             while part := os.read(self._progress, 1 << 16):
@@ -147,7 +147,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True while the process runs."""
         return self._process.poll() is None
 
     def end(self) -> None:

@@ -111,7 +111,7 @@ def _own_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
 
 
 def providers(registry: Registry) -> dict[str, Provider]:
-    """What keeps values, by name: the environment and files as far as the settings allow, and what packages contribute."""
+    """The providers of secrets by name: environment and files as far as the settings allow, and those of packages."""
     found = _own_providers(registry.settings)
     for some in registry.hooks.netinv_secret_providers(registry=registry):
         found |= some

@@ -70,7 +70,7 @@ class Rendering:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What renderings may use: seconds of one and of all together, characters of a source and of a result, seconds that a source is refused for."""
+    """Limits of renderings: seconds of one and of all together, characters of a source and of a result, seconds that a source is refused for."""
 
     pool: renderer_pool.Limits
     seconds: float
@@ -104,7 +104,7 @@ class _Strikes:
                 self._known.popitem(last=False)
 
     def refuses(self, rendering: Rendering, pause: float) -> bool:
-        """Whether it was too often."""
+        """True when a source failed too often."""
         count, since = self._known.get((rendering.source, rendering.lines), (0, 0.0))
         return count >= TRIES and time.monotonic() < since + pause
 
@@ -281,7 +281,7 @@ class _Session:
         return {"is": "jobs", **content, **bounds}
 
     def _planned(self) -> Iterator[list[Any]]:
-        """What was asked for last time, as far as the same batches are there again."""
+        """The attributes that were asked for last time, as far as the same batches are there again."""
         asked, self._asked = self._asked, []
         with contextlib.suppress(IndexError, Unrendered):
             for batch, name in asked:

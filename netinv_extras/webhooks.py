@@ -133,7 +133,7 @@ def _headers_fault(source: str) -> str | None:
 
 
 def url_fault(url: str) -> str | None:
-    """What is wrong with the URL of a receiver."""
+    """The reason why the URL of a receiver is not valid."""
     if not url.isprintable():
         return "Control characters are not allowed."
     try:

@@ -16,7 +16,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there that has not ended."""
+    """True while a process exists and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -61,7 +61,7 @@ def _make_tenant(service: Any, session: Any, name: str) -> Context:
 
 
 def test_the_commit_writes_the_records(service: Any, api: Api, unique: Any) -> None:
-    """Whoever writes has nothing to remember; one savepoint or several make no difference."""
+    """Callers have nothing to remember; savepoints make no difference."""
     name = unique()
     with service.app.registry.netinv_sessions() as session:
         context = _make_tenant(service, session, name)

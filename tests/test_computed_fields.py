@@ -110,7 +110,7 @@ def test_a_template_that_holds_its_process_for_one_object_costs_the_others_nothi
 
 
 def test_what_one_page_asked_for_is_not_taken_for_what_the_next_one_has(api: Api, compute: Any, make: Any, make_user: Any) -> None:
-    """What a template asked for last time is sent along the next time: also where other objects, or another user, lead elsewhere."""
+    """Attributes that a template asked for last time are sent along the next time: also where other objects, or another user, lead elsewhere."""
     parent = make(GROUPS, description="top")
     group = make(GROUPS, parent=parent["id"], description="sub")
     tenants = [make(TENANTS, group=group["id"]), make(TENANTS, group=parent["id"]), make(TENANTS)]

@@ -223,7 +223,7 @@ def test_a_body_from_a_template_is_as_recorded(service: Service, told: Callable[
 
 
 def rendered(source: str, **limits: Any) -> str | templates.Unrendered:
-    """What a template makes of the context, or why it fails."""
+    """The text that a template renders from the context, or why it fails."""
     found = dataclasses.replace(LIMITS, **limits)
     (result,) = templates.render([templates.Rendering(source, CONTEXT)], found)
     return result

@@ -117,7 +117,7 @@ def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, del
 
 
 def test_names_of_webhooks_are_for_those_who_may_view_them(service: Service, api: Api, webhook: Any, deliver: Any, unique: Unique) -> None:
-    """What others may not view is counted without a name, all of it together."""
+    """Objects that the user may not view are counted together, without a name."""
     own = unique()
     service.api.post("/api/extras/webhooks/", {"name": own, "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": "https://x.example/" + own})
     deliver("failed", attempts=4)

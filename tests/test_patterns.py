@@ -98,7 +98,8 @@ def test_unique_items_are_compared_as_json_values(api: Any, unique: Any) -> None
     schema = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": data_schema})
 
     def send(items: list[Any], status: int) -> Any:
-        return api.post("/api/extras/config-contexts/", {"name": unique(), "data": {"a": items}, "schema": schema["id"]}, status=status)
+        body = {"name": unique(), "is_active": False, "data": {"a": items}, "schema": schema["id"]}
+        return api.post("/api/extras/config-contexts/", body, status=status)
 
     send([1, True, "1", {"b": 1}, {"b": 2}, *[{"n": n} for n in range(3000)]], 201)
     send([1, 1.0], 400)

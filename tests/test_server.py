@@ -22,7 +22,7 @@ OURS = ("ident", "max_request_header_size", "max_request_body_size", "inbuf_over
 
 
 def of_production() -> dict[str, str]:
-    """What ``production.ini`` says of waitress, but for addresses and times."""
+    """The settings of waitress in ``production.ini``, but for addresses and times."""
     parsed = configparser.ConfigParser(interpolation=None)
     parsed.read(INI)
     return {name: parsed["server:main"][name] for name in OURS}

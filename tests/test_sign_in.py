@@ -169,7 +169,7 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
 def test_failures_are_logged_without_what_was_sent(
     sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever mistakes the fields types a password as the name."""
+    """A user who mistakes the fields types a password as the name."""
     monkeypatch.setattr(passwords.log, "disabled", False)  # tests of commands set up the logging of an ini file, which disables other loggers
     caplog.set_level("INFO", logger=passwords.log.name)
     here, typed = address(), unique()

@@ -66,7 +66,7 @@ def load(batch: int, name: str) -> list[Any] | None:
 
 
 def attributes(environment: Sandbox, thing: Any) -> Iterator[tuple[str, Any]]:
-    """What an expression gets of a thing by attribute and by item."""
+    """The values that an expression gets from an object by attribute and by item."""
     for name in {*dir(thing), *INSIDES.split(), *EXAMPLES}:
         yield f".{name}", environment.getattr(thing, name)
         yield f"[{name!r}]", environment.getitem(thing, name)
@@ -108,7 +108,7 @@ def steps(environment: Sandbox, context: Any, thing: Any) -> Iterator[tuple[str,
 
 
 def is_plain(environment: Sandbox, thing: Any) -> bool:
-    """Whether a thing is data or one of the callables that the sandbox knows."""
+    """True for data, and for the callables that the sandbox knows."""
     if isinstance(thing, BuiltinMethodType | MethodType):
         return environment.is_safe_callable(thing)
     return type(thing) in PLAIN or isinstance(thing, Undefined)
@@ -189,7 +189,7 @@ def attacks(name: str) -> list[str]:
 
 
 def leaks(text: str) -> list[str]:
-    """What a text should not have in it."""
+    """The forbidden words that a text contains."""
     return [word for word in LEAKS if word in text]
 
 

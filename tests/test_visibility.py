@@ -1,4 +1,4 @@
-"""What users may not view: no filter, list, reference, message or log tells more of it than of what does not exist."""
+"""Objects that users may not view: no filter, list, reference, message or log tells more of it than of what does not exist."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Buckets:
 
 
 def _network(address: str) -> str:
-    """What counts as one address: of IPv6 a /64, which is what one client has."""
+    """The network that counts as one address: a single IPv4 address, an IPv6 /64."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:  # a local socket

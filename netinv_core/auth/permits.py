@@ -131,7 +131,7 @@ def _granted(context: Context, endpoint: Endpoint, action: str, table: Any) -> A
 
 
 def fault(endpoint: Endpoint, constraints: Any) -> str | None:
-    """What is wrong with constraints on an endpoint's objects: an unknown or hidden member, a value that does not fit."""
+    """The reason why constraints on an endpoint's objects are not valid: an unknown or hidden member, a value that does not fit."""
     try:
         paths.constraint(endpoint, endpoint.table, endpoint.registry.dialect, _with_user(constraints, uuid.uuid4()))
     except (ValueError, TypeError) as error:

@@ -37,7 +37,7 @@ def refused(error: Refused, request: Request) -> Response:
 
 
 def _is_violation(error: BaseException | None) -> bool:
-    """Whether an error tells of a constraint of the database that was violated."""
+    """True for an error caused by a violated constraint of the database."""
     while error is not None and not isinstance(error, sa.exc.IntegrityError):
         error = error.__cause__ or error.__context__
     return error is not None

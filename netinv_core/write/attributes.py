@@ -31,7 +31,7 @@ _SHOWN: Any = object()
 
 @dataclasses.dataclass
 class Attributes:
-    """What identifies an object: values by the column each is compared with, which is a path of foreign keys and a column.
+    """The values that identify an object, by the column each is compared with, which is a path of foreign keys and a column.
 
     ``sent`` holds the same for messages, by the names that the client used.
     """
@@ -41,7 +41,7 @@ class Attributes:
 
     @property
     def identifying(self) -> bool:
-        """Whether there is any value at all: objects that merely lack something are too many to look at."""
+        """True when there is any value but null: objects that merely lack something are too many to look at."""
         return any(value is not None for value in self.values.values())
 
 
@@ -191,7 +191,7 @@ def _among(column: Any, values: set[Any]) -> Any:
 
 
 def _joined(context: Context, target: Endpoint, columns: Sequence[Path]) -> tuple[Any, list[Any], list[Any]]:
-    """What to select from, the columns at the ends of the paths, and the conditions that a user may view all that they lead by."""
+    """The joined source, the columns at the ends of the paths, and the conditions that the user may view every joined row."""
     source, selected = target.table, []
     limits = permits.visible(context, target, target.table)
     joined: dict[Path, tuple[Endpoint, Any]] = {(): (target, target.table)}

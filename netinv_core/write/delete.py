@@ -166,7 +166,7 @@ def in_use(named: Sequence[tuple[Any, Any]], count: int) -> Conflict:
 
 
 def _names(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
-    """What those of the objects are called that the user may view, by id."""
+    """The names of those objects that the user may view, by id."""
     table = endpoint.table
     limits = permits.visible(context, endpoint, table)
     if endpoint.resource.called is None:

@@ -133,7 +133,7 @@ def _sort(sorted_: _Sorted, wanted: Wanted) -> None:
 
 
 def _is_held(wanted: Wanted, key: Any) -> bool:
-    """Whether a draft's foreign key has this value already: then it names nothing that its object does not show."""
+    """True when the draft's foreign key has this value already: its object shows it anyway."""
     return isinstance(wanted.field, Reference) and key is not None and wanted.draft.before.get(wanted.field.attribute) == key
 
 
