@@ -70,7 +70,7 @@ aggregates = Resource(
         networks.lookups("network", "prefix"),
         value("date_added", lookup_names=lookups.NUMBER),
     ],
-    example={"prefix": "2001:db8:{:x}::/48".format},
+    example={"prefix": lambda number: f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}::/48"},
 )
 aggregates.prepare(networks.unpacking("prefix"))
 aggregates.rule(networks.refusing_everything("prefix", "aggregate"))

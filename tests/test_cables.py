@@ -410,7 +410,7 @@ def test_lists_of_cabled_ends_stay_within_the_budget(plant: Plant, api: Api, sta
 def test_an_address_shows_whether_its_interface_is_connected(plant: Plant) -> None:
     """``connection_status`` is part of the assigned interface alone, null without a cable, and follows the status of the path."""
     one, other = plant.end("dcim.interface"), plant.end("dcim.interface")
-    body = {"address": f"2001:db8:{plant.unique.number():x}::1/64", "status": "active", "assigned_object_type": one.label, "assigned_object_id": one.id}
+    body = {"address": f"{plant.unique.ipv6()}::1/64", "status": "active", "assigned_object_type": one.label, "assigned_object_id": one.id}
     address = plant.api.post("/api/ipam/ip-addresses/", body)
     assert address["assigned_object"]["connection_status"] is None
     assert "connection_status" not in plant.api.get(one.path, {"brief": 1})

@@ -181,8 +181,8 @@ def test_addresses_and_prefixes_occur_once(service: Service, make: Any, configur
 
 
 def test_aggregates_that_come_at_the_same_time_do_not_overlap(service: Service, make: Any) -> None:
-    rir, number = make("/api/ipam/rirs/")["id"], service.unique.number()
-    bodies = [{"prefix": f"2001:db9:{number:x}::/{48 + length}", "rir": rir} for length in range(CLIENTS)]
+    rir, network = make("/api/ipam/rirs/")["id"], service.unique.ipv6()
+    bodies = [{"prefix": f"{network}::/{48 + length}", "rir": rir} for length in range(CLIENTS)]
     one_succeeds(service, posting("/api/ipam/aggregates/", *bodies))
 
 

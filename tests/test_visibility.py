@@ -136,13 +136,13 @@ def test_a_dynamic_group_finds_no_more_than_its_reader_may(service: Service, wor
 
 
 def test_an_overlap_with_a_hidden_aggregate_does_not_say_which(service: Service, make: Any, unique: Any) -> None:
-    number, path = unique.number() % 200, "/api/ipam/aggregates/"
+    network, path = unique.ipv6(), "/api/ipam/aggregates/"
     rir = make("/api/ipam/rirs/")
-    service.api.post(path, {"prefix": f"2001:db8:{number:x}::/48", "rir": rir["id"]})
+    service.api.post(path, {"prefix": f"{network}::/48", "rir": rir["id"]})
     client = service.user(("add", "ipam.aggregate"), ("view", "ipam.rir")).api
-    body = {"prefix": f"2001:db8:{number:x}:1::/64", "rir": rir["id"]}
+    body = {"prefix": f"{network}:1::/64", "rir": rir["id"]}
     assert "already covered by an existing aggregate." in client.post(path, body, status=400)["prefix"][0]
-    assert f"2001:db8:{number:x}::/48" in service.api.post(path, body, status=400)["prefix"][0]
+    assert f"{network}::/48" in service.api.post(path, body, status=400)["prefix"][0]
 
 
 def test_cables_and_traces_stop_where_sight_ends(service: Service, make: Any, unique: Any) -> None:

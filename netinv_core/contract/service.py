@@ -47,6 +47,11 @@ class Unique:
     def __call__(self) -> str:
         return f"{self._prefix}x{self.number():05d}"
 
+    def ipv6(self) -> str:
+        """The first three groups of an IPv6 network of length 48 that nothing else has, in 2001:db8::/32 and what follows it."""
+        number = self.number()
+        return f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}"
+
     def number(self) -> int:
         """The next number."""
         return next(self._numbers)
