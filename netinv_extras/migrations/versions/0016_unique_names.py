@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from netinv_core.migrations.uniqueness import add_unique_copy, drop_unique_copy
+from netinv_core.migrations.uniqueness import UniqueCopy, add_unique_copies, drop_unique_copy
 
 revision = "extras_0016"
 down_revision = "extras_0015"
 
 
 def upgrade() -> None:
-    add_unique_copy("extras_config_context", "unowned_name", of="name", without="owner_object_id", length=100)
-    add_unique_copy("extras_config_context_schema", "unowned_name", of="name", without="owner_object_id", length=200)
-    add_unique_copy("extras_export_template", "unowned_name", of="name", without="owner_object_id", length=100, beside=["content_type"])
+    add_unique_copies(
+        UniqueCopy("extras_config_context", "unowned_name", of="name", without="owner_object_id", length=100),
+        UniqueCopy("extras_config_context_schema", "unowned_name", of="name", without="owner_object_id", length=200),
+        UniqueCopy("extras_export_template", "unowned_name", of="name", without="owner_object_id", length=100, beside=["content_type"]),
+    )
 
 
 def downgrade() -> None:

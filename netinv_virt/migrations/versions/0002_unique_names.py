@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from netinv_core.migrations.uniqueness import add_unique_copy, drop_unique_copy
+from netinv_core.migrations.uniqueness import UniqueCopy, add_unique_copies, drop_unique_copy
 
 revision = "virtualization_0002"
 down_revision = "virtualization_0001"
 
 
 def upgrade() -> None:
-    add_unique_copy("virtualization_virtual_machine", "untenanted_name", of="name", without="tenant_id", length=64, beside=["cluster_id"])
+    add_unique_copies(
+        UniqueCopy("virtualization_virtual_machine", "untenanted_name", of="name", without="tenant_id", length=64, beside=["cluster_id"]),
+    )
 
 
 def downgrade() -> None:
