@@ -171,8 +171,8 @@ def test_reading_a_document_asks_the_database_nothing(anonymous: Api, statements
 
 
 def test_every_documented_path_of_an_object_is_there(service: Service, document: Get) -> None:
-    """Below an object that exists no documented path is 404."""
-    objects: dict[str, Any] = {}
+    """No documented path below objects is 404 for each of them: some objects (a job whose class is gone) have less than others."""
+    objects: dict[str, list[str]] = {}
     lists = {endpoint.path.removeprefix("/api"): endpoint for endpoint in service.registry.by_path.values()}
     missing = []
     for path, method, _ in operations(document("1.6")):
@@ -180,8 +180,10 @@ def test_every_documented_path_of_an_object_is_there(service: Service, document:
         if method != "get" or not rest:
             continue
         if start not in objects:
-            objects[start] = Case(service, service.registry.of_model(lists[start].model).label).make()["id"]
-        if service.api.send("GET", f"/api{start}{objects[start]}{rest}", status=range(1000)).status_int == 404:
+            endpoint = service.registry.of_model(lists[start].model)
+            sample = Case(service, endpoint.label).make()["id"]
+            objects[start] = [sample, *(item["id"] for item in service.api.get(endpoint.path, {"limit": 100})["results"])]
+        if all(service.api.send("GET", f"/api{start}{key}{rest}", status=range(1000)).status_int == 404 for key in objects[start]):
             missing.append(path)
     assert len(objects) > 50
     assert not missing
