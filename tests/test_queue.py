@@ -45,6 +45,13 @@ def unnumbered(service: Service) -> bool:
     return bool(service.rows(sa.select(table_of(ObjectChange).c.id).where(table_of(ObjectChange).c.number.is_(None)).limit(1)))
 
 
+@pytest.fixture
+def numbering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of the test number changes and do nothing else: others would go on delivering the webhooks of later tests."""
+    tasks_of = work.tasks_of
+    monkeypatch.setattr(work, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"])
+
+
 def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
     """Nobody waits for the queue: its connection is tried in a thread of its own."""
     told = {"name": unique(), "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://receiver.example.com/"}
@@ -59,6 +66,7 @@ def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique
     api.delete(webhook["url"])
 
 
+@pytest.mark.usefixtures("numbering")
 def test_a_worker_without_its_queue_does_what_is_due_each_minute(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
     api.post(TENANTS, {"name": unique()})
     assert unnumbered(service)
@@ -92,6 +100,7 @@ if shutil.which("redis-server"):
             process.kill()
             process.wait()
 
+    @pytest.mark.usefixtures("numbering")
     def test_a_worker_finds_its_queue_again(service: Service, api: Api, unique: Unique, port: int, redis_server: Any) -> None:
         url = f"redis://127.0.0.1:{port}/0"
         first = redis_server()
