@@ -257,7 +257,7 @@ class Plan:
 def fetch_together(
     context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = paths.everything
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
-    """What several plans find, each by its own keys and in its own order, in one statement: a union whose columns plans of any models share by type.
+    """The representations of several plans, each by its own keys and in its own order, in one UNION ALL whose columns are shared by type.
 
     ``visible`` limits what is found to what a user may view (:func:`netinv_core.auth.permits.visible_for`).
     """
