@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,10 +20,11 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import work
+from netinv_core.auth import permits
 from netinv_core.changes import ACTIONS
 from netinv_core.columns import Chars, LongText
 from netinv_core.context import Context
-from netinv_core.database import WRITING, among
+from netinv_core.database import WRITING, among, lock_rows
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import services
 from netinv_core.model import CASCADE, Base, Choices, Column, Ref, choice, column, now, table_of, to
@@ -144,6 +145,7 @@ webhook_deliveries = Resource(
 def retry(request: Request) -> Response:
     """Sends a failed delivery again.
 
+    :raises Denied: when the user may not change queued deliveries such as this one
     :raises Conflict: when it has not failed
     """
     context, endpoint = services.open_item(request, ("POST",), action="change")
@@ -154,21 +156,34 @@ def retry(request: Request) -> Response:
     if row["state"] != FAILED:
         raise Conflict(f"Only a failed delivery is sent again; this one is {row['state']}.")
     requeue(context, [_table.c.id == key])
+    permits.verify(context, endpoint, "change", [key])
     return services.answer(context, request, endpoint.plan().represent(context, [key])[0])
 
 
 @services.shaped({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)
 def retry_some(request: Request) -> Response:
-    """Sends every failed delivery again that the query's filters select."""
+    """Sends every failed delivery again that the query's filters select.
+
+    :raises Denied: when the user may not change one of them once it is queued
+    """
     context, endpoint = services.open_item(request, ("POST",), action="change")
     conditions = pages.conditions_of(context, endpoint, endpoint.table, services.parameters_of(context, endpoint), "change")
-    return services.answer(context, request, {"retried": requeue(context, conditions)})
+    if permits.scope(context, endpoint, "change", _table) is None:
+        return services.answer(context, request, {"retried": requeue(context, conditions)})
+    selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
+    keys = list(context.execute(lock_rows(selected)).scalars())
+    retried = requeue(context, [among(context.registry.dialect, _table.c.id)], {"keys": keys})
+    permits.verify(context, endpoint, "change", keys)
+    return services.answer(context, request, {"retried": retried})
 
 
-def requeue(context: Context, conditions: Sequence[Any]) -> int:
-    """Queues failed deliveries anew, due now, and has the worker look for them: one statement; gives how many there were."""
+def requeue(context: Context, conditions: Sequence[Any], parameters: Mapping[str, Any] | None = None) -> int:
+    """Queues failed deliveries anew, due now, and has the worker look for them: one statement; gives how many there were.
+
+    ``parameters`` are those of the conditions.
+    """
     values = {"state": QUEUED, "due": context.now, "finished": None, "claimed_by": None, "claimed_until": None, "lost_claims": 0}
-    found = context.write(sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values)).rowcount
+    found = context.write(sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values), parameters).rowcount
     if found:
         work.wake(context, DELIVER)
     return int(found)

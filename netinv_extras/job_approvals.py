@@ -12,6 +12,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core import work
+from netinv_core.auth import permits
 from netinv_core.errors import Conflict, Denied, NotFound
 from netinv_core.http import services
 from netinv_core.http.opening import Opened
@@ -59,6 +60,7 @@ def _may_approve(context: Opened, schedule: Row) -> None:
 def approve(request: Request) -> Response:
     """Lets a scheduled job run that waits for approval.
 
+    :raises Denied: when the user may not change approved schedules such as this one
     :raises Conflict: when it does not wait, or its time is over and ``force`` is not said
     """
     context, schedule = _opened(request, "change")
@@ -77,6 +79,7 @@ def approve(request: Request) -> Response:
         else first_run(schedule["interval"], start, schedule["crontab"]),
     }  # fmt: skip
     context.write(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
+    permits.verify(context, context.registry[job_schedules.LABEL], "change", [schedule["id"]])
     work.wake(context, job_results.RUN)
     return services.answer(context, request, context.registry[job_schedules.LABEL].plan().represent(context, [schedule["id"]])[0])
 

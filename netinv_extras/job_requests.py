@@ -84,13 +84,24 @@ def runnable(context: Context, endpoint: Endpoint, key: Any) -> tuple[Row, Found
     """
     row = pages.rows(context, endpoint, [key], "run").get(key)
     if row is None:
-        pages.detail(context, endpoint, key, shape="nested")
+        _check_visible(context, endpoint, key)
         raise Denied()
     if not row["installed"] or (found := class_of(context, row)) is None:
         raise Denied(NOT_INSTALLED)
     if not row["enabled"]:
         raise Denied(NOT_ENABLED)
     return row, found
+
+
+def _check_visible(context: Context, endpoint: Endpoint, key: Any) -> None:
+    """Answers a job that the user may not view like one that is not there, also without any permission to view jobs.
+
+    :raises NotFound: for both
+    """
+    try:
+        pages.detail(context, endpoint, key, shape="nested")
+    except Denied:
+        raise NotFound() from None
 
 
 # -- asking

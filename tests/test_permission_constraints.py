@@ -1,0 +1,150 @@
+"""Permissions of every route that is not plain reading and writing of objects: the actions of all installed packages, by table.
+
+Packages register actions, so a new action fails the completeness test until the table says which permission it takes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from netinv_core.contract import Api, Case, Service
+from netinv_core.http.services import Action, actions_of
+from netinv_core.registry import Endpoint
+from tests.test_permission_writes import WRITES
+
+DENIED = {"detail": "You do not have permission to perform this action."}
+NOT_FOUND = {"detail": "Not found."}
+NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
+EVERY = frozenset({"view", "add", "change", "delete", "run", "approve"})
+THOROUGH = bool(os.environ.get("NETINV_TEST_THOROUGH"))
+CLASS = "{source}/{module_name}/{job_class_name}"
+
+# The permission on the resource itself, by resource (* for any), action and method.
+NEEDS = {
+    "*/notes GET": "view",
+    "*/notes POST": "view",
+    "*/trace GET": "view",
+    "*/paths GET": "view",
+    "racks/elevation GET": "view",
+    "dynamic-groups/members GET": "view",
+    "git-repositories/sync GET": "view",
+    "git-repositories/sync POST": "change",
+    "graphql-queries/run POST": "add",
+    "job-buttons/run POST": "view",
+    "job-results/logs GET": "view",
+    "jobs/run POST": "run",
+    "jobs/variables GET": "view",
+    f"jobs/{CLASS} GET": "view",
+    f"jobs/{CLASS}/run POST": "run",
+    "object-changes/feed GET": "view",
+    "scheduled-jobs/approve POST": "change",
+    "scheduled-jobs/deny POST": "delete",
+    "scheduled-jobs/dry-run POST": "view",
+    "secrets/check GET": "view",
+    "webhook-deliveries/retry POST": "change",
+    "prefixes/available-ips GET": "view",
+    "prefixes/available-ips POST": "view",
+    "prefixes/available-prefixes GET": "view",
+    "prefixes/available-prefixes POST": "view",
+    "maintenance-windows/close POST": "change",
+}
+Call = tuple[Endpoint, Action, str]
+
+
+def name_of(call: Call) -> str:
+    """The name of a call in the table."""
+    endpoint, action, method = call
+    own, common = (f"{resource}/{action.name} {method}" for resource in (endpoint.resource.name, "*"))
+    return common if common in NEEDS else own
+
+
+def calls(service: Service) -> list[Call]:
+    """Each method of each action of each resource that has it."""
+    found = actions_of(service.app.registry)
+    return [(endpoint, action, method.upper()) for action in found for endpoint in action.endpoints(service.registry) for method in sorted(action.views)]
+
+
+def installed(service: Service, name: str) -> bool:
+    """True for an entry of the table whose resource is there: that of the example plugin may be absent."""
+    return name.startswith("*/") or any(name.startswith(f"{resource}/") for _, resource in service.registry.by_path)
+
+
+def paths(case: Case, action: Action, shown: dict[str, Any]) -> tuple[str, str]:
+    """The path of an action for an object, and for one that there is not; the same for an action without an object."""
+    if not action.whole:
+        return f"{case.at(shown)}{action.name}/", f"{case.path}{case.nobody()}/{action.name}/"
+    if CLASS not in action.name:
+        return (f"{case.path}{action.name}/",) * 2
+    named = "/".join(("local", "examples", shown["job_class_name"]))
+    return f"{case.path}{action.name.replace(CLASS, named)}/", f"{case.path}{action.name.replace(CLASS, 'local/examples/Nothing')}/"
+
+
+def everything_else(service: Service, label: str) -> tuple[str, list[str]]:
+    """Every action on all other models."""
+    return " ".join(sorted(EVERY)), [other for other in service.registry.endpoints if other != label]
+
+
+def grouped(service: Service) -> list[tuple[Case, str, list[Call]]]:
+    """The calls by resource and permission; of actions that any resource may have, those of one resource of each package, unless thorough."""
+    groups: dict[tuple[str, str], list[Call]] = {}
+    packages: set[tuple[str, str]] = set()
+    for call in calls(service):
+        name, (endpoint, action, _) = name_of(call), call
+        needed = NEEDS[name]
+        if name.startswith("*/") and not THOROUGH and (endpoint.label, needed) not in groups:
+            if (name, action.app.name) in packages:
+                continue
+            packages.add((name, action.app.name))
+        groups.setdefault((endpoint.label, needed), []).append(call)
+    return [(Case(service, label), needed, found) for (label, needed), found in groups.items()]
+
+
+def send(client: Api, method: str, path: str) -> tuple[int, Any]:
+    """The answer to a request, with an empty object as its body."""
+    answer = client.send(method, path, *([{}] if method == "POST" else []))
+    return answer.status_int, answer.json
+
+
+def test_the_table_names_every_action(service: Service) -> None:
+    registered = {name_of(call) for call in calls(service)}
+    assert registered == {name for name in NEEDS if installed(service, name)}
+
+
+def test_the_table_of_writes_names_every_action_that_is_not_read() -> None:
+    assert {name for name in NEEDS if not name.endswith(" GET")} - WRITES.keys() == {"maintenance-windows/close POST"}  # in the plugin's tests
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_actions_are_denied_without_their_permission(service: Service, part: int) -> None:
+    """403 without credentials and with every permission but the one that the action takes, for objects that are there or not."""
+    for case, needed, group in grouped(service)[part::4]:
+        label, others = case.endpoint.label, " ".join(sorted(EVERY - {needed}))
+        powerless, shown = service.user(everything_else(service, label), (others, label)).api, case.make()
+        for _, action, method in group:
+            for path in paths(case, action, shown):
+                assert send(service.anonymous, method, path) == (403, NOT_GIVEN), f"{method} {path}"
+                assert send(powerless, method, path) == (403, DENIED), f"{method} {path}"
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(service: Service, part: int) -> None:
+    """404, whatever else the user may do; without permission to view the resource too.
+
+    Who may view the object, but not run that job, is told so.
+    """
+    for case, needed, group in grouped(service)[part::4]:
+        label, elsewhere, shown = case.endpoint.label, {"id": case.nobody()}, case.make()
+        rest, others = everything_else(service, label), " ".join(sorted(EVERY - {needed}))
+        outside = service.user(rest, (" ".join(sorted(EVERY)), label, elsewhere)).api
+        unseeing = outside if needed == "view" else service.user(rest, (needed, label, elsewhere)).api
+        seeing = service.user(rest, (others, label), (needed, label, elsewhere)).api
+        for _, action, method in group:
+            if action.whole and CLASS not in action.name:
+                continue
+            hidden, absent = paths(case, action, shown)
+            for client in (outside, unseeing):
+                assert send(client, method, absent) == send(client, method, hidden) == (404, NOT_FOUND), f"{method} {hidden}"
+            assert send(seeing, method, hidden) == ((403, DENIED) if needed == "run" else (404, NOT_FOUND)), f"{method} {hidden}"
