@@ -15,8 +15,9 @@ _FIELDS: tuple[tuple[str, int, int, Mapping[str, int]], ...] = (
     ("month", 1, 12, _MONTHS),
     ("day of the week", 0, 7, _DAYS),
 )
-_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?\Z")
-_FAR = 366 * 8  # days: 29 February may be eight years away
+_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?\Z", re.ASCII)
+_FAR = 366 * 40  # days: 29 February on a particular day of the week may be forty years away
+_LAST_MINUTE = datetime.datetime.max.replace(second=0, microsecond=0, tzinfo=datetime.UTC)
 
 
 class Crontab:
@@ -38,16 +39,19 @@ class Crontab:
             raise ValueError("There is no such date.")
 
     def after(self, moment: datetime.datetime) -> datetime.datetime | None:
-        """The first of its times after a moment; ``None`` when there is none within years."""
-        start = moment.astimezone(datetime.UTC).replace(second=0, microsecond=0) + datetime.timedelta(minutes=1)
-        day = start.date()
-        for _ in range(_FAR):
+        """The first of its times after a moment; ``None`` when there is none within 40 years, or before the year 10000."""
+        start = moment.astimezone(datetime.UTC).replace(second=0, microsecond=0)
+        if start >= _LAST_MINUTE:
+            return None
+        start += datetime.timedelta(minutes=1)
+        first = start.toordinal()
+        for number in range(first, min(first + _FAR, datetime.date.max.toordinal() + 1)):
+            day = datetime.date.fromordinal(number)
             if day.month in self.months and day.day in self.days and (day.weekday() + 1) % 7 in self.weekdays:
                 times = (datetime.time(hour, minute, tzinfo=datetime.UTC) for hour in sorted(self.hours) for minute in sorted(self.minutes))
                 found = next((at for time in times if (at := datetime.datetime.combine(day, time)) >= start), None)
                 if found is not None:
                     return found
-            day += datetime.timedelta(days=1)
         return None
 
 
@@ -61,7 +65,7 @@ def _values(word: str, name: str, low: int, high: int, names: Mapping[str, int])
         first, last, step = match.groups()
         start = _number(first, name, low, high, names) if first else low
         end = _number(last, name, low, high, names) if last else start if first and not step else high
-        if start > end or step == "0":
+        if start > end or (step and not int(step)):
             raise ValueError(f"“{word}” is no {name}.")
         found.update(range(start, end + 1, int(step or 1)))
     return found

@@ -33,6 +33,7 @@ _commit = schema.node("commit", bool, Column(), length=None, digits=None)
 _interval = schema.node("interval", str, Column(choices=INTERVALS, plain=True), length=None, digits=None)
 _moment = schema.node("start_time", datetime.datetime, Column(), length=None, digits=None)
 _name = schema.node("name", str, Column(), length=200, digits=None)
+_crontab = schema.node("crontab", str, Column(), length=255, digits=None)
 Row = Mapping[str, Any]
 
 _SCHEDULE = {
@@ -187,8 +188,10 @@ def _faults(context: Context, row: Row, found: dict[str, Any], crontab: Any) -> 
         try:
             if not isinstance(crontab, str) or not crontab.strip():
                 raise ValueError(schema.REQUIRED)
+            found["crontab"] = schema.parse(_crontab, crontab)
             Crontab(crontab)
-            found["crontab"] = crontab.strip()[:255]
+        except colander.Invalid as error:
+            errors["crontab"] = schema.messages(error)
         except ValueError as error:
             errors["crontab"] = [str(error)]
     return errors

@@ -209,6 +209,17 @@ def test_what_should_have_run_already_is_approved_only_when_that_is_said(service
 # -- crontabs
 
 
+def test_a_crontab_that_is_longer_than_its_column_is_refused(ask: Callable[..., Any], service: Service) -> None:
+    schedule = {"name": service.unique(), "interval": "custom", "start_time": LATER, "crontab": f"{'0,' * 130}0 * * * *"}
+    answer = ask("MakeSites", body={"schedule": schedule}, word="w", status=400)
+    assert answer == {"schedule": {"crontab": ["Ensure this field has no more than 255 characters."]}}
+
+
+def test_a_crontab_has_no_run_after_the_last_year(schedule: Callable[..., Any], service: Service) -> None:
+    made = schedule("custom", "9999-12-31T23:59:59Z", crontab="* * * * *")
+    assert in_database(service, made).next_run is None
+
+
 @pytest.mark.parametrize(
     ("line", "after", "expected"),
     [
