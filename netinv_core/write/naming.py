@@ -20,8 +20,16 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
-    """A key that sorts numbers within a name by value: ``eth2`` → ``eth00000002``; at most ``length`` characters."""
-    return _DIGITS.sub(lambda m: m.group().zfill(width), name)[:length] if name else ""
+    """A key that sorts numbers within a name by value: ``eth2`` → ``eth00000002``; at most ``length`` characters.
+
+    A number of more than ``width`` digits gets a colon for each one beyond, which sorts after every digit.
+    """
+
+    def padded(match: re.Match[str]) -> str:
+        digits = match.group().lstrip("0")
+        return ":" * (len(digits) - width) + digits.zfill(width)
+
+    return _DIGITS.sub(padded, name)[:length] if name else ""
 
 
 def slugify(name: str, joint: str = "-") -> str:
