@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import decimal
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -85,6 +85,12 @@ class Change:
         shown = self.after or self.before or {}
         return str(shown.get(self.endpoint.resource.called or "display", ""))[:200]
 
+    def is_nothing(self, earlier: Change) -> bool:
+        """Tells that nothing is left of this change and an earlier one of the object, of which it has the ``before``."""
+        if self.action == DELETE:
+            return earlier.action == CREATE
+        return self.before is not None and self.after is not None and same(self.before, self.after)
+
     def mask(self) -> None:
         """Takes out what the change log does not keep, and keeps it visible that it changed."""
         for name, mask in self.endpoint.masked.items():
@@ -100,6 +106,17 @@ class Change:
             self.flat = {**self.flat, name: (self.after or self.before or {}).get(name)}
 
 
+def same(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Tells that an update changed nothing but the time of the last one."""
+    return all(before.get(name) == value for name, value in after.items() if name != "last_updated")
+
+
+def with_masked(endpoint: Endpoint, shown: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """A representation with the stored values of what the change log masks, by which it sees that one of them changed."""
+    hidden = {name: row.get(name) for name in endpoint.masked}
+    return {**shown, **hidden} if hidden else shown
+
+
 class Journal:
     """The changes of a unit of work, until they are written."""
 
@@ -107,17 +124,16 @@ class Journal:
         self._changes: dict[tuple[str, Any], Change] = {}
 
     def add(self, change: Change) -> None:
-        """Takes a change; an earlier one of the same object becomes part of it."""
+        """Takes a change; with an earlier one of the same object it becomes their net effect, which may be none."""
         name = (change.endpoint.label, change.key)
-        earlier = self._changes.get(name)
+        earlier = self._changes.pop(name, None) if change.action == DELETE else self._changes.get(name)
         if earlier is not None:
-            if change.action == DELETE:
-                del self._changes[name]
-                if earlier.action == CREATE:
-                    return
             change.before = earlier.before
-            if earlier.action == CREATE:
-                change.action = CREATE
+            if change.action != DELETE:
+                change.action = CREATE if earlier.action == CREATE else UPDATE
+            if change.is_nothing(earlier):
+                self._changes.pop(name, None)
+                return
         self._changes[name] = change
 
     def clear(self) -> None:

@@ -29,7 +29,8 @@ def amend(context: Context, endpoint: Endpoint, wanted: Mapping[Any, Mapping[str
     after = _after(context, endpoint, differing, before)
     for key, values in differing.items():
         row = {**rows[key], **values}
-        context.journal.add(changes.Change(endpoint, key, changes.UPDATE, before[key], after[key], changes.flat(context, endpoint, row, after[key])))
+        old, new = (changes.with_masked(endpoint, shown[key], held) for shown, held in ((before, rows[key]), (after, row)))
+        context.journal.add(changes.Change(endpoint, key, changes.UPDATE, old, new, changes.flat(context, endpoint, row, after[key])))
     return list(differing)
 
 

@@ -230,21 +230,11 @@ def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]
     endpoint, changed = batch.endpoint, False
     for draft in batch.drafts:
         row = {**draft.before, **draft.values}
-        old, new = batch.before.get(draft.id), _with_masked(endpoint, after[draft.id], row)
-        old = old and _with_masked(endpoint, old, draft.before)
-        if old is not None and _same(old, new):
+        old, new = batch.before.get(draft.id), changes.with_masked(endpoint, after[draft.id], row)
+        old = old and changes.with_masked(endpoint, old, draft.before)
+        if old is not None and changes.same(old, new):
             continue
         changed = True
         kind = changes.UPDATE if old is not None else changes.CREATE
         context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(context, endpoint, row, new)))
     return changed
-
-
-def _with_masked(endpoint: Endpoint, shown: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A representation with the stored values of what the change log masks, by which it sees that one of them changed."""
-    hidden = {name: row.get(name) for name in endpoint.masked}
-    return {**shown, **hidden} if hidden else shown
-
-
-def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    return all(old.get(name) == value for name, value in new.items() if name != "last_updated")
