@@ -21,7 +21,7 @@ from netinv_core import availability, service, work
 from netinv_core.commands.main import cli
 from netinv_core.contract import Api, Service, Unique
 from netinv_core.database import engine_from, session_factory
-from tests.conftest import SERVER
+from tests.support.databases import SERVER
 
 TENANTS = "/api/tenancy/tenants/"
 AWAY = {"detail": "The database cannot be reached at the moment. Try again later."}

@@ -6,10 +6,10 @@ import itertools
 from typing import Any
 
 import pytest
-from plant import CABLES, PATHS, End, Plant
 
 from netinv_core.contract import Api
 from netinv_core.contract.budgets import LIST
+from tests.support.cabling_fixtures import CABLES, PATHS, End, Plant
 
 NOTHING = (None, None)
 NOWHERE = (None, False)

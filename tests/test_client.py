@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pynautobot
 import pytest
 import requests
-import waitress.server
 
 from netinv_core.contract import Case, Service, Unique
-
-
-@contextlib.contextmanager
-def served(app: Any, **options: Any) -> Iterator[str]:
-    """The address at which the application answers while the block runs."""
-    server = waitress.server.create_server(app, host="127.0.0.1", port=0, threads=8, **options)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}"
-    finally:
-        server.close()
-        thread.join(5)
+from tests.support.http_server import served
 
 
 @pytest.fixture(scope="module")

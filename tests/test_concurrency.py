@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from plant import Plant
 
 from netinv_core.availability import is_busy
 from netinv_core.contract import Api, Service, Unique
 from netinv_core.contract.racing import CLIENTS, Call, race, statuses
 from netinv_core.database import engine_from, lock_rows
+from tests.support.cabling_fixtures import Plant
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 DEVICES, RACKS, TYPES = "/api/dcim/devices/", "/api/dcim/racks/", "/api/dcim/device-types/"

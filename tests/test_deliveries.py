@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 import requests
 import sqlalchemy as sa
-from test_client import served
-from test_races import at_once
 
 from netinv_core import work
 from netinv_core.auth import identity
@@ -25,6 +23,8 @@ from netinv_core.importing import Report, import_netbox
 from netinv_core.model import now
 from netinv_core.write import save
 from netinv_extras import deliveries
+from tests.support.http_server import served
+from tests.support.threads import at_once
 
 WEBHOOKS, DELIVERIES = "/api/extras/webhooks/", "/api/extras/webhook-deliveries/"
 REGIONS, SITES, DEVICES = "/api/dcim/regions/", "/api/dcim/sites/", "/api/dcim/devices/"

@@ -23,9 +23,9 @@ from netinv_extras.deliveries import WebhookDelivery
 from netinv_extras.delivering import GONE, LOST, MOST_LOST, Deliverer, deliver_now
 from netinv_extras.outbox import Outbox, Outcome
 from netinv_extras.webhooks import Webhook
-from tests.conftest import queue_in
-from tests.processes import processor_seconds
-from tests.receivers import Received, Receiver, say
+from tests.support.databases import new_queue_url
+from tests.support.processes import processor_seconds
+from tests.support.receivers import Received, Receiver, say
 
 GROUPS = "/api/tenancy/tenant-groups/"
 WEBHOOKS = "/api/extras/webhooks/"
@@ -558,7 +558,7 @@ def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, h
 @pytest.fixture
 def worker(service: Service, tmp_path: Path) -> Iterator[None]:
     """A worker in this process, on a real queue."""
-    url = queue_in(tmp_path)
+    url = new_queue_url(tmp_path)
     with service.configured(queue_url=url):
         huey = work.queue(url)
         huey.flush()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
-from test_images import png
 
 from netinv_core.changes import ObjectChange
 from netinv_core.commands.environment import Environment
@@ -17,6 +16,7 @@ from netinv_core.contract import Api, Service
 from netinv_dcim import yaml_files
 from netinv_dcim.commands import device_types
 from netinv_dcim.device_type_library import CHUNK
+from tests.support.images import png
 
 TYPES = "/api/dcim/device-types/"
 MAKERS = "/api/dcim/manufacturers/"

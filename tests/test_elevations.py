@@ -7,10 +7,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from test_images import png, send
 
 from netinv_core.contract import Api
 from netinv_dcim.lettering import fitted, legible, luminance, readable_on, width_of
+from tests.support.images import png, send
 
 RACKS = "/api/dcim/racks/"
 DEVICES = "/api/dcim/devices/"

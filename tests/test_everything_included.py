@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_core.contract import Api, Unique
-from tests.plant import Plant
+from tests.support.cabling_fixtures import Plant
 
 DEVICES = "/api/dcim/devices/"
 MOST = 14  # statements, for any number of devices

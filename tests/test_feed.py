@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import requests
 import sqlalchemy as sa
-from test_client import served
 
 from netinv_core import numbering
 from netinv_core.auth.identity import Identity
@@ -23,6 +22,7 @@ from netinv_core.contract import Api, Service, Unique
 from netinv_core.model import now, table_of
 from netinv_core.write import save
 from netinv_extras.feed import cursor_of, number_of
+from tests.support.http_server import served
 
 FEED, CHANGES, SITES = "/api/extras/object-changes/feed/", "/api/extras/object-changes/", "/api/dcim/sites/"
 SITE, CHANGE = "dcim.site", "extras.objectchange"

@@ -20,8 +20,8 @@ from netinv_core.model import now, table_of
 from netinv_extras import git_files
 from netinv_extras.git_repositories import GitSync
 from netinv_extras.git_syncing import sync_now
-from tests.receivers import Receiver
-from tests.remotes import Remote
+from tests.support.git_remotes import Remote
+from tests.support.receivers import Receiver
 
 REPOSITORIES = "/api/extras/git-repositories/"
 CONTEXTS, SCHEMAS, TEMPLATES = "/api/extras/config-contexts/", "/api/extras/config-context-schemas/", "/api/extras/export-templates/"

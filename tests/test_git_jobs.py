@@ -11,7 +11,7 @@ import pytest
 from netinv_core.contract import Service
 from netinv_extras import job_running
 from netinv_extras.git_syncing import sync_now
-from tests.remotes import Remote
+from tests.support.git_remotes import Remote
 
 REPOSITORIES, JOBS, RESULTS, SITES = "/api/extras/git-repositories/", "/api/extras/jobs/", "/api/extras/job-results/", "/api/dcim/sites/"
 SHARED = "PREFIX = 'from git '\n"

@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.contract import Api, Case, Service, Unique
 from netinv_core.service import registry_for
-from tests.plant import Plant
+from tests.support.cabling_fixtures import Plant
 
 GRAPHQL = "/api/graphql/"
 DEVICES, INTERFACES, ADDRESSES, SITES = "/api/dcim/devices/", "/api/dcim/interfaces/", "/api/ipam/ip-addresses/", "/api/dcim/sites/"

@@ -19,8 +19,9 @@ from netinv_core import migrating, work
 from netinv_core.commands.main import cli
 from netinv_core.contract import Service
 from netinv_core.service import registry_for
+from tests.support import REPOSITORY, SUPPORT
 
-HERE = Path(__file__).parent
+PLUGIN_FIXTURES = SUPPORT / "plugin_fixtures"
 SPECIFIED = {name: caller.spec.function for name, caller in vars(registry_for("sqlite", {}).hooks).items() if caller.spec is not None}
 HOOKS = sorted(SPECIFIED)
 TENANTS = "/api/tenancy/tenants/"
@@ -28,13 +29,13 @@ TENANTS = "/api/tenancy/tenants/"
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_every_hook_is_documented(name: str) -> None:
-    page = HERE.parent / "docs" / "plugins.md"
+    page = REPOSITORY / "docs" / "plugins.md"
     assert page.exists() and f"`{name}" in page.read_text(), f"docs/plugins.md has no entry for {name}"
 
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_every_hook_is_implemented_by_a_package_of_the_tests(name: str) -> None:
-    guests = [path.read_text() for folder in (HERE / "guests", HERE.parent / "plugins") for path in folder.rglob("*.py")]
+    guests = [path.read_text() for folder in (PLUGIN_FIXTURES, REPOSITORY / "plugins") for path in folder.rglob("*.py")]
     assert any(f"@hookimpl\ndef {name}(" in text for text in guests)
 
 
@@ -46,7 +47,7 @@ def test_every_hook_says_what_it_is_for(name: str) -> None:
 
 @pytest.fixture
 def installed(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Service]]:
-    """``installed("guest")``: a service in whose environment the package ``tests/guests/guest`` is installed."""
+    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is installed."""
 
     def install(name: str) -> Service:
         information = tmp_path / f"netinv_{name}-1.0.dist-info"
@@ -54,7 +55,7 @@ def installed(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 1.0\n")
         (information / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
         monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.syspath_prepend(str(HERE / "guests" / name))
+        monkeypatch.syspath_prepend(str(PLUGIN_FIXTURES / name))
         importlib.invalidate_caches()
         return Service(engine)
 

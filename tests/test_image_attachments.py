@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from test_images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.files import files as command
 from netinv_core.contract import Api, Service, Unique
+from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
 IMAGES = "/api/extras/image-attachments/"
 SITES = "/api/dcim/sites/"

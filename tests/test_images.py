@@ -5,40 +5,23 @@ from __future__ import annotations
 import concurrent.futures
 import io
 import os
-import struct
 import time
-import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 from click.testing import CliRunner
-from test_client import served
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.files import files as command
 from netinv_core.contract import Api, Service
+from tests.support.http_server import served
+from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
 TYPES = "/api/dcim/device-types/"
 SITES = "/api/dcim/sites/"
 CHANGES = "/api/extras/object-changes/"
-NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
-NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an image or a corrupted image. PNG, JPEG, GIF and WebP are taken."
-
-
-def png(width: int = 4, height: int = 3) -> bytes:
-    """A PNG of this size, or one that says it is."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    lines = zlib.compress(b"".join(b"\0" + bytes(3 * min(width, 100)) for _ in range(min(height, 100))))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", lines) + chunk(b"IEND", b"")
-
-
-GIF = b"GIF89a\x04\0\x03\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x04\0\x03\0\0\x02\x03\x84\x7f\x05\0;"
 JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xff\xc0\0\x0b\x08\0\x03\0\x04\x01\x01\x11\0\xff\xd9"
 LOSSY = b"RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\x10\0\0\x9d\x01\x2a\x04\0\x03\0"
 LOSSLESS = b"RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0\x2f\x03\x80\0\0\0"
@@ -50,21 +33,6 @@ def folder(configured: Any, tmp_path: Path) -> Any:
     """Where the files of one test are kept."""
     with configured(media_root=str(tmp_path / "media")):
         yield tmp_path / "media"
-
-
-def kept(folder: Path) -> list[str]:
-    """The names of all files that are there, unfinished ones too."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-
-
-def send(api: Api, method: str, path: str, members: Any, **options: Any) -> Any:
-    """The answer to a form: ``(name, text)`` or ``(name, (file name, bytes))``, in order; or a mapping of these."""
-    parts = []
-    for name, value in members.items() if isinstance(members, dict) else members:
-        called, data = (f'; filename="{value[0]}"', value[1]) if isinstance(value, tuple) else ("", str(value).encode())
-        parts.append(f'--limit\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode() + data + b"\r\n")
-    body = b"".join(parts) + b"--limit--\r\n"
-    return api.send(method, path, body, headers={"Content-Type": "multipart/form-data; boundary=limit"}, **options)
 
 
 @pytest.fixture

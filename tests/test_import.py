@@ -25,7 +25,7 @@ from netinv_core.context import Context
 from netinv_core.contract import Api, Service
 from netinv_core.database import session_factory
 from netinv_core.importing import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
-from tests.conftest import empty_database, migrate
+from tests.support.databases import migrated_database
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
 APPLICATIONS = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
@@ -355,12 +355,11 @@ def test_the_command_lists_what_was_refused_and_says_so_in_its_status(command: A
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Report]]:
+def demo(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[tuple[Service, Report]]:
     """A service that holds the demonstration inventory and nothing else, and what the import reported."""
     if not DUMP.is_file():
         pytest.skip(f"there is no NetBox dump at {DUMP}; NETINV_DUMP may name another place")
-    with empty_database(tmp_path_factory.mktemp("import")) as engine:
-        migrate(engine)
+    with migrated_database(tmp_path_factory.mktemp("import"), template) as engine:
         service = Service(engine)
         yield service, load(service, DUMP)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_core.contract import Service
-from tests.test_jobs import RESULTS, SITES, ask, job, logs, result, service, work
+from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
 HOOKS, BUTTONS, TENANTS = "/api/extras/job-hooks/", "/api/extras/job-buttons/", "/api/tenancy/tenants/"

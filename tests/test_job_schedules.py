@@ -15,7 +15,7 @@ from netinv_core.model import now, table_of
 from netinv_extras import job_due
 from netinv_extras.crontabs import Crontab
 from netinv_extras.job_schedules import ScheduledJob
-from tests.test_jobs import RESULTS, SITES, ask, job, logs, result, service, work
+from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
 PATH = "/api/extras/scheduled-jobs/"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,74 +21,17 @@ from click.testing import CliRunner
 
 from netinv_core.changes import ObjectChange
 from netinv_core.commands.main import cli
-from netinv_core.contract import Api, Service
+from netinv_core.contract import Service
 from netinv_core.model import now, table_of
 from netinv_extras import installed_jobs, job_running
 from netinv_extras.job_claims import ABANDONED
 from netinv_extras.job_results import JobLogEntry, JobResult
 from netinv_extras.job_running import DIED, Runner
-from tests.conftest import JOBS, empty_database, migrate
+from tests.support.jobs import JOBS, PATH, RESULTS, SITES, ask, job, logs, result, service, until, work
 
-PATH, RESULTS, SITES = "/api/extras/jobs/", "/api/extras/job-results/", "/api/dcim/sites/"
+__all__ = ["ask", "job", "service"]
 _result, _log, _change = table_of(JobResult), table_of(JobLogEntry), table_of(ObjectChange)
 NAMES = ("Asks", "Audit", "Echo", "Linger", "MakeSites", "Marker", "Watcher")
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service on a database of its own, so that nobody else's jobs are run."""
-    with empty_database(tmp_path_factory.mktemp("jobs")) as found:
-        migrate(found)
-        made = Service(found, JOBS)
-        with made.context() as context:
-            installed_jobs.refresh(context)
-        for item in made.api.get(PATH)["results"]:
-            made.api.patch(item["url"], {"enabled": True})
-        yield made
-        job_running.runner(found, made.registry).stop(0)
-
-
-@pytest.fixture
-def job(service: Service) -> Callable[[str], Any]:
-    """``job("Echo")``: a job, by the name of its class."""
-    return lambda name: service.api.get(PATH, {"job_class_name": name})["results"][0]
-
-
-@pytest.fixture
-def ask(service: Service, job: Callable[[str], Any]) -> Callable[..., Any]:
-    """``ask("Echo", text="x")``: has a job run; the answer's result, or schedule."""
-
-    def run(name: str, api: Api | None = None, *, status: int = 201, body: dict[str, Any] | None = None, **data: Any) -> Any:
-        found = (api or service.api).post(f"{job(name)['url']}run/", {"data": data, **(body or {})}, status=status)
-        return (found["job_result"] or found["schedule"]) if status == 201 else found
-
-    return run
-
-
-def work(service: Service, seconds: float = 60) -> None:
-    """Runs what is pending or due."""
-    one = job_running.runner(service.engine, service.registry)
-    one.look()
-    assert one.wait(seconds)
-
-
-def result(service: Service, shown: Any) -> Any:
-    """A result as it is now."""
-    return service.api.get(f"{RESULTS}{shown['id']}/")
-
-
-def logs(service: Service, shown: Any) -> list[tuple[str, str]]:
-    """What a job said."""
-    return [(item["log_level"], item["message"]) for item in service.api.get(f"{RESULTS}{shown['id']}/logs/")]
-
-
-def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """What the condition gives once it gives something."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not come to be in time"
-        time.sleep(0.05)
-    return found
 
 
 # -- what there is

@@ -9,7 +9,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,10 +17,11 @@ from netinv_core.contract import Service
 from netinv_core.masking import without_secrets
 from netinv_extras import settings, templates
 from netinv_extras.delivering import deliver_now
-from tests.receivers import Received, Receiver
+from tests.support import SUPPORT
+from tests.support.receivers import Received, Receiver
 
 SITES, TAGS, WEBHOOKS = "/api/dcim/sites/", "/api/extras/tags/", "/api/extras/webhooks/"
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "webhook_bodies.json").read_text())
+RECORDED = json.loads((SUPPORT / "recorded" / "webhook_bodies.json").read_text())
 SECRET = "s3cret"
 BASE = "http://localhost"  # where these requests are sent to
 # What differs between any two services: ids, times, days.

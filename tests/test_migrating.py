@@ -18,7 +18,7 @@ from netinv_core.contract import Service
 from netinv_core.database import WRITING
 from netinv_core.model import Base
 from netinv_core.service import registry_for
-from tests.conftest import empty_database
+from tests.support.databases import empty_database
 
 
 def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:

@@ -11,105 +11,104 @@ from typing import Any
 
 import pytest
 import requests
-from proofs.house import House, Ledger, until
 
-from tests.conftest import empty_database, migrate, queue_in
-from tests.receivers import Received, Receiver
+from tests.support.crash.installation import ExpectedEvents, Installation, until
+from tests.support.databases import migrated_database, new_queue_url
+from tests.support.receivers import Received, Receiver
 
 TENANTS = "/api/tenancy/tenants/"
 TENANT = "tenancy.tenant"
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Path]]:
+def database(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[tuple[Any, Path]]:
     """A migrated database of its own."""
-    folder = tmp_path_factory.mktemp("proofs")
-    with empty_database(folder) as engine:
-        migrate(engine)
+    folder = tmp_path_factory.mktemp("crash")
+    with migrated_database(folder, template) as engine:
         yield engine, folder
 
 
 @pytest.fixture
-def house(installation: tuple[Any, Path]) -> Iterator[House]:
+def installation(database: tuple[Any, Path]) -> Iterator[Installation]:
     """An installation without processes, and without webhooks of other tests."""
-    engine, folder = installation
-    queue = queue_in(folder)
-    with House(engine, folder, queue) as found:
+    engine, folder = database
+    queue = new_queue_url(folder)
+    with Installation(engine, folder, queue) as found:
         yield found
         for hook in found.inside.api.get("/api/extras/webhooks/", {"limit": 0})["results"]:
             found.inside.api.delete(f"/api/extras/webhooks/{hook['id']}/")
 
 
-def words(house: House, ledger: Ledger, objects: int = 3, changes: int = 3) -> None:
+def words(installation: Installation, expected: ExpectedEvents, objects: int = 3, changes: int = 3) -> None:
     """Creates tenants and changes each several times."""
-    made = house.ask("POST", TENANTS, [{"name": uuid.uuid4().hex, "description": "made"} for _ in range(objects)], 201)
+    made = installation.ask("POST", TENANTS, [{"name": uuid.uuid4().hex, "description": "made"} for _ in range(objects)], 201)
     for tenant in made:
-        ledger.note(tenant["id"], "made")
+        expected.note(tenant["id"], "made")
     for number in range(changes):
         for tenant in made:
-            house.ask("PATCH", f"{TENANTS}{tenant['id']}/", {"description": f"change {number}"}, 200)
-            ledger.note(tenant["id"], f"change {number}")
+            installation.ask("PATCH", f"{TENANTS}{tenant['id']}/", {"description": f"change {number}"}, 200)
+            expected.note(tenant["id"], f"change {number}")
 
 
-def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(house: House) -> None:
+def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(installation: Installation) -> None:
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.worker()
-        dying, ledger = house.service("after-commit"), Ledger()
-        house.idle()
+        installation.hook(receiver, TENANT)
+        installation.worker()
+        dying, expected = installation.service("after-commit"), ExpectedEvents()
+        installation.idle()
         name = uuid.uuid4().hex
         with pytest.raises(requests.RequestException):
-            house.ask("POST", TENANTS, {"name": name, "description": "made"})
-        house.gone(dying)
-        (tenant,) = house.inside.api.get(TENANTS, {"name": name})["results"]
-        ledger.note(tenant["id"], "made")
+            installation.ask("POST", TENANTS, {"name": name, "description": "made"})
+        installation.gone(dying)
+        (tenant,) = installation.inside.api.get(TENANTS, {"name": name})["results"]
+        expected.note(tenant["id"], "made")
         assert receiver.received == []
-        house.service()
+        installation.service()
         receiver.wait(1, 120)
-        house.settled()
-        ledger.check("service killed after COMMIT", receiver.received)
+        installation.settled()
+        expected.check("service killed after COMMIT", receiver.received)
 
 
 @pytest.mark.parametrize("fault", ["before-send", "before-record"])
-def test_a_worker_killed_on_the_way(house: House, fault: str) -> None:
+def test_a_worker_killed_on_the_way(installation: Installation, fault: str) -> None:
     """Between claim and send, and between the receiver's answer and its recording: what was in hand is sent when its time is over."""
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.service()
-        dying, ledger = house.worker(fault), Ledger()
-        words(house, ledger)
-        house.gone(dying)
-        house.worker()
-        house.settled()
-        ledger.check(f"worker killed {fault}", receiver.received)
+        installation.hook(receiver, TENANT)
+        installation.service()
+        dying, expected = installation.worker(fault), ExpectedEvents()
+        words(installation, expected)
+        installation.gone(dying)
+        installation.worker()
+        installation.settled()
+        expected.check(f"worker killed {fault}", receiver.received)
 
 
-def test_a_queue_that_forgets_everything(house: House) -> None:
+def test_a_queue_that_forgets_everything(installation: Installation) -> None:
     """The words to the worker are lost before any worker saw them."""
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.service()
-        ledger = Ledger()
-        words(house, ledger)
-        house.queue.flush()
-        house.worker()
-        house.settled()
-        ledger.check("queue emptied", receiver.received)
+        installation.hook(receiver, TENANT)
+        installation.service()
+        expected = ExpectedEvents()
+        words(installation, expected)
+        installation.queue.flush()
+        installation.worker()
+        installation.settled()
+        expected.check("queue emptied", receiver.received)
 
 
-def test_a_receiver_that_is_down_and_comes_back(house: House) -> None:
+def test_a_receiver_that_is_down_and_comes_back(installation: Installation) -> None:
     """Retries go on while it is down; later changes of an object wait for the earlier ones."""
     with Receiver() as receiver:
         pass
-    house.service()
-    house.worker()
-    ledger, port = Ledger(), receiver.port
-    house.hook(receiver, TENANT, retries=8)
-    words(house, ledger, objects=2, changes=2)
-    until(lambda: all(item["attempts"] for item in house.deliveries(changed_object_id=ledger.committed[0][0])[-1:]))
+    installation.service()
+    installation.worker()
+    expected, port = ExpectedEvents(), receiver.port
+    installation.hook(receiver, TENANT, retries=8)
+    words(installation, expected, objects=2, changes=2)
+    until(lambda: all(item["attempts"] for item in installation.deliveries(changed_object_id=expected.committed[0][0])[-1:]))
     with Receiver(port=port) as again:
-        house.settled(90)
-        ledger.check("receiver down", again.received)
+        installation.settled(90)
+        expected.check("receiver down", again.received)
 
 
 def slow(handler: Any, request: Received) -> None:
@@ -134,64 +133,64 @@ BROKEN: dict[str, Any] = {"500": 500, "301": 301, "slow": slow, "garbage": garba
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_receiver_gets_its_messages_when_it_is_mended(house: House, kind: str) -> None:
+def test_a_broken_receiver_gets_its_messages_when_it_is_mended(installation: Installation, kind: str) -> None:
     """It is told again by hand; a good receiver beside it is not held up."""
     with Receiver(BROKEN[kind]) as bad, Receiver() as good:
-        broken = house.hook(bad, TENANT)
-        house.hook(good, TENANT)
-        house.service()
-        house.worker()
-        ledger = Ledger()
-        words(house, ledger, objects=2, changes=1)
-        good.wait(len(ledger.committed), 120)
-        ledger.check(f"good one beside {kind}", good.received)
-        house.settled()
-        assert {item["state"]["value"] for item in house.deliveries(webhook_id=broken)} == {"failed"}
+        broken = installation.hook(bad, TENANT)
+        installation.hook(good, TENANT)
+        installation.service()
+        installation.worker()
+        expected = ExpectedEvents()
+        words(installation, expected, objects=2, changes=1)
+        good.wait(len(expected.committed), 120)
+        expected.check(f"good one beside {kind}", good.received)
+        installation.settled()
+        assert {item["state"]["value"] for item in installation.deliveries(webhook_id=broken)} == {"failed"}
         bad.answer = 200
         before = len(bad.received)
-        for item in sorted(house.deliveries(webhook_id=broken), key=lambda item: item["id"]):
-            house.ask("POST", f"/api/extras/webhook-deliveries/{item['id']}/retry/", {}, 200)
-            house.settled()
-        ledger.check(f"receiver mended after {kind}", bad.received[before:])
+        for item in sorted(installation.deliveries(webhook_id=broken), key=lambda item: item["id"]):
+            installation.ask("POST", f"/api/extras/webhook-deliveries/{item['id']}/retry/", {}, 200)
+            installation.settled()
+        expected.check(f"receiver mended after {kind}", bad.received[before:])
 
 
-def test_what_is_rolled_back_is_not_told(house: House) -> None:
+def test_what_is_rolled_back_is_not_told(installation: Installation) -> None:
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.service()
-        house.worker()
-        name, ledger = uuid.uuid4().hex, Ledger()
-        house.ask("POST", TENANTS, [{"name": name, "description": "never"}, {"name": name, "description": "never"}], 400)
-        words(house, ledger, objects=1, changes=1)
-        house.settled()
-        ledger.check("rolled back", receiver.received)
+        installation.hook(receiver, TENANT)
+        installation.service()
+        installation.worker()
+        name, expected = uuid.uuid4().hex, ExpectedEvents()
+        installation.ask("POST", TENANTS, [{"name": name, "description": "never"}, {"name": name, "description": "never"}], 400)
+        words(installation, expected, objects=1, changes=1)
+        installation.settled()
+        expected.check("rolled back", receiver.received)
 
 
-def test_two_workers_at_once_keep_the_order_of_each_object(house: House) -> None:
+def test_two_workers_at_once_keep_the_order_of_each_object(installation: Installation) -> None:
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.service()
-        house.worker()
-        house.worker()
-        ledgers = [Ledger() for _ in range(4)]
+        installation.hook(receiver, TENANT)
+        installation.service()
+        installation.worker()
+        installation.worker()
+        expected_events = [ExpectedEvents() for _ in range(4)]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda ledger: words(house, ledger, objects=5, changes=10), ledgers))
-        house.settled()
-        both = Ledger()
-        both.committed = [change for ledger in ledgers for change in ledger.committed]
+            list(pool.map(lambda expected: words(installation, expected, objects=5, changes=10), expected_events))
+        installation.settled()
+        both = ExpectedEvents()
+        both.committed = [change for expected in expected_events for change in expected.committed]
         both.check("two workers", receiver.received)
 
 
-def test_ten_thousand_changes_in_one_request(house: House) -> None:
+def test_ten_thousand_changes_in_one_request(installation: Installation) -> None:
     with Receiver() as receiver:
-        house.hook(receiver, TENANT)
-        house.service()
-        house.worker()
-        ledger = Ledger()
+        installation.hook(receiver, TENANT)
+        installation.service()
+        installation.worker()
+        expected = ExpectedEvents()
         bodies = [{"name": uuid.uuid4().hex, "slug": uuid.uuid4().hex, "description": "made"} for _ in range(10_000)]
-        for tenant in house.ask("POST", TENANTS, bodies, 201):
-            ledger.note(tenant["id"], "made")
+        for tenant in installation.ask("POST", TENANTS, bodies, 201):
+            expected.note(tenant["id"], "made")
         began = time.monotonic()
-        house.settled(300)
+        installation.settled(300)
         print(f"{len(bodies) / (time.monotonic() - began):.0f} deliveries/s")
-        ledger.check("10,000 in one request", receiver.received)
+        expected.check("10,000 in one request", receiver.received)

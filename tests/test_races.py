@@ -6,24 +6,15 @@ import concurrent.futures
 import contextlib
 import time
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 import requests
 import sqlalchemy as sa
-from plant import CABLES, Plant
-from test_client import served
 
 from netinv_core.contract import Service, Unique
 from netinv_core.database import lock_rows
-
-CLIENTS = 64
-
-
-def at_once(work: Callable[[int], Any], times: int = CLIENTS) -> list[Any]:
-    """The results of ``times`` calls made at the same time."""
-    with concurrent.futures.ThreadPoolExecutor(times) as pool:
-        return list(pool.map(work, range(times)))
+from tests.support.cabling_fixtures import CABLES, Plant
+from tests.support.http_server import served
+from tests.support.threads import CLIENTS, at_once
 
 
 def test_everyone_gets_an_address_of_their_own(service: Service, unique: Unique) -> None:

@@ -21,7 +21,7 @@ from netinv_extras import renderer_pool, settings, templates
 from netinv_extras.renderer import frames
 from netinv_extras.renderer.values import ObjectRef
 from netinv_extras.templates import Limits, Rendering, Unrendered
-from tests.processes import processor_seconds, runs
+from tests.support.processes import processor_seconds, runs
 
 LIMITS = Limits.of({name: default for name, (_, default) in settings.known.items()})
 TWINS = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"

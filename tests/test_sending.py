@@ -22,7 +22,7 @@ from netinv_extras import app as extras
 from netinv_extras.guard import Guard, Refused, own_services
 from netinv_extras.messages import Message
 from netinv_extras.sending import Answer, Sender
-from tests.receivers import Received, Receiver, say
+from tests.support.receivers import Received, Receiver, say
 
 LOCAL = "127.0.0.0/8 ::1"
 

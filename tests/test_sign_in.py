@@ -11,12 +11,12 @@ from typing import Any
 import argon2
 import pytest
 import sqlalchemy as sa
-from test_races import at_once
 
 from netinv_core.auth import keys, passwords
 from netinv_core.auth.models import SignInCounter
 from netinv_core.contract import Account, Api, Service
 from netinv_core.model import table_of
+from tests.support.threads import at_once
 
 TOKENS = "/api/users/tokens/"
 WRONG = {"detail": "Invalid username/password."}

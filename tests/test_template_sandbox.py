@@ -20,7 +20,7 @@ from netinv_extras.delivering import deliver_now
 from netinv_extras.renderer import values
 from netinv_extras.renderer.objects import Batches, Function, Members, Object, Queryset
 from netinv_extras.renderer.sandbox import Sandbox, Templates
-from tests.receivers import Receiver
+from tests.support.receivers import Receiver
 
 # -- a walk over all that can be reached
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import requests
 import sqlalchemy as sa
-from test_client import served
-from test_races import at_once
 
 from netinv_core.contract import Api, Service, Unique
+from tests.support.http_server import served
+from tests.support.threads import at_once
 
 WEBHOOKS, CHANGES = "/api/extras/webhooks/", "/api/extras/object-changes/"
 MASK = "********"

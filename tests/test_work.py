@@ -16,7 +16,7 @@ from netinv_core.changes import ObjectChange
 from netinv_core.commands.main import cli
 from netinv_core.contract import Service, Unique
 from netinv_core.model import now, table_of
-from tests.conftest import queue_in
+from tests.support.databases import new_queue_url
 
 SITES = "/api/dcim/sites/"
 
@@ -24,7 +24,7 @@ SITES = "/api/dcim/sites/"
 @pytest.fixture
 def queue_url(tmp_path: Path) -> str:
     """Where tasks wait."""
-    return queue_in(tmp_path)
+    return new_queue_url(tmp_path)
 
 
 def _changes_of(service: Service, key: str) -> int:

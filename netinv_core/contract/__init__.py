@@ -1,7 +1,7 @@
 """The contract: what every resource of every package does, as checks that a package's own tests can run.
 
 ``for check in CHECKS: if check.applies(endpoint): check(Case(service, endpoint.label))`` is all there is to it; see
-``tests/conftest.py`` and ``tests/test_contract.py`` for how netinv does it.
+``tests/support/fixtures.py`` and ``tests/test_contract.py`` for how netinv does it.
 """
 
 from netinv_core.contract import budgets, changing, creating, deleting, filtering, fuzzing, hiding, permitting, racing, reading

@@ -21,7 +21,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
 from netinv_extras import job_running
-from tests.conftest import empty_database
+from tests.support.databases import empty_database
 
 JOBS = "/api/extras/jobs/"
 LABEL = "example.maintenancewindow"

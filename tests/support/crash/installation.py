@@ -1,4 +1,4 @@
-"""A whole installation for a proof: a database and a queue of its own, and the processes that a test starts and kills."""
+"""A whole installation for a crash test: a database and a queue of its own, and the processes that a test starts and kills."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sqlalchemy.engine import Engine, make_url
 
 from netinv_core import work
 from netinv_core.contract import Service
-from tests.receivers import Received, Receiver
+from tests.support.receivers import Received, Receiver
 
 PROCESS = Path(__file__).with_name("process.py")
-SECRET = "for proofs only, but of 32 characters"
+SECRET = "for crash tests only, 32 characters"
 PATIENCE = 60.0
 
 
-class House:
+class Installation:
     """``service()`` and ``worker()`` start processes, ``kill`` ends one; ``api`` asks the service that runs."""
 
     def __init__(self, engine: Engine, folder: Path, queue_url: str) -> None:
@@ -47,7 +47,7 @@ class House:
         self.headers = {"Authorization": f"Token {self.inside.admin.token}"}
         self.url = ""
 
-    def __enter__(self) -> House:
+    def __enter__(self) -> Installation:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -127,24 +127,33 @@ def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
         time.sleep(0.05)
 
 
-class Ledger:
-    """What was committed, and what a receiver got: duplicates are counted, losses and disorder are faults."""
+class ExpectedEvents:
+    """Committed changes, compared with the events that a receiver got: duplicates are counted; losses and disorder fail the test."""
 
     def __init__(self) -> None:
         self.committed: list[tuple[str, str]] = []
 
-    def note(self, key: str, word: str) -> None:
-        """A committed change of an object, told apart from its other changes by a word of its description."""
-        self.committed.append((key, word))
+    def note(self, key: str, description: str) -> None:
+        """Adds a committed change of an object, told from its other changes by its description."""
+        self.committed.append((key, description))
 
-    def check(self, name: str, received: list[Received], *, strangers: bool = False) -> None:
-        """Every committed change came, nothing else did, and those of one object first came in order; prints duplicates and losses."""
-        came = [(body["data"]["id"], body["data"]["description"]) for body in (json.loads(item.body) for item in received)]
-        lost = [change for change in self.committed if change not in came]
-        duplicates = len(came) - len(set(came))
-        print(f"{name}: {len(self.committed)} changes committed, {len(came)} messages received, {duplicates} duplicates, {len(lost)} lost")
-        assert lost == []
-        assert strangers or set(came) <= set(self.committed)
-        first = list(dict.fromkeys(came))
-        for key in {key for key, _ in self.committed}:
-            assert [word for of, word in first if of == key] == [word for of, word in self.committed if of == key]
+    def check(self, name: str, received: list[Received], *, others: bool = False) -> None:
+        """Asserts that every committed change was received, nothing else, and first receipts of an object in order; prints the counts."""
+        events = [(body["data"]["id"], body["data"]["description"]) for body in (json.loads(item.body) for item in received)]
+        first_receipts = list(dict.fromkeys(events))
+        lost = set(self.committed) - set(events)
+        duplicates = len(events) - len(first_receipts)
+        print(f"{name}: {len(self.committed)} changes committed, {len(events)} messages received, {duplicates} duplicates, {len(lost)} lost")
+        assert lost == set()
+        assert others or set(events) <= set(self.committed)
+        received_by_object = _by_object(first_receipts)
+        for key, descriptions in _by_object(self.committed).items():
+            assert received_by_object[key] == descriptions
+
+
+def _by_object(changes: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The descriptions of changes by object, in order."""
+    descriptions: dict[str, list[str]] = {}
+    for key, description in changes:
+        descriptions.setdefault(key, []).append(description)
+    return descriptions

@@ -1,0 +1,6 @@
+"""Fixtures of all tests, those of netinv and those of the plugins, which run on the same service."""
+
+import pytest
+
+pytest.register_assert_rewrite("netinv_core.contract", "tests.support")
+pytest_plugins = ["tests.support.fixtures"]

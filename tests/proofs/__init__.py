@@ -1,1 +1,0 @@
-"""Proofs that no committed change goes untold: real processes that are killed at the worst moments."""

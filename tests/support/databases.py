@@ -1,0 +1,92 @@
+"""Databases of the tests: SQLite files, or databases on the server that ``NETINV_TEST_DATABASE`` names.
+
+Migrations run once in each pytest process: they fill a template, and SQLite and PostgreSQL copy it for each further database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine, make_url
+
+from netinv_core import migrating
+from netinv_core.database import engine_from
+from netinv_core.service import registry_for
+
+SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
+DIALECT = make_url(SERVER).get_backend_name() if SERVER else "sqlite"
+
+
+def migrate(engine: Engine) -> None:
+    """Creates the tables and seed rows that a service starts with."""
+    migrating.upgrade(engine, registry_for(engine.dialect.name, {}))
+
+
+@contextlib.contextmanager
+def empty_database(folder: Path) -> Iterator[Engine]:
+    """A new database without tables, dropped at the end."""
+    with _database(folder) as engine:
+        yield engine
+
+
+@contextlib.contextmanager
+def template_database(folder: Path) -> Iterator[str]:
+    """A migrated database for copies; on SQLite its file, else its name."""
+    with _database(folder) as engine:
+        migrate(engine)
+        engine.dispose()  # PostgreSQL copies a database only while nobody is connected to it
+        yield str(engine.url.database)
+
+
+@contextlib.contextmanager
+def migrated_database(folder: Path, template: str) -> Iterator[Engine]:
+    """A new database with the tables and seed rows that a service starts with, dropped at the end."""
+    with _database(folder, template) as engine:
+        if DIALECT not in ("sqlite", "postgresql"):
+            migrate(engine)
+        yield engine
+
+
+@contextlib.contextmanager
+def _database(folder: Path, template: str = "") -> Iterator[Engine]:
+    """A new database: a copy of the template where the server can copy, else without tables."""
+    if not SERVER:
+        file = folder / "netinv.sqlite"
+        if template:
+            shutil.copyfile(template, file)
+        engine = engine_from(f"sqlite:///{file}")
+        yield engine
+        engine.dispose()
+        return
+    name = f"netinv_test_{uuid.uuid4().hex[:12]}"
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT")
+    copied = f" TEMPLATE {template}" if template and DIALECT == "postgresql" else ""
+    with server.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}{copied}"))
+    engine = engine_from(make_url(SERVER).set(database=name).render_as_string(hide_password=False))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+        force = " WITH (FORCE)" if DIALECT == "postgresql" else ""  # a process that ends may still be connected
+        with server.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE {name}{force}"))
+        server.dispose()
+
+
+def new_queue_url(folder: Path) -> str:
+    """The queue of this pytest process: a Redis database of its own, counted from the one that ``NETINV_TEST_QUEUE`` names, or a file.
+
+    With a common queue, the worker of one process would take the tasks of another and run them on its own database.
+    """
+    named = os.environ.get("NETINV_TEST_QUEUE")
+    if not named:
+        return f"sqlite:///{folder / f'queue-{uuid.uuid4().hex[:6]}.sqlite'}"
+    server, _, first = named.rpartition("/")
+    return f"{server}/{int(first) + int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw'))}"

@@ -1,0 +1,105 @@
+"""Fixtures of all tests: the service under test, on a database of its own for each pytest process, and its clients.
+
+``NETINV_TEST_DATABASE`` names the server (``postgresql://postgres@127.0.0.1/postgres``, ``mysql://root@127.0.0.1/test``);
+without it tests run on a SQLite file. Tests share the database and use names that nothing else has, so nothing is cleaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import argon2
+import pytest
+from sqlalchemy.engine import Engine
+
+from netinv_core.auth import keys
+from netinv_core.contract import Api, Service, Unique
+from tests.support.databases import migrated_database, template_database
+from tests.support.jobs import JOBS
+from tests.support.seed import seed_deliveries, seed_job_results
+
+keys._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A migrated database that others are copied from."""
+    with template_database(tmp_path_factory.mktemp("template")) as template:
+        yield template
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[Engine]:
+    """A migrated database."""
+    with migrated_database(tmp_path_factory.mktemp("database"), template) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """The service, with an administrator."""
+    service = Service(engine, {**JOBS, "netinv.media_root": str(tmp_path_factory.mktemp("media"))})
+    if "dcim.rackreservation" in service.registry.endpoints:  # always its maker's
+        service.registry["dcim.rackreservation"].resource.example["user"] = service.admin.id
+    seed_deliveries(service)
+    seed_job_results(service)
+    return service
+
+
+@pytest.fixture(scope="session")
+def sending_service(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[Service]:
+    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine.
+
+    Receivers have so much time that none is too slow on a busy machine; tests of those that do not answer set less (``impatient``).
+    """
+    settings = {"allow": "127.0.0.0/8", "connect_timeout": "60", "read_timeout": "60", "total_timeout": "60", "threads": "16"}
+    with migrated_database(tmp_path_factory.mktemp("outbox"), template) as engine:
+        yield Service(engine, {f"netinv.webhook_{name}": value for name, value in settings.items()})
+
+
+@pytest.fixture
+def api(service: Service) -> Api:
+    """An administrator's client."""
+    return service.api
+
+
+@pytest.fixture
+def anonymous(service: Service) -> Api:
+    """A client without credentials."""
+    return service.anonymous
+
+
+@pytest.fixture
+def make_user(service: Service) -> Any:
+    """``make_user((actions, labels[, constraints]), …)``: an account with a token; see :meth:`Service.user`."""
+    return service.user
+
+
+@pytest.fixture
+def unique(service: Service) -> Unique:
+    """``unique()``: a word that nothing else has."""
+    return service.unique
+
+
+@pytest.fixture
+def statements(service: Service) -> Any:
+    """``with statements() as found``: the SQL statements of the block."""
+    return service.statements
+
+
+@pytest.fixture
+def configured(service: Service) -> Any:
+    """``with configured(max_page_size=10)``: other settings for the block."""
+    return service.configured
+
+
+@pytest.fixture
+def make(api: Api, unique: Unique) -> Any:
+    """``make(path, …)``: a new object, with a name and a slug of its own."""
+
+    def post(path: str, **fields: Any) -> Any:
+        name = unique()
+        return api.post(path, {"name": name, "slug": name, **fields})
+
+    return post
