@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +24,7 @@ from netinv_dcim.cabling import NETWORK, PASS_THROUGH, Onward, PathEnd, cable_ke
 from netinv_dcim.locations import Location, location_fits_unpunctuated
 from netinv_dcim.sites import Site
 
+CIRCUIT = "circuits.circuit"
 SIDES = Choices.of(("A", "A"), ("Z", "Z"))
 
 
@@ -32,6 +33,7 @@ class CircuitTermination(PathEnd, Organizational):
 
     plug = NETWORK
     takes = frozenset({NETWORK, PASS_THROUGH})
+    ends_paths = True
 
     __tablename__ = "circuits_circuit_termination"
     __table_args__ = (unique_set("circuit_id", "term_side"),)
@@ -121,9 +123,20 @@ def circuits_know_their_sides(context: Context, drafts: Sequence[Draft]) -> None
 
 @circuit_terminations.effect
 def paths_follow_the_circuit(context: Context, drafts: Sequence[Draft]) -> None:
-    """What comes in on a side goes out on the other one; after a side has moved, that is another, for both circuits' sides."""
-    moved = [draft for draft in drafts if not draft.new and draft.changed("circuit_id")]
-    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before["circuit_id"])}
+    """A path that enters on one side leaves on the other one, and ends at a side that is alone: it changes with an added or moved side."""
+    moved = [draft for draft in drafts if draft.changed("circuit_id")]
+    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None}
+    _retrace_sides(context, concerned, {draft.id for draft in drafts if draft.new})
+
+
+@circuit_terminations.departure
+def paths_end_at_the_side_that_stays(context: Context, rows: Sequence[dict[str, Any]]) -> None:
+    """Paths that left on a deleted side end at the other one."""
+    _retrace_sides(context, {row["circuit_id"] for row in rows} - set(context.leaving.get(CIRCUIT, ())), {row["id"] for row in rows})
+
+
+def _retrace_sides(context: Context, circuits: Collection[Any], without: Collection[Any]) -> None:
+    """Follows the paths through the sides of these circuits anew, but for the sides ``without`` a cable."""
     table = CircuitTermination.__table__
-    sides = context.execute(sa.select(table.c.id).where(table.c.circuit_id.in_(concerned))).scalars() if concerned else ()
-    retrace(context, [End(TERMINATION, key) for key in sides])
+    sides = context.execute(sa.select(table.c.id).where(table.c.circuit_id.in_(circuits))).scalars() if circuits else ()
+    retrace(context, [End(TERMINATION, key) for key in sides if key not in without])

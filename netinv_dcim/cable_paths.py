@@ -199,6 +199,8 @@ class Network:
         ways = [way for way in self._ways[far] if way.id not in self.context.leaving.get(way.label, ())]
         followed = _followed(ways, stack)
         path.split = not followed and not stack and bool(ways)
+        if not ways and far.label in self.kinds and self.kinds[far.label].ends_paths:
+            path.destination = far
         return (End(followed[0][0].label, followed[0][0].id), followed[0][1]) if followed else None
 
 

@@ -103,6 +103,7 @@ class Cabled:
 
     plug: ClassVar[str]
     takes: ClassVar[frozenset[str]]
+    ends_paths: ClassVar[bool] = False  # a path that cannot go on behind such an end has it as its destination
 
     cable_id: Mapped[Ref | None] = to(Cable, on_delete=BY_DEPARTURE, read_only=True)
     cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, flat=False)

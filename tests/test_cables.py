@@ -214,7 +214,29 @@ def test_paths_follow_the_side_of_a_circuit_that_moves(plant: Plant, api: Api) -
     assert plant.leads_to(a) == (b, True)
     api.delete(two[0].path)
     api.patch(one[0].path, {"circuit": api.get(two[1].path)["circuit"]["id"]})
-    assert (plant.leads_to(a), plant.leads_to(b), plant.leads_to(c)) == ((c, True), NOWHERE, (a, True))
+    assert (plant.leads_to(a), plant.leads_to(b), plant.leads_to(c)) == ((c, True), (one[1], True), (a, True))
+
+
+def test_a_path_ends_at_the_side_of_a_circuit_that_is_alone(plant: Plant, api: Api) -> None:
+    a, b = plant.ends("dcim.interface", 2)
+    circuit = plant.new_circuit()
+    side = plant.side(circuit, "A")
+    cable = plant.cable(a, side)
+    assert plant.leads_to(a) == (side, True)
+    assert plant.trace(a) == [[a.id, cable.split("/")[-2], side.id]]
+    api.patch(cable, {"status": "planned"})
+    assert plant.leads_to(a) == (side, False)
+    api.patch(cable, {"status": "connected"})
+    other = plant.side(circuit, "Z")
+    assert plant.leads_to(a) == NOWHERE
+    plant.cable(other, b)
+    assert (plant.leads_to(a), plant.leads_to(b)) == ((b, True), (a, True))
+    api.delete(other.path)
+    assert (plant.leads_to(a), plant.leads_to(b)) == ((side, True), NOTHING)
+    api.delete(plant.side(circuit, "Z").path)
+    assert plant.leads_to(a) == (side, True)
+    api.delete(f"/api/circuits/circuits/{circuit}/")
+    assert plant.leads_to(a) == NOTHING
 
 
 def test_paths_follow_the_front_port_that_moves(plant: Plant, api: Api) -> None:
@@ -251,7 +273,7 @@ def test_deleting_anything_on_a_path_ends_it(plant: Plant, api: Api) -> None:
     plant.cables((a, one[0]), (one[1], b))
     assert plant.leads_to(a) == (b, True)
     api.delete(one[1].path)
-    assert (plant.leads_to(a), plant.leads_to(b)) == (NOWHERE, NOTHING)
+    assert (plant.leads_to(a), plant.leads_to(b)) == ((one[0], True), NOTHING)
 
 
 def test_what_goes_with_a_cable_is_recorded_once_and_in_order(plant: Plant, api: Api) -> None:

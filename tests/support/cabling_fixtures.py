@@ -86,8 +86,13 @@ class Plant:
 
     def circuit(self) -> tuple[End, End]:
         """The two sides of a circuit."""
-        made = self.api.post("/api/circuits/circuits/", {"cid": self.unique(), "provider": self.provider, "type": self.circuit_type, "status": "active"})
-        return self.side(made["id"], "A"), self.side(made["id"], "Z")
+        circuit = self.new_circuit()
+        return self.side(circuit, "A"), self.side(circuit, "Z")
+
+    def new_circuit(self) -> str:
+        """A circuit without sides."""
+        body = {"cid": self.unique(), "provider": self.provider, "type": self.circuit_type, "status": "active"}
+        return str(self.api.post("/api/circuits/circuits/", body)["id"])
 
     def side(self, circuit: str, name: str) -> End:
         """A side of a circuit, at the site."""
