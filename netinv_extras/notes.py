@@ -38,7 +38,7 @@ class Note(Tracked):
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)
     note: Mapped[str] = required_text()
-    slug: Mapped[str] = slug(of="user_name", length=SLUG_LENGTH)
+    slug: Mapped[str] = slug(of="", length=SLUG_LENGTH, default="")
 
 
 def can_be_named(endpoint: Endpoint) -> bool:
@@ -61,10 +61,11 @@ notes = Resource(
 
 @notes.prepare
 def name_the_object(context: Context, drafts: Sequence[Draft]) -> None:
-    """A note is about an object that exists; a new one is its writer's, its slug the object's name and the moment."""
+    """A note is about an object that exists; a new one is its writer's; a slug that is not given is the object's name and the moment."""
     for number, (draft, endpoint, found) in enumerate(named_objects(context, drafts, "assigned_object_type", "assigned_object_id")):
         if draft.new:
             draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
+        if not draft["slug"]:
             draft["slug"] = _slug(str(found.get(endpoint.resource.called or "display", endpoint.label)), context, number)
 
 

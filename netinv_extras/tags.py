@@ -33,7 +33,7 @@ class Tag(Organizational):
         unique=True,
         kind="slug",
         pattern=r"^[-\w]+\Z",
-        pattern_error='Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.',
+        pattern_error='Enter a valid "slug" consisting of Unicode letters, numbers, underscores, or hyphens.',
     )
     color: Mapped[str] = color()
     description: Mapped[Description]

@@ -34,6 +34,16 @@ def test_a_note_is_about_an_object_that_is_there(api: Api, site: Any) -> None:
     assert api.post(NOTES, body | {"assigned_object_id": NOBODY}, status=400) == {"assigned_object_id": told}
 
 
+def test_a_blank_slug_is_made_from_the_name_of_the_object(api: Api, site: Any, unique: Any) -> None:
+    body, slug = {"assigned_object_type": "dcim.site", "assigned_object_id": site["id"], "note": "x"}, unique()
+    made = api.post(NOTES, [body | {"slug": slug}, body | {"slug": ""}, body | {"slug": " "}])
+    assert made[0]["slug"] == slug and all(note["slug"].startswith(f"{site['slug']}-") for note in made[1:])
+    assert api.post(NOTES, body | {"slug": slug}, status=400) == {"slug": ["note with this slug already exists."]}
+    changed = api.patch(made[0]["url"], {"slug": ""})
+    assert changed["slug"].startswith(f"{site['slug']}-") and changed["display"] == changed["slug"]
+    assert api.patch(made[0]["url"], {"note": "y"})["slug"] == changed["slug"]
+
+
 def test_their_types_are_found_by_number(api: Api, site: Any) -> None:
     note = api.post(NOTES, {"assigned_object_type": "dcim.site", "assigned_object_id": site["id"], "note": "x"})
     (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]})["results"]

@@ -44,6 +44,28 @@ def add_interface(api: Api) -> Any:
     return add
 
 
+LONG_EMAIL = ["Ensure this field has no more than 254 characters.", "Enter a valid email address."]
+SLUG = ['Enter a valid "slug" consisting of Unicode letters, numbers, underscores, or hyphens.']
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "errors"),
+    [
+        (SITES, {"status": True}, {"status": ["Object with slug=True does not exist."]}),
+        (SITES, {"status": [None]}, {"status": ["Object with slug=[None] does not exist."]}),
+        (SITES, {"status": "NoSuch"}, {"status": ["Object with slug=nosuch does not exist."]}),
+        (SITES, {"status": "active", "contact_email": "x" * 400}, {"contact_email": LONG_EMAIL}),
+        (TAGS, {"slug": "a.b", "content_types": ["dcim.site"]}, {"slug": SLUG}),
+    ],
+)
+def test_wrong_values_are_named_as_they_were_sent(path: str, body: Any, errors: Any, api: Api, unique: Any) -> None:
+    assert api.post(path, {"name": unique(), "slug": unique(), **body}, status=400) == errors
+
+
+def test_a_blank_number_is_none(api: Api, make: Any) -> None:
+    assert make(SITES, status="active", latitude=" ", longitude="")["latitude"] is None
+
+
 @pytest.mark.parametrize("name", ["Region", "SITES", "rackgroup", "Rack Groups"])
 def test_some_names_of_location_types_are_reserved(name: str, api: Api, unique: Any) -> None:
     assert api.post(TYPES, {"name": name, "slug": unique()}, status=400) == {"name": ["This name is reserved for future use."]}

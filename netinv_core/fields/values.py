@@ -34,8 +34,9 @@ class Value(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if value == "" and self.nullable and isinstance(self.node.typ, schema.DecimalNumber | schema.Flag | schema.Document):
-            value = None
+        if self.nullable and isinstance(value, str) and isinstance(self.node.typ, schema.DecimalNumber | schema.Flag | schema.Document):
+            blank = value.strip() if isinstance(self.node.typ, schema.DecimalNumber) else value
+            value = None if blank == "" else value
         draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)
 
     def from_form(self, values: Sequence[Any]) -> Any:

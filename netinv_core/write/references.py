@@ -194,7 +194,7 @@ def _find_rows(context: Context, sorted_: _Sorted) -> None:
         for wanted in groups[target, label]:
             wanted.id = found.get(names[target, label](wanted))
             if wanted.id is None and label:
-                wanted.error = f"Object with slug={str(wanted.raw).lower()} does not exist."
+                wanted.error = f"Object with slug={wanted.raw.lower() if isinstance(wanted.raw, str) else wanted.raw} does not exist."
             elif wanted.id is None:
                 wanted.refuse(NO_SUCH_ID, wanted.raw)
 

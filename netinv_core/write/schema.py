@@ -244,8 +244,6 @@ def _bounds(known: Column, least: int | None = None, most: int | None = None) ->
 
 def _text_rules(known: Column, length: int | None) -> list[Any]:
     found: list[Any] = []
-    if known.kind == "email":
-        found.append(_unless_long(colander.Email, "Enter a valid email address."))
     if known.pattern is not None:
         found.append(_unless_long(functools.partial(colander.Regex, known.pattern), known.pattern_error))
     if length is not None or known.min_length is not None:
@@ -257,6 +255,8 @@ def _text_rules(known: Column, length: int | None) -> list[Any]:
                 max_err="Ensure this field has no more than ${max} characters.",
             )
         )
+    if known.kind == "email":
+        found.append(_unless_long(colander.Email, "Enter a valid email address."))
     if known.kind == "url":
         found.append(_unless_long(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
     return found

@@ -104,7 +104,8 @@ def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
     """
     fields = _unique_fields(endpoint, references=False)
     for name in fields:
-        if endpoint.table.c[name].nullable:
+        what = known(endpoint.table.c[name])
+        if endpoint.table.c[name].nullable or (what.kind == "slug" and not what.slug_of):  # such a blank slug is made by the resource's `prepare`
             _blank_is_none(drafts, name)
     sets = _sets(endpoint, early=True)
     _fill_defaults(endpoint, {name for names in sets for name in names}, drafts)
