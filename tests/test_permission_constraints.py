@@ -148,3 +148,18 @@ def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_one
             for client in (outside, unseeing):
                 assert send(client, method, absent) == send(client, method, hidden) == (404, NOT_FOUND), f"{method} {hidden}"
             assert send(seeing, method, hidden) == ((403, DENIED) if needed == "run" else (404, NOT_FOUND)), f"{method} {hidden}"
+
+
+def test_no_action_writes_for_a_read_only_token_or_without_credentials(service: Service, configured: Any) -> None:
+    """Not even where everyone may view everything; a kept query only reads."""
+    reader = service.user(superuser=True, write_enabled=False).api
+    with configured(exempt_view_permissions=("*", *service.registry.endpoints)):
+        for case, _, group in grouped(service):
+            shown = case.make() if any(method != "GET" for _, _, method in group) else {}
+            for call in group:
+                _, action, method = call
+                if method == "GET" or name_of(call) == "graphql-queries/run POST":
+                    continue
+                path, _ = paths(case, action, shown)
+                assert send(reader, method, path) == (403, DENIED), f"{method} {path}"
+                assert send(service.anonymous, method, path) == (403, NOT_GIVEN), f"{method} {path}"

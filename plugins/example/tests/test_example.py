@@ -124,6 +124,7 @@ def test_closing_needs_the_permission_to_change(api: Api, make_site: Any, make_w
     path = f"{WINDOWS}{window['id']}/close/"
     make_user(("view", LABEL)).api.post(path, status=403)
     make_user(("view change", LABEL, {"name": "another"})).api.post(path, status=404)
+    make_user(("view change", LABEL, {"end": window["end"]})).api.post(path, status=403)
     make_user(("view change", LABEL)).api.post(path, status=200)
 
 
