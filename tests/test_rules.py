@@ -305,3 +305,8 @@ def test_associations_in_symmetric_relationships_name_both_objects(api: Api, mak
     single = f"Unable to create more than one {name['symmetric-one-to-one']} association involving {one['name']} (peer)"
     assert associate("symmetric-one-to-one", three, one, 400) == {"destination": [single]}
     assert associate("symmetric-one-to-one", one, three, 400) == {"source": [single]}
+
+
+def test_the_number_of_a_group_is_called_id(api: Api) -> None:
+    described = api.options("/api/users/groups/")["actions"]["POST"]["id"]
+    assert (described["type"], described["label"], described["read_only"]) == ("integer", "ID", True)

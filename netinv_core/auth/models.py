@@ -33,7 +33,7 @@ class Group(Base):
 
     __tablename__ = "core_group"
 
-    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True)})
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True, label="ID")})
     name: Mapped[str] = required_text(150, unique=True)
 
 
