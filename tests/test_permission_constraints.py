@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 import pytest
+from pyramid.interfaces import IRoutesMapper
 
 from netinv_core.contract import Api, Case, Service
 from netinv_core.http.services import Action, actions_of
@@ -163,3 +164,42 @@ def test_no_action_writes_for_a_read_only_token_or_without_credentials(service: 
                 path, _ = paths(case, action, shown)
                 assert send(reader, method, path) == (403, DENIED), f"{method} {path}"
                 assert send(service.anonymous, method, path) == (403, NOT_GIVEN), f"{method} {path}"
+
+
+# Routes beside resources and their actions, with what an account without any permission is answered.
+BESIDE = {
+    "/metrics": 200,
+    "/media/{folder}/{name}": 403,
+    "/api/graphql/": 200,  # every object within permissions: tests/test_graphql.py
+    "/api/dcim/connected-device/": 403,
+    "/api/core/filterset-fields/lookup-choices/": 403,
+    "/api/core/filterset-fields/lookup-value-dom-element/": 403,
+    "/api/users/config/": 200,
+    "/api/status/": 200,
+    "/api/plugins/installed-plugins/": 200,
+    **dict.fromkeys(("/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/docs/", "api/docs/assets/*subpath"), 200),
+}
+QUERIES = {
+    "/api/dcim/connected-device/": "?peer_device=a&peer_interface=b",
+    "/api/core/filterset-fields/lookup-choices/": "?content_type=dcim.site&field_name=name",
+    "/api/core/filterset-fields/lookup-value-dom-element/": "?content_type=dcim.site&field_name=name",
+}
+
+
+def test_the_table_names_every_other_route(service: Service) -> None:
+    """A route is an application's list of resources, a service of Cornice (a resource or an action), or in the table."""
+    patterns = {route.pattern for route in service.app.registry.queryUtility(IRoutesMapper).get_routes(include_static=True)}
+    served = {found.path for found in service.app.registry.cornice_services.values()}
+    roots = {"/api/", "/api/plugins/", *(app.path for app in service.registry.apps.values())}
+    assert patterns - served - roots == BESIDE.keys()
+
+
+def test_other_routes_show_no_object_to_who_has_no_permission(service: Service) -> None:
+    site, nobody = Case(service, "dcim.site").make(), service.user().api
+    for pattern, status in BESIDE.items():
+        path = f"/{pattern.lstrip('/')}{QUERIES.get(pattern, '')}".replace("{folder}", "devicetype-images").replace("{name}", "a.png")
+        path = path.replace("*subpath", "swagger-ui.css")
+        if pattern == "/api/graphql/":
+            assert nobody.post(path, {"query": "{sites{name}}"}, status=status) == {"data": {"sites": []}}
+        else:
+            assert site["name"] not in nobody.send("GET", path, version=None, status=status).text, path
