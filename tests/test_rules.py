@@ -62,6 +62,30 @@ def test_wrong_values_are_named_as_they_were_sent(path: str, body: Any, errors: 
     assert api.post(path, {"name": unique(), "slug": unique(), **body}, status=400) == errors
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-1, "“-1” is not a valid UUID."),
+        (5, 'Invalid pk "5" - object does not exist.'),
+        (True, "Incorrect type. Expected pk value, received bool."),
+        (1.5, "“1.5” is not a valid UUID."),
+    ],
+)
+def test_a_reference_that_is_an_id_is_refused_as_it_was_sent(value: Any, message: str, api: Api) -> None:
+    assert api.post("/api/dcim/inventory-items/", {"parent": value}, status=400)["parent"] == [message]
+    assert api.post("/api/extras/config-contexts/", {"sites": [value]}, status=400)["sites"] == [message]
+
+
+def test_a_blank_id_is_none(make: Any, make_device: Any) -> None:
+    assert make("/api/dcim/inventory-items/", device=make_device()["id"], parent="")["parent"] is None
+
+
+def test_a_choice_that_is_read_as_text_is_not_null(api: Api) -> None:
+    refused = ["This field may not be null."]
+    assert api.post("/api/dcim/cables/", {"type": None}, status=400)["type"] == refused
+    assert api.post("/api/extras/relationships/", {"required_on": None}, status=400)["required_on"] == refused
+
+
 def test_a_blank_number_is_none(api: Api, make: Any) -> None:
     assert make(SITES, status="active", latitude=" ", longitude="")["latitude"] is None
 

@@ -43,7 +43,8 @@ class Reference(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if self._check_null(value):
+        blank = self.plain and self.nullable and value == ""  # as a form sends none
+        if blank or self._check_null(value):
             draft.values[self.attribute] = None
         else:
             draft.refer(self, value)

@@ -88,7 +88,7 @@ class Choice(Value):
         return Value.reader(self, plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if value is None and not self.nullable and (self.known.blank or not self.plain):
+        if value is None and not self.nullable and not self.plain:
             value = ""  # null stands for blank, which is then refused or not
         super().accept(draft, value)
 

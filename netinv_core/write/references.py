@@ -51,7 +51,7 @@ class Wanted:
         if message is UNRECOGNIZED and value is None:
             self.error = PLAIN[NO_SUCH_ID].format(None) if self.field.plain else schema.NOT_NULL
             return
-        if message is UNRECOGNIZED and self.field.plain and _numbered(self.field.target):
+        if message is UNRECOGNIZED and self.field.plain and (_numbered(self.field.target) or isinstance(value, bool)):
             self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
             return
         self.error = (PLAIN.get(message, message) if self.field.plain else message).format(attributes.short(str(value)))
@@ -122,7 +122,7 @@ def _sort(sorted_: _Sorted, wanted: Wanted) -> None:
         raw = raw.get("id")
     key = _key(raw, target)
     if key is None:
-        number = isinstance(raw, int) and not (isinstance(raw, bool) and _numbered(target))
+        number = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < 2**128  # stands for a UUID, which nothing has
         wanted.refuse(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
     elif target is None:
         wanted.refuse(NO_SUCH_ID, raw)
