@@ -174,6 +174,11 @@ def lowered(dialect: str, expression: Any) -> Any:
     return sa.func.lower(expression)
 
 
+def lowered_value(dialect: str, value: str) -> Any:
+    """A value in lower case, to be compared with :func:`lowered`; MariaDB and MySQL map some letters otherwise than Python (``İ``, ``ẞ``)."""
+    return sa.func.lower(sa.literal(value)) if dialect in ("mysql", "mariadb") else value.lower()
+
+
 _POSTGRES_WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}
 
 

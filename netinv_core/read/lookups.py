@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.columns import utc
-from netinv_core.database import lowered, matching
+from netinv_core.database import lowered, lowered_value, matching
 
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
@@ -103,7 +103,7 @@ def _like(before: str, after: str, *, fold: bool) -> Compare:
             if dialect == "sqlite":
                 return _plain(text, str(value), before, after)
             return text.like(pattern, escape="/")
-        return lowered(dialect, text).like(pattern.lower(), escape="/")
+        return lowered(dialect, text).like(lowered_value(dialect, pattern), escape="/")
 
     return compare
 
@@ -118,7 +118,7 @@ def _plain(text: Any, value: str, before: str, after: str) -> Condition:
 
 
 def _iexact(dialect: str, column: Any, value: Any) -> Condition:
-    return lowered(dialect, as_text(dialect, column)) == str(value).lower()
+    return lowered(dialect, as_text(dialect, column)) == lowered_value(dialect, str(value))
 
 
 def _regex(*, fold: bool) -> Compare:

@@ -1,0 +1,145 @@
+"""Every lookup of text, compared with Python, on the database of the test session."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import regex
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from netinv_core.contract import Service
+from netinv_core.read.lookups import TEXT
+
+SITES = "/api/dcim/sites/"
+# Letters with and without case, marks, wildcards of LIKE, escapes, characters of regular expressions.
+LETTERS = "abABzZäÄéÉßñÑиИжЖıK日本1٣"
+RARE = ("İ", "ẞ", "Σ", "ΑΣ", "İstanbul", "STRAẞE", "ΟΔΟΣ 1", "ǅ", "ﬁ")  # databases differ in what their lower case is
+SIGNS = "%_\\/ .*+?^$|()[]{}'\"-#&"
+ALPHABET = LETTERS + SIGNS
+SEARCHED = ("name", "facility", "description", "physical_address", "shipping_address", "contact_name", "contact_phone", "contact_email", "comments")
+
+Row = dict[str, Any]
+
+
+class Rows(list[Row]):
+    """Sites, in a form that does not fill the report of a failure."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} sites"
+
+
+def texts() -> list[str]:
+    """The descriptions of the rows."""
+    choose = random.Random(1)
+    return ["".join(choose.choices(ALPHABET, k=choose.randint(1, 6))).strip() for _ in range(60)]
+
+
+@pytest.fixture(scope="module")
+def rows(service: Service) -> Rows:
+    """Sites whose descriptions are made of few characters, so that they resemble each other; one is blank."""
+    word, known = service.unique(), ["", "a", "A", "%", "_", "\\", "\\%", "/", "ß", "50%", "a_b", "aXb", "a\\b", "'; --"]
+    bodies = [{"name": f"{word} {n}", "status": "active", "facility": word, "description": text} for n, text in enumerate(known + texts())]
+    return Rows(service.api.post(SITES, bodies))
+
+
+def found(service: Service, rows: Rows, **query: Any) -> set[str]:
+    """The names of the sites that a query selects."""
+    page = service.api.get(SITES, {"facility": rows[0]["facility"], "limit": 0, "brief": 1, **query})
+    return {item["name"] for item in page["results"]}
+
+
+def named(rows: Rows, holds: Callable[[str], bool]) -> set[str]:
+    """The names of the sites for whose description something holds."""
+    return {row["name"] for row in rows if holds(row["description"])}
+
+
+COMPARISONS: dict[str, Callable[[str, str], bool]] = {
+    "": lambda text, value: text == value,
+    "ie": lambda text, value: text.lower() == value.lower(),
+    "ic": lambda text, value: value.lower() in text.lower(),
+    "isw": lambda text, value: text.lower().startswith(value.lower()),
+    "iew": lambda text, value: text.lower().endswith(value.lower()),
+    "re": lambda text, value: regex.search(value, text) is not None,
+    "ire": lambda text, value: regex.search(value, text, regex.IGNORECASE) is not None,
+}
+NEGATED = {"n": "", **{f"n{name}": name for name in COMPARISONS if name}}
+
+
+def holds(lookup: str, values: list[str]) -> Callable[[str], bool]:
+    """The condition that a parameter with some values means: blank ones ask for nothing, of the others one has to fit."""
+    compare = COMPARISONS[NEGATED.get(lookup, lookup)]
+    asked = [value for value in values if value]
+    if not asked:
+        return lambda text: True
+    return lambda text: any(compare(text, value) for value in asked) is not (lookup in NEGATED)
+
+
+@st.composite
+def parts_of_rows(draw: st.DrawFn) -> str:
+    """A part of a description, as it is or in another case."""
+    text = draw(st.sampled_from(texts()))
+    start = draw(st.integers(0, len(text)))
+    changed: str = draw(st.sampled_from([str, str.upper, str.lower, str.swapcase]))(text[start : start + draw(st.integers(1, 6))])
+    return changed
+
+
+values = st.lists(st.one_of(parts_of_rows(), st.text(ALPHABET, max_size=3)), min_size=1, max_size=3)
+plain_lookups = st.sampled_from(["", *(name for name in TEXT if not name.endswith("re"))])
+
+
+def test_every_lookup_of_text_is_compared() -> None:
+    assert {"", *TEXT} == {*COMPARISONS, *NEGATED}
+
+
+@settings(max_examples=100)
+@given(plain_lookups, values)
+@example("ic", ["%"])
+@example("ic", ["_"])
+@example("isw", ["\\"])
+@example("iew", ["/"])
+@example("nic", ["", "a"])
+@example("n", [""])
+def test_text_is_compared_as_in_python(service: Service, rows: Rows, lookup: str, some: list[str]) -> None:
+    name = f"description__{lookup}" if lookup else "description"
+    assert found(service, rows, **{name: some}) == named(rows, holds(lookup, some))
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> str:
+    """A regular expression of what all databases have in common."""
+    literal = st.sampled_from(ALPHABET).map(regex.escape)
+    sets = st.tuples(st.sampled_from(["[", "[^"]), st.text(LETTERS, min_size=1, max_size=3)).map(lambda parts: f"{parts[0]}{parts[1]}]")
+    atoms = st.one_of(literal, sets, st.sampled_from([".", r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", "[a-z]", "[0-9]"]))
+    atom = st.one_of(atoms, st.lists(atoms, min_size=1, max_size=2).map(lambda some: f"({'|'.join(some)})"))
+    quantified = st.tuples(atom, st.sampled_from(["", "", "", "?", "*", "+", "{2}", "{1,2}"])).map("".join)
+    middle = "".join(draw(st.lists(quantified, max_size=4)))
+    return draw(st.sampled_from(["", "^"])) + middle + draw(st.sampled_from(["", "$"]))
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(["re", "nre", "ire", "nire"]), patterns())
+@example("re", "^$")
+def test_regular_expressions_match_as_in_python(service: Service, rows: Rows, lookup: str, pattern: str) -> None:
+    expected = named(rows, holds(lookup, [pattern]))
+    event(f"{'none' if not expected else 'all' if len(expected) == len(rows) else 'some'} match")
+    assert found(service, rows, **{f"description__{lookup}": pattern}) == expected
+
+
+@settings(max_examples=50)
+@given(st.one_of(parts_of_rows(), st.text(ALPHABET, min_size=1, max_size=3)))
+def test_a_search_finds_a_text_in_any_column(service: Service, rows: Rows, text: str) -> None:
+    wanted = text.strip().lower()
+    expected = {row["name"] for row in rows if any(wanted in row[column].lower() for column in SEARCHED)}
+    assert found(service, rows, q=text) == expected
+
+
+@pytest.mark.parametrize("lookup", ["", "__ie", "__ic", "__isw", "__iew"])
+def test_a_text_finds_itself_whatever_its_letters(service: Service, lookup: str) -> None:
+    word = service.unique()
+    bodies = [{"name": f"{word} {n}", "status": "active", "facility": word, "description": text} for n, text in enumerate(RARE)]
+    for row in service.api.post(SITES, bodies):
+        assert row["name"] in found(service, Rows([row]), **{f"description{lookup}": row["description"]})
