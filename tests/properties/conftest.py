@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
 set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "netinv-hypothesis")  # tables of Unicode, not results
-_UNCHECKED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]  # fixtures hold clients, machines may be loaded
+_UNCHECKED = [
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.too_slow,
+]  # fixtures hold clients, machines may be loaded
 _COMMON = settings(deadline=None, database=None, max_examples=100, suppress_health_check=_UNCHECKED)
 settings.register_profile("repeatable", _COMMON, derandomize=True)
 settings.register_profile("random", _COMMON, print_blob=True)

@@ -100,12 +100,17 @@ def usable(network: Any, pool: bool) -> Iterator[Any]:
 
 @settings(max_examples=20)
 @given(prefixes(), st.sets(st.integers(-2, 66), max_size=40), st.integers(1, 3))
-def test_addresses_are_given_out_that_nothing_has(api: Api, unique: Unique, prefix: tuple[Any, bool], offsets: set[int], wanted: int) -> None:
+def test_addresses_are_given_out_that_nothing_has(
+    api: Api, unique: Unique, prefix: tuple[Any, bool], offsets: set[int], wanted: int
+) -> None:
     network, pool = prefix
     vrf = api.post(VRFS, {"name": unique()})["id"]
     made = api.post(PREFIXES, {"prefix": str(network), "vrf": vrf, "status": "active", "is_pool": pool})
     taken = [network.network_address + offset for offset in sorted(offsets)]
-    api.post(ADDRESSES, [{"address": f"{address}/{network.prefixlen}", "vrf": vrf, "status": "active"} for address in taken])
+    api.post(
+        ADDRESSES,
+        [{"address": f"{address}/{network.prefixlen}", "vrf": vrf, "status": "active"} for address in taken],
+    )
     free = [f"{address}/{network.prefixlen}" for address in usable(network, pool) if address not in taken]
     path = f"{PREFIXES}{made['id']}/available-ips/"
     assert [item["address"] for item in api.get(path, {"limit": 0})] == free
@@ -117,7 +122,11 @@ def test_addresses_are_given_out_that_nothing_has(api: Api, unique: Unique, pref
 
 
 @settings(max_examples=20)
-@given(prefixes(), st.lists(st.tuples(st.integers(0, 63), st.integers(1, 5)), max_size=6), st.lists(st.integers(0, 4), min_size=1, max_size=3))
+@given(
+    prefixes(),
+    st.lists(st.tuples(st.integers(0, 63), st.integers(1, 5)), max_size=6),
+    st.lists(st.integers(0, 4), min_size=1, max_size=3),
+)
 def test_networks_are_given_out_that_nothing_lies_in(
     api: Api, unique: Unique, prefix: tuple[Any, bool], below: list[tuple[int, int]], sizes: list[int]
 ) -> None:
@@ -125,7 +134,11 @@ def test_networks_are_given_out_that_nothing_lies_in(
     vrf = api.post(VRFS, {"name": unique()})["id"]
     body = {"vrf": vrf, "status": "active"}
     made = api.post(PREFIXES, {**body, "prefix": str(network)})
-    within = {subnet_at(network, offset, smaller) for offset, smaller in below if network.prefixlen + smaller <= network.max_prefixlen}
+    within = {
+        subnet_at(network, offset, smaller)
+        for offset, smaller in below
+        if network.prefixlen + smaller <= network.max_prefixlen
+    }
     api.post(PREFIXES, [{**body, "prefix": str(item)} for item in sorted(within)])
     taken = {address for item in within for address in item}
     free = [address for address in network if address not in taken]

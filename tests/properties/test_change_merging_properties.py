@@ -93,7 +93,10 @@ class Transaction(RuleBasedStateMachine):
     def journal_holds_the_net_effect(self) -> None:
         """What the outermost journal holds leads from the first state to the state outside of savepoints."""
         outer = self.states[0]
-        found = {change.key: (change.action, value_of(change.before), value_of(change.after)) for change in outer.journal._changes.values()}
+        found = {
+            change.key: (change.action, value_of(change.before), value_of(change.after))
+            for change in outer.journal._changes.values()
+        }
         effects = {key: net_effect(self.initial.get(key), outer.objects.get(key)) for key in KEYS}
         assert found == {key: effect for key, effect in effects.items() if effect is not None}
 
@@ -102,7 +105,10 @@ TestTransaction = Transaction.TestCase
 TestTransaction.settings = settings(max_examples=100, stateful_step_count=20)
 
 
-operations = st.lists(st.tuples(st.booleans(), st.sampled_from(["create", "update", "delete"]), st.sampled_from(["", "x", "y"])), max_size=8)
+operations = st.lists(
+    st.tuples(st.booleans(), st.sampled_from(["create", "update", "delete"]), st.sampled_from(["", "x", "y"])),
+    max_size=8,
+)
 
 
 @settings(max_examples=15)
@@ -110,7 +116,9 @@ operations = st.lists(st.tuples(st.booleans(), st.sampled_from(["create", "updat
 @example([(True, "update", "x"), (True, "update", "")])
 @example([(True, "delete", ""), (True, "create", "x")])
 @example([(True, "delete", ""), (True, "create", "")])
-def test_a_transaction_leaves_one_record_of_each_object_that_it_changed(service: Service, some: list[tuple[bool, str, str]]) -> None:
+def test_a_transaction_leaves_one_record_of_each_object_that_it_changed(
+    service: Service, some: list[tuple[bool, str, str]]
+) -> None:
     endpoint, name = service.registry["tenancy.tenant"], service.unique()
     old = service.api.post("/api/tenancy/tenants/", {"name": name, "slug": name})["id"]
     keys = {True: uuid.UUID(old), False: uuid.uuid4()}

@@ -51,7 +51,11 @@ def parts(draw: st.DrawFn, limits: Limits) -> tuple[str, set[int]]:
     else:
         (first, low), (last, high) = sorted([draw(numbers(limits)), draw(numbers(limits))], key=lambda item: item[1])
         text = f"{first}-{last}" if kind.startswith("range") else first
-        values = range(low, high + 1) if kind.startswith("range") else range(low, limits.high + 1 if "/" in kind else low + 1)
+        values = (
+            range(low, high + 1)
+            if kind.startswith("range")
+            else range(low, limits.high + 1 if "/" in kind else low + 1)
+        )
     return (f"{text}/{step}" if "/" in kind else text), set(values[::step])
 
 
@@ -60,7 +64,12 @@ def lines(draw: st.DrawFn) -> tuple[str, list[set[int]]]:
     """A line of a crontab, and the values of its fields."""
     words, values = [], []
     for limits in FIELDS:
-        drawn = draw(st.one_of(st.just([("*", set(range(limits.low, limits.high + 1)))]), st.lists(parts(limits), min_size=1, max_size=3)))
+        drawn = draw(
+            st.one_of(
+                st.just([("*", set(range(limits.low, limits.high + 1)))]),
+                st.lists(parts(limits), min_size=1, max_size=3),
+            )
+        )
         words.append(",".join(text for text, _ in drawn))
         values.append(set().union(*(numbers for _, numbers in drawn)))
     return draw(st.sampled_from([" ", "  ", "\t"])).join(words), values
@@ -83,8 +92,13 @@ def evaluated(values: list[set[int]], moment: datetime.datetime) -> datetime.dat
 @given(lines(), moments)
 @example(("0 0 29 2 1", [{0}, {0}, {29}, {2}, {1}]), datetime.datetime(2024, 3, 1, tzinfo=UTC))
 @example(("0 0 29 2 *", [{0}, {0}, {29}, {2}, set(range(8))]), datetime.datetime(2096, 3, 1, tzinfo=UTC))
-@example(("*/15 0 * * 5-7", [{0, 15, 30, 45}, {0}, set(range(1, 32)), set(range(1, 13)), {5, 6, 7}]), datetime.datetime(2026, 11, 20, 0, 45, tzinfo=UTC))
-def test_the_next_time_is_the_first_minute_at_which_all_fields_hold(line: tuple[str, list[set[int]]], moment: datetime.datetime) -> None:
+@example(
+    ("*/15 0 * * 5-7", [{0, 15, 30, 45}, {0}, set(range(1, 32)), set(range(1, 13)), {5, 6, 7}]),
+    datetime.datetime(2026, 11, 20, 0, 45, tzinfo=UTC),
+)
+def test_the_next_time_is_the_first_minute_at_which_all_fields_hold(
+    line: tuple[str, list[set[int]]], moment: datetime.datetime
+) -> None:
     text, values = line
     expected = evaluated(values, moment)
     if expected is None:
@@ -121,7 +135,11 @@ def test_there_is_no_next_time_after_the_last_year() -> None:
 WRONG = re.compile(r"“.*” is no [a-z ]+( \(\d+ to \d+\))?\.|A crontab has 5 fields: .*|There is no such date\.", re.S)
 
 
-@given(st.lists(st.text(st.sampled_from("0123456789*/-,jansunJ٣٠²x\x00"), min_size=1, max_size=5), min_size=4, max_size=6).map(" ".join))
+@given(
+    st.lists(
+        st.text(st.sampled_from("0123456789*/-,jansunJ٣٠²x\x00"), min_size=1, max_size=5), min_size=4, max_size=6
+    ).map(" ".join)
+)
 @example("*/0 * * * *")
 @example("*/00 * * * *")
 @example("*/٠ * * * *")

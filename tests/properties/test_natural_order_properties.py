@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from netinv_core.contract import Api, Unique
 from netinv_core.write.naming import natural_key
 
-characters = st.one_of(st.sampled_from("0123456789/-. aAzZ~éß日𝒳"), st.characters(exclude_categories=["Cs", "Cc", "Zs"], exclude_characters=":"))
+characters = st.one_of(
+    st.sampled_from("0123456789/-. aAzZ~éß日𝒳"),
+    st.characters(exclude_categories=["Cs", "Cc", "Zs"], exclude_characters=":"),
+)
 long_numbers = st.integers(0, 10**12).map(str)
 names = st.lists(st.one_of(characters, long_numbers), max_size=12).map("".join)
 
@@ -49,4 +52,6 @@ def test_lists_are_in_the_order_that_python_gives(api: Api, unique: Unique, some
     bodies = [{"device_type": kind, "name": name, "type": "1000base-t"} for name in some]
     api.post("/api/dcim/interface-templates/", bodies)
     shown = api.get("/api/dcim/interface-templates/", {"device_type_id": kind, "limit": 0})["results"]
-    assert [item["name"] for item in shown] == sorted(some, key=lambda name: (natural_key(name), next(i["id"] for i in shown if i["name"] == name)))
+    assert [item["name"] for item in shown] == sorted(
+        some, key=lambda name: (natural_key(name), next(i["id"] for i in shown if i["name"] == name))
+    )

@@ -20,7 +20,17 @@ LETTERS = "abABzZäÄéÉßñÑиИжЖıK日本1٣"
 RARE = ("İ", "ẞ", "Σ", "ΑΣ", "İstanbul", "STRAẞE", "ΟΔΟΣ 1", "ǅ", "ﬁ")  # databases differ in what their lower case is
 SIGNS = "%_\\/ .*+?^$|()[]{}'\"-#&"
 ALPHABET = LETTERS + SIGNS
-SEARCHED = ("name", "facility", "description", "physical_address", "shipping_address", "contact_name", "contact_phone", "contact_email", "comments")
+SEARCHED = (
+    "name",
+    "facility",
+    "description",
+    "physical_address",
+    "shipping_address",
+    "contact_name",
+    "contact_phone",
+    "contact_email",
+    "comments",
+)
 
 Row = dict[str, Any]
 
@@ -41,8 +51,14 @@ def texts() -> list[str]:
 @pytest.fixture(scope="module")
 def rows(service: Service) -> Rows:
     """Sites whose descriptions are made of few characters, so that they resemble each other; one is blank."""
-    word, known = service.unique(), ["", "a", "A", "%", "_", "\\", "\\%", "/", "ß", "50%", "a_b", "aXb", "a\\b", "'; --"]
-    bodies = [{"name": f"{word} {n}", "status": "active", "facility": word, "description": text} for n, text in enumerate(known + texts())]
+    word, known = (
+        service.unique(),
+        ["", "a", "A", "%", "_", "\\", "\\%", "/", "ß", "50%", "a_b", "aXb", "a\\b", "'; --"],
+    )
+    bodies = [
+        {"name": f"{word} {n}", "status": "active", "facility": word, "description": text}
+        for n, text in enumerate(known + texts())
+    ]
     return Rows(service.api.post(SITES, bodies))
 
 
@@ -83,7 +99,9 @@ def parts_of_rows(draw: st.DrawFn) -> str:
     """A part of a description, as it is or in another case."""
     text = draw(st.sampled_from(texts()))
     start = draw(st.integers(0, len(text)))
-    changed: str = draw(st.sampled_from([str, str.upper, str.lower, str.swapcase]))(text[start : start + draw(st.integers(1, 6))])
+    changed: str = draw(st.sampled_from([str, str.upper, str.lower, str.swapcase]))(
+        text[start : start + draw(st.integers(1, 6))]
+    )
     return changed
 
 
@@ -112,8 +130,12 @@ def test_text_is_compared_as_in_python(service: Service, rows: Rows, lookup: str
 def patterns(draw: st.DrawFn) -> str:
     """A regular expression of what all databases have in common."""
     literal = st.sampled_from(ALPHABET).map(regex.escape)
-    sets = st.tuples(st.sampled_from(["[", "[^"]), st.text(LETTERS, min_size=1, max_size=3)).map(lambda parts: f"{parts[0]}{parts[1]}]")
-    atoms = st.one_of(literal, sets, st.sampled_from([".", r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", "[a-z]", "[0-9]"]))
+    sets = st.tuples(st.sampled_from(["[", "[^"]), st.text(LETTERS, min_size=1, max_size=3)).map(
+        lambda parts: f"{parts[0]}{parts[1]}]"
+    )
+    atoms = st.one_of(
+        literal, sets, st.sampled_from([".", r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", "[a-z]", "[0-9]"])
+    )
     atom = st.one_of(atoms, st.lists(atoms, min_size=1, max_size=2).map(lambda some: f"({'|'.join(some)})"))
     quantified = st.tuples(atom, st.sampled_from(["", "", "", "?", "*", "+", "{2}", "{1,2}"])).map("".join)
     middle = "".join(draw(st.lists(quantified, max_size=4)))
@@ -140,6 +162,9 @@ def test_a_search_finds_a_text_in_any_column(service: Service, rows: Rows, text:
 @pytest.mark.parametrize("lookup", ["", "__ie", "__ic", "__isw", "__iew"])
 def test_a_text_finds_itself_whatever_its_letters(service: Service, lookup: str) -> None:
     word = service.unique()
-    bodies = [{"name": f"{word} {n}", "status": "active", "facility": word, "description": text} for n, text in enumerate(RARE)]
+    bodies = [
+        {"name": f"{word} {n}", "status": "active", "facility": word, "description": text}
+        for n, text in enumerate(RARE)
+    ]
     for row in service.api.post(SITES, bodies):
         assert row["name"] in found(service, Rows([row]), **{f"description{lookup}": row["description"]})
