@@ -78,6 +78,7 @@ class Ports(kinds.Value):
         ports, errors = [], {}
         for position, item in enumerate(value):
             try:
+                self._check_null(item)
                 ports.append(schema.parse(self.node, item))
             except colander.Invalid as error:
                 errors[str(position)] = kinds.errors_of(error)

@@ -86,6 +86,11 @@ def test_a_choice_that_is_read_as_text_is_not_null(api: Api) -> None:
     assert api.post("/api/extras/relationships/", {"required_on": None}, status=400)["required_on"] == refused
 
 
+def test_a_port_is_a_number_and_not_null(api: Api) -> None:
+    refused = {"0": ["This field may not be null."], "1": ["A valid integer is required."]}
+    assert api.post("/api/ipam/services/", {"ports": [None, "zz", 80]}, status=400)["ports"] == refused
+
+
 def test_a_blank_number_is_none(api: Api, make: Any) -> None:
     assert make(SITES, status="active", latitude=" ", longitude="")["latitude"] is None
 
