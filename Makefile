@@ -38,12 +38,13 @@ $(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cf
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
 
-test: $(PLUGINS)  ## run the tests on SQLite
-	$(PYTEST)
+test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
+	$(PYTEST) -m "not slow and not crash"
 
-test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB, with Redis, over real connections
-	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
-	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST)
+test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB with Redis over real connections, and the slow ones on SQLite
+	$(PYTEST) -m "slow or crash"
+	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) -m "not any_database"
+	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) -m "not any_database"
 
 bench: install  ## measure the service on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)

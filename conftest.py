@@ -3,4 +3,4 @@
 import pytest
 
 pytest.register_assert_rewrite("netinv_core.contract", "tests.support")
-pytest_plugins = ["tests.support.fixtures"]
+pytest_plugins = ["pytester", "tests.support.fixtures", "tests.support.network_fixtures"]

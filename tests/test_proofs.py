@@ -16,6 +16,7 @@ from tests.support.crash.installation import ExpectedEvents, Installation, until
 from tests.support.databases import migrated_database, new_queue_url
 from tests.support.receivers import Received, Receiver
 
+pytestmark = pytest.mark.crash
 TENANTS = "/api/tenancy/tenants/"
 TENANT = "tenancy.tenant"
 

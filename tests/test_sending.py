@@ -339,7 +339,7 @@ def test_nothing_reaches_a_receiver_that_is_not_allowed(host: str) -> None:
     assert answer.error.startswith("Nothing is sent to ")
 
 
-def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch, refused_connections: list[Any]) -> None:
     """A name server that gives a public address first and this machine's at the next question gains nothing."""
     asked = []
     real = socket.getaddrinfo
@@ -352,6 +352,7 @@ def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(monkeypa
     with Receiver() as receiver:
         answer = sender(webhook_allow="192.0.2.0/24", webhook_connect_timeout=0.2).send(message(f"http://changing.example:{receiver.port}/"))
         assert (receiver.connections, asked, answer.status) == (0, ["changing.example"], None)
+        assert refused_connections == [("192.0.2.1", receiver.port)]
 
 
 def test_one_address_that_is_refused_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
