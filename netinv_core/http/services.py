@@ -176,7 +176,8 @@ def change_list(request: Request) -> Response:
     """PUT or PATCH of several objects: all or none."""
     context, endpoint = open_list(request)
     bodies = as_newest(context, endpoint, _items(body_of(request)), new=False)
-    changed = save.update(context, endpoint, bodies, partial=request.method == "PATCH")
+    optional = versions.absent(endpoint, context.version)
+    changed = save.update(context, endpoint, bodies, partial=request.method == "PATCH", optional=optional)
     return answer(context, request, as_version(context, endpoint, changed))
 
 
@@ -209,7 +210,8 @@ def change_item(request: Request) -> Response:
     (body,) = as_newest(context, endpoint, [body_of(request, endpoint)], new=False)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}." if body is not None else "No data provided")
-    changed = save.update(context, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True)
+    optional = versions.absent(endpoint, context.version)
+    changed = save.update(context, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True, optional=optional)
     return answer(context, request, as_version(context, endpoint, changed)[0])
 
 

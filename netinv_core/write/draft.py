@@ -68,8 +68,8 @@ class Draft:
         """Leaves a list of references to be found with those of the whole batch."""
         self.references_many.append((field, values))
 
-    def parse(self, *, partial: bool) -> None:
-        """Takes the body's fields; ``partial`` leaves alone those that are absent."""
+    def parse(self, *, partial: bool, optional: frozenset[str] = frozenset()) -> None:
+        """Takes the body's fields; ``partial`` leaves alone those that are absent, otherwise ``optional`` ones and those not required."""
         if not isinstance(self.body, Mapping):
             name = {"NoneType": None}.get(type(self.body).__name__, type(self.body).__name__)
             self.reject(NON_FIELD, f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided")
@@ -79,7 +79,7 @@ class Draft:
                 self._take(field, self.body[name])
             elif self.new and field.default is not NONE:
                 self._take(field, field.default)
-            elif field.required and not partial:
+            elif field.required and not partial and name not in optional:
                 self.reject(name, schema.REQUIRED)
 
     def _take(self, field: Field, value: Any) -> None:

@@ -61,16 +61,27 @@ def insert(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, sing
     for draft, key in zip(drafts, ids or (), strict=ids is not None):
         draft["id"] = key
     if drafts:
-        _check(context, endpoint, drafts, partial=False, single=single)
+        for draft in drafts:
+            draft.parse(partial=False)
+        _check(context, endpoint, drafts, single=single)
         _insert(context, endpoint, drafts)
         context.made.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
     return Written(endpoint, drafts, "add")
 
 
-def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, partial: bool, single: bool = False) -> Shown:
+def update(
+    context: Context,
+    endpoint: Endpoint,
+    bodies: Sequence[Body],
+    *,
+    partial: bool,
+    single: bool = False,
+    optional: frozenset[str] = frozenset(),
+) -> Shown:
     """Changes objects, each body with its ``id``, and gives their representations, in order.
 
     ``partial`` sets what was sent and asks for nothing more (PATCH); otherwise what is required must be there (PUT).
+    ``optional`` names required fields that a PUT may leave as they are: its API version does not know them.
 
     :raises NotFound: for a single object that is not there
     :raises Denied: as :func:`create`
@@ -85,7 +96,9 @@ def update(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, part
     if not drafts:
         return []
     before = dict(endpoint.plan().fetch(context, keys))
-    _check(context, endpoint, drafts, partial=partial, single=single, one_error=True)
+    for draft in drafts:
+        draft.parse(partial=partial, optional=optional)
+    _check(context, endpoint, drafts, single=True)  # the first one's errors stand for the batch
     _update(context, endpoint, drafts)
     return finish(context, [Written(endpoint, drafts, "change", before)])[0]
 
@@ -131,14 +144,11 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
     raise Invalid.batch([{} if key in rows else {"id": [f"Object not found using the provided ID: {key}"]} for key in keys])
 
 
-def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, partial: bool, single: bool, one_error: bool = False) -> None:
-    """Everything between the bodies and the database; leaves the drafts complete and without errors.
+def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
+    """Everything between the parsed bodies and the database; leaves the drafts complete and without errors.
 
-    :raises Invalid: when any draft is rejected (``one_error``: the first one's errors stand for the batch)
+    :raises Invalid: when any draft is rejected
     """
-    single = single or one_error
-    for draft in drafts:
-        draft.parse(partial=partial)
     references.resolve(context, drafts)
     naming.fill(context, drafts)
     uniqueness.check_early(context, endpoint, drafts)
