@@ -60,7 +60,9 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
     """The media type and its ``version`` parameter; the first of those offered that the header names."""
     if not accept or not accept.strip():
         return JSON, None
-    for _, media, version in sorted(media_ranges(accept), key=lambda item: -item[0]):
+    for quality, media, version in sorted(media_ranges(accept), key=lambda item: -item[0]):
+        if not quality:  # what is not acceptable (RFC 9110, 12.4.2)
+            break
         if media in (JSON, "*/*", "application/*"):
             return JSON, version
         if media in (HTML, "text/*"):
