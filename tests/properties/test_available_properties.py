@@ -98,7 +98,7 @@ def usable(network: Any, pool: bool) -> Iterator[Any]:
     return iter(network) if pool or network.version == 6 else iter(network.hosts())
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(prefixes(), st.sets(st.integers(-2, 66), max_size=40), st.integers(1, 3))
 def test_addresses_are_given_out_that_nothing_has(
     api: Api, unique: Unique, prefix: tuple[Any, bool], offsets: set[int], wanted: int
@@ -121,7 +121,7 @@ def test_addresses_are_given_out_that_nothing_has(
         assert [item["address"] for item in api.post(path, bodies)] == free[:wanted]
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(
     prefixes(),
     st.lists(st.tuples(st.integers(0, 63), st.integers(1, 5)), max_size=6),

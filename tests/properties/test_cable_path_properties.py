@@ -141,7 +141,7 @@ def draw_pairs(draw: Any, site: Site, ends: list[End]) -> list[tuple[End, End]]:
     return [(a, b) for a, b in pairs[: draw(st.integers(1, len(pairs)))] if site.fits(a, b)]
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.data())
 def test_paths_lead_where_a_walk_from_end_to_end_does(site: Site, data: st.DataObject) -> None:
     site.remove(site.all_cables())

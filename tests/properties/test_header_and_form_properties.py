@@ -46,7 +46,7 @@ def ranges(draw: st.DrawFn) -> Range:
     return Range(written, media, 1.0 if thousandths is None else thousandths / 1000, version)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(ranges(), min_size=1, max_size=4), spaces)
 @example([Range("application/json;q=0", JSON, 0.0, None)], "")
 def test_the_best_media_type_that_is_offered_is_chosen(service: Service, accepted: list[Range], space: str) -> None:
@@ -63,7 +63,7 @@ def test_the_best_media_type_that_is_offered_is_chosen(service: Service, accepte
     event(f"{answer.status_int} {answer.content_type}")
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=60))
 @example('application/json;version="1.6')
 @example("application/json;q=٣")
@@ -127,7 +127,7 @@ def is_apart(boundary: str, members: dict[str, str]) -> bool:
     return not any(boundary in f"{name}{value}" for name, value in members.items()) and boundary.strip("-") != ""
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(texts, texts, st.integers(0, 3), st.booleans(), boundaries, st.data())
 @example("[x]", "{", 1, True, "limit", None)
 def test_a_form_is_taken_as_the_same_object_in_json(
@@ -151,7 +151,7 @@ def test_a_form_is_taken_as_the_same_object_in_json(
         assert shown(service.api.send("POST", TYPES, body, headers={"Content-Type": content_type})) == shown(as_json)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.binary(max_size=200), st.text("ab .-_äß/\\%'", min_size=1, max_size=20), st.data())
 def test_a_file_is_kept_as_it_was_sent(
     service: Service, maker: str, tail: bytes, name: str, data: st.DataObject

@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.contract import Service
+from tests.support.rows import Rows
 
 PREFIXES, ADDRESSES, VRFS = "/api/ipam/prefixes/", "/api/ipam/ip-addresses/", "/api/ipam/vrfs/"
 BASES = {4: int(ipaddress.ip_address("192.0.2.0")), 6: int(ipaddress.ip_address("2001:db8::"))}
-Row = dict[str, Any]
 
 
 def network_at(version: int, offset: int, size: int) -> Any:
@@ -27,32 +27,14 @@ def network_at(version: int, offset: int, size: int) -> Any:
 interfaces = st.builds(network_at, st.sampled_from([4, 6]), st.integers(0, 31), st.integers(0, 6))
 
 
-class Rows(list[Row]):
-    """Prefixes or addresses of a VRF, in a form that does not fill the report of a failure."""
-
-    path: str
-    vrf: str
-
-    def __repr__(self) -> str:
-        return f"{len(self)} objects of {self.path}"
-
-    def found(self, service: Service, **query: Any) -> set[str]:
-        """The ids that a query selects."""
-        page = service.api.get(self.path, {"vrf_id": self.vrf, "limit": 0, "brief": 1, **query})
-        return {item["id"] for item in page["results"]}
-
-    def that(self, holds: Callable[[Any], bool]) -> set[str]:
-        """The ids of those for which something holds; it gets the interface of the standard library."""
-        return {row["id"] for row in self if holds(row["interface"])}
-
-
-def created(service: Service, path: str, member: str, texts: list[str], **fields: Any) -> Rows:
+def created(service: Service, path: str, member: str, texts: list[str], *switches: str) -> Rows:
     """Objects in a VRF of their own."""
     vrf = service.api.post(VRFS, {"name": service.unique(), "enforce_unique": True})["id"]
-    shown = service.api.post(path, [{member: text, "vrf": vrf, "status": "active", **fields} for text in texts])
-    made = Rows({**row, "interface": ipaddress.ip_interface(row[member])} for row in shown)
-    made.path, made.vrf = path, vrf
-    return made
+    body = {"vrf": vrf, "status": "active"}
+    bodies = [{**body, member: text, **dict.fromkeys(switches, n % 3 == 0)} for n, text in enumerate(texts)]
+    shown = service.api.post(path, bodies)
+    rows = [{**row, "interface": ipaddress.ip_interface(row[member])} for row in shown]
+    return Rows(path, {"vrf_id": vrf}, rows)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +46,7 @@ def prefixes(service: Service) -> Rows:
         for offset in range(0, 32, 3)
         for size in range(6)
     }
-    return created(service, PREFIXES, "prefix", sorted(map(str, networks)))
+    return created(service, PREFIXES, "prefix", sorted(map(str, networks)), "is_pool")
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +91,7 @@ def test_networks_are_compared_as_in_the_standard_library(
     service: Service, prefixes: Rows, lookup: str, some: list[Any]
 ) -> None:
     asked = [str(item.version if lookup == "family" else item) for item in some]
-    expected = prefixes.that(lambda row: any(COMMON[lookup](row, item) for item in some))
+    expected = prefixes.that(lambda row: any(COMMON[lookup](row["interface"], item) for item in some))
     assert prefixes.found(service, **{f"network__{lookup}": asked}) == expected
 
 
@@ -118,14 +100,14 @@ def test_hosts_are_compared_as_in_the_standard_library(
     service: Service, addresses: Rows, lookup: str, some: list[Any]
 ) -> None:
     asked = [str(item.version if lookup == "family" else item) for item in some]
-    expected = addresses.that(lambda row: any(COMMON[lookup](row, item) for item in some))
+    expected = addresses.that(lambda row: any(COMMON[lookup](row["interface"], item) for item in some))
     assert addresses.found(service, **{f"host__{lookup}": asked}) == expected
 
 
 @settings(max_examples=40)
 @given(st.lists(interfaces, min_size=1, max_size=3))
 def test_one_parameter_takes_several_networks_with_commas(service: Service, addresses: Rows, some: list[Any]) -> None:
-    expected = addresses.that(lambda row: any(COMMON["net_in"](row, item) for item in some))
+    expected = addresses.that(lambda row: any(COMMON["net_in"](row["interface"], item) for item in some))
     assert addresses.found(service, host__net_in=",".join(map(str, some))) == expected
 
 
@@ -153,7 +135,22 @@ def test_prefixes_are_related_as_in_the_standard_library(
 ) -> None:
     value = asked.network.prefixlen if "length" in name else asked.version if "family" in name else asked
     value = asked.network.broadcast_address if name == "broadcast" else value
-    assert prefixes.found(service, **{name: str(value)}) == prefixes.that(lambda row: RELATIONS[name](row, asked))
+    assert prefixes.found(service, **{name: str(value)}) == prefixes.that(
+        lambda row: RELATIONS[name](row["interface"], asked)
+    )
+
+
+@settings(max_examples=40)
+@given(
+    st.booleans(),
+    st.lists(st.sampled_from(["true", "True", "TRUE", "1", "false", "False", "FALSE", "0"]), min_size=1),
+)
+def test_of_several_switches_the_last_is_compared(
+    service: Service, prefixes: Rows, negated: bool, some: list[str]
+) -> None:
+    wanted = (some[-1].lower() in ("true", "1")) is not negated
+    name = "is_pool__n" if negated else "is_pool"
+    assert prefixes.found(service, **{name: some}) == prefixes.that(lambda row: row["is_pool"] is wanted)
 
 
 PARTS: dict[str, Callable[[str, str], bool]] = {
@@ -171,5 +168,5 @@ def test_hosts_are_compared_as_text_without_their_length(
 ) -> None:
     part = str(host.ip)[:length] if "starts" in lookup else str(host.ip)[-length:]
     assert addresses.found(service, **{f"host__{lookup}": part}) == addresses.that(
-        lambda row: PARTS[lookup](str(row.ip), part)
+        lambda row: PARTS[lookup](str(row["interface"].ip), part)
     )

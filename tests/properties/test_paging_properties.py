@@ -40,7 +40,7 @@ def followed(service: Service, path: str, query: dict[str, Any], direction: str)
     raise AssertionError("the links do not end")
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(1, COUNT + 2), st.booleans())
 def test_following_pages_are_the_whole_list(service: Service, group: str, limit: int, brief: bool) -> None:
     query: dict[str, Any] = {"group_id": group, **({"brief": 1} if brief else {})}
@@ -51,7 +51,7 @@ def test_following_pages_are_the_whole_list(service: Service, group: str, limit:
     assert {len(page) for page in pages[:-1]} <= {limit}
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(1, COUNT + 2), st.integers(0, COUNT + 5))
 def test_preceding_pages_are_what_lies_before(service: Service, group: str, limit: int, offset: int) -> None:
     whole = [item["id"] for item in service.api.get(TENANTS, {"group_id": group, "limit": 0})["results"]]
@@ -61,7 +61,7 @@ def test_preceding_pages_are_what_lies_before(service: Service, group: str, limi
     assert {key for page in pages for key in page} == set(whole[: offset + limit])
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.integers(0, LARGEST), st.integers(0, LARGEST))
 def test_a_page_is_a_slice_of_the_list(service: Service, group: str, limit: int, offset: int) -> None:
     whole = [item["id"] for item in service.api.get(TENANTS, {"group_id": group, "limit": 0})["results"]]
@@ -70,7 +70,7 @@ def test_a_page_is_a_slice_of_the_list(service: Service, group: str, limit: int,
     assert [item["id"] for item in page["results"]] == whole[offset : offset + (limit or COUNT)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(st.integers(1, COUNT), st.lists(st.integers(1, 6), min_size=1, max_size=4))
 def test_pages_of_the_feed_are_all_changes_in_order(service: Service, changed: int, limits: list[int]) -> None:
     start = service.api.get(FEED, {"after": "now"})["cursor"]

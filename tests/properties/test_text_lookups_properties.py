@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import regex
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from netinv_core.contract import Service
 from netinv_core.read.lookups import TEXT
+from tests.support.rows import Rows
 
 SITES = "/api/dcim/sites/"
 # Letters with and without case, marks, wildcards of LIKE, escapes, characters of regular expressions.
@@ -32,15 +32,6 @@ SEARCHED = (
     "comments",
 )
 
-Row = dict[str, Any]
-
-
-class Rows(list[Row]):
-    """Sites, in a form that does not fill the report of a failure."""
-
-    def __repr__(self) -> str:
-        return f"{len(self)} sites"
-
 
 def texts() -> list[str]:
     """The descriptions of the rows."""
@@ -59,18 +50,7 @@ def rows(service: Service) -> Rows:
         {"name": f"{word} {n}", "status": "active", "facility": word, "description": text}
         for n, text in enumerate(known + texts())
     ]
-    return Rows(service.api.post(SITES, bodies))
-
-
-def found(service: Service, rows: Rows, **query: Any) -> set[str]:
-    """The names of the sites that a query selects."""
-    page = service.api.get(SITES, {"facility": rows[0]["facility"], "limit": 0, "brief": 1, **query})
-    return {item["name"] for item in page["results"]}
-
-
-def named(rows: Rows, holds: Callable[[str], bool]) -> set[str]:
-    """The names of the sites for whose description something holds."""
-    return {row["name"] for row in rows if holds(row["description"])}
+    return Rows(SITES, {"facility": word}, service.api.post(SITES, bodies))
 
 
 COMPARISONS: dict[str, Callable[[str, str], bool]] = {
@@ -85,13 +65,11 @@ COMPARISONS: dict[str, Callable[[str, str], bool]] = {
 NEGATED = {"n": "", **{f"n{name}": name for name in COMPARISONS if name}}
 
 
-def holds(lookup: str, values: list[str]) -> Callable[[str], bool]:
+def holds(lookup: str, values: list[str], text: str) -> bool:
     """The condition that a parameter with some values means: blank ones ask for nothing, of the others one has to fit."""
     compare = COMPARISONS[NEGATED.get(lookup, lookup)]
     asked = [value for value in values if value]
-    if not asked:
-        return lambda text: True
-    return lambda text: any(compare(text, value) for value in asked) is not (lookup in NEGATED)
+    return not asked or any(compare(text, value) for value in asked) is not (lookup in NEGATED)
 
 
 @st.composite
@@ -113,7 +91,7 @@ def test_every_lookup_of_text_is_compared() -> None:
     assert {"", *TEXT} == {*COMPARISONS, *NEGATED}
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(plain_lookups, values)
 @example("ic", ["%"])
 @example("ic", ["_"])
@@ -123,7 +101,7 @@ def test_every_lookup_of_text_is_compared() -> None:
 @example("n", [""])
 def test_text_is_compared_as_in_python(service: Service, rows: Rows, lookup: str, some: list[str]) -> None:
     name = f"description__{lookup}" if lookup else "description"
-    assert found(service, rows, **{name: some}) == named(rows, holds(lookup, some))
+    assert rows.found(service, **{name: some}) == rows.that(lambda row: holds(lookup, some, row["description"]))
 
 
 @st.composite
@@ -142,21 +120,21 @@ def patterns(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "^"])) + middle + draw(st.sampled_from(["", "$"]))
 
 
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(st.sampled_from(["re", "nre", "ire", "nire"]), patterns())
 @example("re", "^$")
 def test_regular_expressions_match_as_in_python(service: Service, rows: Rows, lookup: str, pattern: str) -> None:
-    expected = named(rows, holds(lookup, [pattern]))
+    expected = rows.that(lambda row: holds(lookup, [pattern], row["description"]))
     event(f"{'none' if not expected else 'all' if len(expected) == len(rows) else 'some'} match")
-    assert found(service, rows, **{f"description__{lookup}": pattern}) == expected
+    assert rows.found(service, **{f"description__{lookup}": pattern}) == expected
 
 
 @settings(max_examples=50)
 @given(st.one_of(parts_of_rows(), st.text(ALPHABET, min_size=1, max_size=3)))
 def test_a_search_finds_a_text_in_any_column(service: Service, rows: Rows, text: str) -> None:
     wanted = text.strip().lower()
-    expected = {row["name"] for row in rows if any(wanted in row[column].lower() for column in SEARCHED)}
-    assert found(service, rows, q=text) == expected
+    expected = rows.that(lambda row: any(wanted in row[column].lower() for column in SEARCHED))
+    assert rows.found(service, q=text) == expected
 
 
 @pytest.mark.parametrize("lookup", ["", "__ie", "__ic", "__isw", "__iew"])
@@ -166,5 +144,6 @@ def test_a_text_finds_itself_whatever_its_letters(service: Service, lookup: str)
         {"name": f"{word} {n}", "status": "active", "facility": word, "description": text}
         for n, text in enumerate(RARE)
     ]
-    for row in service.api.post(SITES, bodies):
-        assert row["name"] in found(service, Rows([row]), **{f"description{lookup}": row["description"]})
+    rows = Rows(SITES, {"facility": word}, service.api.post(SITES, bodies))
+    for row in rows:
+        assert row["id"] in rows.found(service, **{f"description{lookup}": row["description"]})

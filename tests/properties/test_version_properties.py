@@ -50,7 +50,7 @@ def goes_round(service: Service, path: str, version: str, body: Body) -> Body:
     return shown
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
     versions,
     st.text("0123456789abcdef", min_size=6, max_size=6),
@@ -67,7 +67,7 @@ def test_tags_go_round(service: Service, version: str, color: str, description: 
     service.api.delete(f"{TAGS}{shown['id']}/")
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(versions, st.sampled_from(["active", "planned"]), texts, st.booleans())
 def test_interfaces_go_round(
     service: Service, device: str, version: str, status: str, description: str, enabled: bool
@@ -85,7 +85,7 @@ def test_interfaces_go_round(
     assert service.api.get(f"{INTERFACES}{shown['id']}/")["status"]["value"] == (status if knows else "active")
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(versions, st.integers(0, 3), texts)
 def test_addresses_go_round(service: Service, version: str, outside: int, description: str) -> None:
     network = service.unique.ipv6()
@@ -105,7 +105,7 @@ def test_addresses_go_round(service: Service, version: str, outside: int, descri
         assert (shown["nat_outside"] and shown["nat_outside"]["id"]) == (others[0] if others else None)
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(versions, st.sampled_from(["text", "integer", "boolean"]), texts.filter(bool), st.booleans())
 def test_custom_fields_go_round(service: Service, version: str, kind: str, label: str, named: bool) -> None:
     word = service.unique()
