@@ -31,7 +31,7 @@ def followed(service: Service, path: str, query: dict[str, Any], direction: str)
     """The results of a page and of those that its links lead to, in the order in which they are reached."""
     results, pages = [], 0
     page = service.api.get(path, query)
-    while pages <= COUNT + 1:
+    while pages <= COUNT + 5:
         results.append(page["results"])
         if page[direction] is None:
             return results
