@@ -2,5 +2,5 @@
 
 import pytest
 
-pytest.register_assert_rewrite("netinv_core.contract", "tests.support")
+pytest.register_assert_rewrite("netinv_core.testing", "tests.support")
 pytest_plugins = ["pytester", "tests.support.fixtures", "tests.support.network_fixtures"]

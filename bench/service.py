@@ -16,7 +16,7 @@ import requests
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
-from netinv_core.database import engine_from
+from netinv_core.db.engine import engine_from
 
 BIN = Path(sys.executable).parent
 INI = """\

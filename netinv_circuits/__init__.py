@@ -12,11 +12,11 @@ from netinv_circuits.circuits import circuit_types, circuits
 from netinv_circuits.providers import provider_networks, providers
 from netinv_circuits.terminations import CircuitTermination, circuit_terminations
 from netinv_core.app import App
-from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
-from netinv_core.read.filters import Filter, key
+from netinv_core.importing.dump import Source
+from netinv_core.read.filters import Filter, related
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Spec, count_of
+from netinv_core.resource import FieldFactory, count_of
 
 SITE = "dcim.site"
 
@@ -41,7 +41,7 @@ def _circuits_at(registry: Registry, table: Any) -> Any:
 
 
 @hookimpl
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """How many circuits end at a site."""
     return [count_of("circuit_count", _circuits_at)] if endpoint.label == SITE else []
 
@@ -49,7 +49,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """Sites by the terminations at them, which have no name of their own."""
-    return [key("circuit_terminations", by=())] if endpoint.label == SITE else []
+    return [related("circuit_terminations", by=())] if endpoint.label == SITE else []
 
 
 @hookimpl

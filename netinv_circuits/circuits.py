@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_circuits.providers import Provider
 from netinv_core import fields as kinds
-from netinv_core.model import (
+from netinv_core.models.base import (
     PROTECT,
     SET_NULL,
     Comments,
@@ -21,17 +21,17 @@ from netinv_core.model import (
     Ref,
     Slug,
     column,
-    known,
+    column_info,
+    foreign_key,
+    integer,
     required_text,
-    to,
     unique_set,
-    whole,
 )
 from netinv_core.read import lookups
-from netinv_core.read.filters import key, tree, tree_pair, value
-from netinv_core.read.plan import Page, Place, Plan, Reader, Row
+from netinv_core.read.filters import related, tree, tree_pair, value
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec
+from netinv_core.resource import FieldFactory, Resource
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -59,15 +59,15 @@ class Circuit(Primary):
     __table_args__ = (unique_set("provider_id", "cid"),)
 
     cid: Mapped[str] = required_text(100, label="Circuit ID")
-    provider_id: Mapped[Ref] = to(Provider, on_delete=PROTECT, back="circuits", count="circuit_count")
-    type_id: Mapped[Ref] = to(CircuitType, on_delete=PROTECT, back="circuits", count="circuit_count")
+    provider_id: Mapped[Ref] = foreign_key(Provider, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
+    type_id: Mapped[Ref] = foreign_key(CircuitType, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
     status_id: Mapped[Ref] = status()
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, back="circuits", count="circuit_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
     install_date: Mapped[datetime.date | None] = column(default=None, label="Date installed")
-    commit_rate: Mapped[int | None] = whole(0, MAX_RATE, label="Commit rate (Kbps)")
+    commit_rate: Mapped[int | None] = integer(0, MAX_RATE, label="Commit rate (Kbps)")
     description: Mapped[Description]
-    termination_a_id: Mapped[Ref | None] = to(TERMINATION, on_delete=SET_NULL, read_only=True)
-    termination_z_id: Mapped[Ref | None] = to(TERMINATION, on_delete=SET_NULL, read_only=True)
+    termination_a_id: Mapped[Ref | None] = foreign_key(TERMINATION, on_delete=SET_NULL, read_only=True)
+    termination_z_id: Mapped[Ref | None] = foreign_key(TERMINATION, on_delete=SET_NULL, read_only=True)
     comments: Mapped[Comments]
 
 
@@ -91,14 +91,14 @@ class Side(kinds.Reference):
         "notes_url",
     )
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         present = plan.column(place, self.attribute)
-        there = plan.follow(place, self.attribute)
+        there = plan.join(place, self.attribute)
         assert there is not None
         fields = there.endpoint.fields
         readers = [(name, fields[name].reader(plan, there)) for name in self.shown if name in fields]
 
-        def read(row: Row, page: Page) -> dict[str, Any] | None:
+        def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             return None if row[present] is None else {name: reader(row, page) for name, reader in readers}
 
         return read
@@ -110,13 +110,13 @@ class Side(kinds.Reference):
         return self._described({"type": "object", "properties": properties})
 
 
-def _side(name: str) -> Spec:
+def _side(name: str) -> FieldFactory:
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        link = known(endpoint.table.c[f"{name}_id"]).link
+        link = column_info(endpoint.table.c[f"{name}_id"]).foreign_key
         assert link is not None
         return Side(name=name, attribute=f"{name}_id", link=link, registry=registry, read_only=True, nullable=True)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
 circuit_types = Resource(
@@ -138,9 +138,9 @@ circuits = Resource(
     filters=[
         *tenant_filters(),
         value("install_date", lookup_names=lookups.NUMBER),
-        key("provider_network_id", "terminations.provider_network", by=()),
-        key("site_id", "terminations.site", by=()),
-        key("site", "terminations.site"),
+        related("provider_network_id", "terminations.provider_network", by=()),
+        related("site_id", "terminations.site", by=()),
+        related("site", "terminations.site"),
         tree("location", "terminations.location"),
         *tree_pair("region", "terminations.site.region"),
     ],

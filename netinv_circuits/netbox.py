@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.dumps import Source
+from netinv_core.importing.dump import Source
 
 models = {
     "circuits.provider": Source("circuits.provider"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.model import PROTECT, Comments, Description, Name, Primary, Ref, Slug, text, to, unique_set, url, whole
-from netinv_core.read.filters import key, tree, tree_pair
+from netinv_core.models.base import PROTECT, Comments, Description, Name, Primary, Ref, Slug, foreign_key, integer, text, unique_set, url
+from netinv_core.read.filters import related, tree, tree_pair
 from netinv_core.resource import Resource
 
 
@@ -16,7 +16,7 @@ class Provider(Primary):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    asn: Mapped[int | None] = whole(1, 4294967295, "32-bit autonomous system number", label="ASN")
+    asn: Mapped[int | None] = integer(1, 4294967295, "32-bit autonomous system number", label="ASN")
     account: Mapped[str] = text(100, label="Account number")
     portal_url: Mapped[str] = url(label="Portal URL")
     noc_contact: Mapped[str] = text(label="NOC contact")
@@ -30,7 +30,7 @@ class ProviderNetwork(Primary):
     __tablename__ = "circuits_provider_network"
     __table_args__ = (unique_set("provider_id", "name"),)
 
-    provider_id: Mapped[Ref] = to(Provider, on_delete=PROTECT, back="provider_networks")
+    provider_id: Mapped[Ref] = foreign_key(Provider, on_delete=PROTECT, related_name="provider_networks")
     name: Mapped[Name]
     slug: Mapped[Slug]
     description: Mapped[Description]
@@ -44,8 +44,8 @@ providers = Resource(
     search=["name", "account", "noc_contact", "admin_contact", "comments"],
     filters=[
         *tree_pair("region", "circuits.terminations.site.region"),
-        key("site_id", "circuits.terminations.site", by=()),
-        key("site", "circuits.terminations.site"),
+        related("site_id", "circuits.terminations.site", by=()),
+        related("site", "circuits.terminations.site"),
         tree("location", "circuits.terminations.location"),
     ],
 )

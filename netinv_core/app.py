@@ -22,7 +22,7 @@ class App:
     """An application: ``name`` is its URL segment and the first half of its models' labels.
 
     ``migrations`` is ``"package:folder"`` of its Alembic branch; a ``plugin`` is served under ``/api/plugins/``.
-    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.roots.root`), ``doors`` those that stand beside the
+    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.root_views.root`), ``doors`` those that stand beside the
     applications, as ``/api/<name>/``; ``includes`` names modules with ``includeme(config)``, for views of its own. ``hooks`` is a module
     with hook specifications of its own, for other packages to implement; ``settings`` are those of the ini file that it reads
     (:data:`netinv_core.settings.Known`).
@@ -33,8 +33,8 @@ class App:
     resources: Sequence[Resource] = ()
     migrations: str | None = None
     plugin: bool = False
-    pages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    doors: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    extra_views: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    root_views: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     includes: Sequence[str] = ()
     hooks: Any = None
     settings: Known = dataclasses.field(default_factory=dict)
@@ -51,12 +51,12 @@ class App:
     @property
     def views(self) -> Mapping[str, Any]:
         """The views of its pages and doors, by path."""
-        pages = {f"{self.path}{name}/": view for name, view in self.pages.items()}
-        return pages | {f"/api/{name}/": view for name, view in self.doors.items()}
+        pages = {f"{self.path}{name}/": view for name, view in self.extra_views.items()}
+        return pages | {f"/api/{name}/": view for name, view in self.root_views.items()}
 
 
 @dataclasses.dataclass(frozen=True)
-class Broken:
+class FailedPackage:
     """A package that does not load or does not fit: reported, and its paths answer 503; the service starts without it."""
 
     name: str
@@ -65,25 +65,25 @@ class Broken:
 
 
 # Hook modules by the names of their entry points, and what does not load.
-Packages = tuple[list[tuple[str, Any]], list[Broken]]
+Packages = tuple[list[tuple[str, Any]], list[FailedPackage]]
 
 
 def discover() -> Packages:
     """The hook modules of every installed package, by entry point, and those that do not import or do not fit."""
     found: list[tuple[str, Any]] = []
-    broken: list[Broken] = []
+    broken: list[FailedPackage] = []
     for entry in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS), key=lambda e: (e.name != "core", e.name)):
         distribution = entry.dist.name if entry.dist is not None else ""
         unmet = _unmet(entry.dist) if entry.dist is not None else None
         if unmet is not None:
             log.error("package %s of %s does not fit; the service starts without it: %s", entry.name, distribution, unmet)
-            broken.append(Broken(entry.name, distribution, unmet))
+            broken.append(FailedPackage(entry.name, distribution, unmet))
             continue
         try:
             found.append((entry.name, entry.load()))
         except Exception as error:
             log.exception("package %s of %s does not load; the service starts without it", entry.name, distribution)
-            broken.append(Broken(entry.name, distribution, f"{type(error).__name__}: {error}"))
+            broken.append(FailedPackage(entry.name, distribution, f"{type(error).__name__}: {error}"))
     return found, broken
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.columns import Chars
-from netinv_core.context import Context
-from netinv_core.database import lock_rows
-from netinv_core.model import Base, table_of
+from netinv_core.db.engine import lock_rows
+from netinv_core.models.base import Base, table_of
+from netinv_core.models.types import Chars
 from netinv_core.registry import ContentType, Registry
+from netinv_core.uow import UnitOfWork
 
 
 class ContentTypeRow(Base):
@@ -29,28 +29,28 @@ class ContentTypeRow(Base):
     model: Mapped[str] = mapped_column(Chars(100))
 
 
-def register(context: Context, labels: Iterable[str]) -> None:
+def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
     """Adds the names that are not yet there, in the order given: lists of content types are in the order of the numbers."""
-    load(context)
-    missing = [label for label in labels if label not in context.registry.content_types]
+    load(uow)
+    missing = [label for label in labels if label not in uow.registry.content_types]
     if missing:
         rows = [dict(zip(("app_label", "model"), label.split(".", 1), strict=True)) for label in missing]
-        context.write(sa.insert(table_of(ContentTypeRow)), rows)
-        load(context)
+        uow.write(sa.insert(table_of(ContentTypeRow)), rows)
+        load(uow)
 
 
-def take_turns(context: Context, label: str) -> None:
+def lock_model(uow: UnitOfWork, label: str) -> None:
     """Waits for everyone else who is changing what ``label`` names and asked for the same, and holds back those who come later.
 
     For what is worked out from objects that no row lock covers; the turn ends with the transaction.
     """
     table, (app, _, model) = table_of(ContentTypeRow), label.partition(".")
-    context.execute(lock_rows(sa.select(table.c.id).where(table.c.app_label == app, table.c.model == model)))
+    uow.execute(lock_rows(sa.select(table.c.id).where(table.c.app_label == app, table.c.model == model)))
 
 
-def load(context: Context) -> None:
+def load(uow: UnitOfWork) -> None:
     """Reads the names into the registry."""
     table = table_of(ContentTypeRow)
-    rows = context.execute(sa.select(table.c.id, table.c.app_label, table.c.model)).all()
-    registry: Registry = context.registry
+    rows = uow.execute(sa.select(table.c.id, table.c.app_label, table.c.model)).all()
+    registry: Registry = uow.registry
     registry.content_types = {f"{app}.{model}": ContentType(key, f"{app}.{model}") for key, app, model in rows}

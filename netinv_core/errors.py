@@ -12,7 +12,7 @@ MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messag
 MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """A request that is answered with ``status`` and ``body``; the transaction is rolled back."""
 
     status = 400
@@ -23,7 +23,7 @@ class Refused(Exception):
         self.headers = dict(headers or {})
 
 
-class Invalid(Refused):
+class Invalid(RequestError):
     """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages."""
 
     @classmethod
@@ -46,7 +46,7 @@ class Invalid(Refused):
         return cls([*errors[: faulty[MAX_FAULTY - 1] + 1], {"non_field_errors": [more]}])
 
 
-class _Detailed(Refused):
+class _Detailed(RequestError):
     detail = ""
 
     def __init__(self, detail: str | None = None, headers: Mapping[str, str] | None = None) -> None:
@@ -138,12 +138,12 @@ class Unavailable(_Detailed):
     status = 503
 
 
-def words(body: Any) -> str:
+def error_text(body: Any) -> str:
     """The messages of an error's body in one line."""
     if isinstance(body, dict):
-        parts = ((name, words(value)) for name, value in body.items())
+        parts = ((name, error_text(value)) for name, value in body.items())
         return "; ".join(text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts)
-    return " ".join(filter(None, map(words, body))) if isinstance(body, list) else str(body)
+    return " ".join(filter(None, map(error_text, body))) if isinstance(body, list) else str(body)
 
 
 def bounded(body: Any) -> Any:

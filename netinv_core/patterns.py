@@ -19,7 +19,7 @@ TOO_LONG = f"A regular expression has no more than {MAX_LENGTH} characters."
 TOO_SLOW = "Matching the regular expression takes too long."
 
 
-class OutOfTime(ValueError):
+class PatternTimeout(ValueError):
     """User-written patterns or schemas have used up the processor time of their unit of work."""
 
 
@@ -54,7 +54,7 @@ class Budget:
         """
         left = self.remaining - (0.0 if self._started is None else time.thread_time() - self._started)
         if left <= 0:
-            raise OutOfTime(TOO_SLOW)
+            raise PatternTimeout(TOO_SLOW)
         return left
 
     def search(self, pattern: str, text: str, *, ignore_case: bool = False, at_start: bool = False) -> bool:
@@ -72,7 +72,7 @@ class Budget:
             return (compiled.match if at_start else compiled.search)(text, timeout=self.check()) is not None
         except (TimeoutError, MemoryError):
             self.remaining = 0.0
-            raise OutOfTime(TOO_SLOW) from None
+            raise PatternTimeout(TOO_SLOW) from None
 
 
 def check(pattern: str) -> None:

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 import sqlalchemy as sa
 
-from netinv_core import changes, hookspecs
-from netinv_core import fields as kinds
-from netinv_core.app import App, Broken
-from netinv_core.model import Base, Link, known
-from netinv_core.read import filters, paths
+from netinv_core import fields, hookspecs
+from netinv_core.app import App, FailedPackage
+from netinv_core.changelog import change_set
+from netinv_core.models.base import Base, ForeignKeyInfo, column_info
+from netinv_core.read import filters, relations
 from netinv_core.read.plan import Plan, Union
 from netinv_core.resource import Resource, count_of, counter
 
 if TYPE_CHECKING:
-    from netinv_core.http.renditions import Rendition
+    from netinv_core.http.list_formats import ListFormat
 
 UNIONS = 200
 log = logging.getLogger(__name__)
@@ -60,10 +60,10 @@ class Endpoint:
         self.table: Any = resource.model.__table__
         self.path = f"{app.path}{resource.name}/"
         self.label = resource.label or f"{app.name}.{resource.model.__name__.lower()}"
-        self.fields: dict[str, kinds.Field] = {}
-        self.brief: list[kinds.Field] = []
-        self.relations: dict[str, paths.Relation] = {}
-        self.backs: set[str] = set()
+        self.fields: dict[str, fields.Field] = {}
+        self.brief: list[fields.Field] = []
+        self.relations: dict[str, relations.Relation] = {}
+        self.reverse_relations: set[str] = set()
         self.filters: dict[str, filters.Filter] = {}
         self.rules = list(resource.rules)
         self._plans: dict[Any, Plan] = {}
@@ -71,7 +71,7 @@ class Endpoint:
     # -- names
 
     @property
-    def home(self) -> str:
+    def canonical_path(self) -> str:
         """The path below which its objects are: its own, unless it is a further list of another resource."""
         return self.registry.of_model(self.model).path
 
@@ -98,7 +98,7 @@ class Endpoint:
         return f"{prefix}{name}"
 
     @functools.cached_property
-    def natural(self) -> str:
+    def natural_sort(self) -> str:
         """The column by which others may name an object."""
         return self.resource.natural or ("slug" if "slug" in self.table.c else "name")
 
@@ -124,12 +124,12 @@ class Endpoint:
     def exempt_by_name_only(self) -> bool:
         """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not open this resource: it says so, or has confidential columns."""
         resource = self.resource if self.resource.of is None else self.resource.of
-        return resource.exempt_by_name_only or any(known(column).confidential for column in self.table.c)
+        return resource.exempt_by_name_only or any(column_info(column).confidential for column in self.table.c)
 
     @functools.cached_property
     def confidential(self) -> frozenset[str]:
-        """The columns and fields whose values nobody is shown, and nobody may ask about (:class:`netinv_core.model.Column`)."""
-        columns = [name for name, column in self.table.c.items() if known(column).confidential]
+        """The columns and fields whose values nobody is shown, and nobody may ask about (:class:`netinv_core.models.base.ColumnInfo`)."""
+        columns = [name for name, column in self.table.c.items() if column_info(column).confidential]
         return frozenset([*columns, *(name for name, field in self.fields.items() if field.confidential)])
 
     @functools.cached_property
@@ -151,7 +151,7 @@ class Endpoint:
         if len(steps) == 1:
             return source, table.c[steps[0]]
         attribute = f"{steps[0]}_id"
-        target = self.registry.target(known(self.table.c[attribute]).link)
+        target = self.registry.target(column_info(self.table.c[attribute]).foreign_key)
         if target is None:
             return source, table.c[attribute]
         there = target.table.alias()
@@ -183,14 +183,14 @@ class Endpoint:
         return collections.namedtuple(self.model.__name__, self.table.c.keys(), rename=True)
 
     @functools.cached_property
-    def masked(self) -> dict[str, Callable[[Any], Any]]:
+    def masked_columns(self) -> dict[str, Callable[[Any], Any]]:
         """What the change log keeps in place of a field's value, by field."""
-        return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := known(column).masked) is not None}
+        return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := column_info(column).masked) is not None}
 
     @functools.cached_property
-    def flat(self) -> changes.Flat:
+    def object_data_layout(self) -> change_set.ObjectDataLayout:
         """What the change log's flat form of its objects holds."""
-        return changes.flat_of(self)
+        return change_set.object_data_layout(self)
 
     @functools.cached_property
     def defaults(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
@@ -208,7 +208,7 @@ class Endpoint:
         """The fields that a request can leave out."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
 
-    def reading(self, columns: Collection[str]) -> set[str]:
+    def fields_depending_on(self, columns: Collection[str]) -> set[str]:
         """The fields that may be read otherwise when these columns of an object get other values."""
 
         def concerned(name: str) -> bool:
@@ -220,9 +220,9 @@ class Endpoint:
         return {name for name, field in self.fields.items() if (sources := field.sources()) is None or any(map(concerned, sources))}
 
     @functools.cached_property
-    def renditions(self) -> dict[str, Rendition]:
+    def list_formats(self) -> dict[str, ListFormat]:
         """The other forms of its list, by the query parameter that asks for each; a filter of the same name goes before."""
-        every = self.registry.renditions if self.resource.of is None else {}
+        every = self.registry.list_formats if self.resource.of is None else {}
         return {name: found for name, found in every.items() if name not in self.filters and found.applies(self)}
 
     @functools.cached_property
@@ -231,19 +231,19 @@ class Endpoint:
         return frozenset(name for name, field in self.fields.items() if field.opt_in)
 
     @functools.cached_property
-    def varying(self) -> list[kinds.Field]:
+    def versioned_fields(self) -> list[fields.Field]:
         """The fields whose form in older versions the configuration decides."""
-        return [field for field in self.fields.values() if type(field).downgrade is not kinds.Field.downgrade]
+        return [field for field in self.fields.values() if type(field).downgrade is not fields.Field.downgrade]
 
     @functools.cached_property
-    def writable(self) -> dict[str, kinds.Field]:
+    def writable(self) -> dict[str, fields.Field]:
         """The fields a body may set."""
         return {name: field for name, field in self.fields.items() if not field.read_only}
 
     @functools.cached_property
-    def uploads(self) -> dict[str, kinds.Image]:
+    def uploads(self) -> dict[str, fields.Image]:
         """The fields that a form may send a file for."""
-        return {name: field for name, field in self.writable.items() if isinstance(field, kinds.Image)}
+        return {name: field for name, field in self.writable.items() if isinstance(field, fields.Image)}
 
     # -- building
 
@@ -251,51 +251,51 @@ class Endpoint:
         """Makes the fields: identity, columns, the resource's own, counters, those that packages attach."""
         function, *display = self.resource.display
         registry = self.registry
-        made: dict[str, kinds.Field] = {}
-        key = kinds.from_column(registry, "id", self.table.c.id, dataclasses.replace(known(self.table.c.id), read_only=True))
+        made: dict[str, fields.Field] = {}
+        key = fields.from_column(registry, "id", self.table.c.id, dataclasses.replace(column_info(self.table.c.id), read_only=True))
         assert key is not None
         made["id"] = key
         if function is not None:
-            made["display"] = kinds.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
-        made["url"] = kinds.Address(name="url", endpoint=self)
+            made["display"] = fields.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
+        made["url"] = fields.SubresourceUrl(name="url", endpoint=self)
         for attribute, column in self.table.c.items():
-            field = kinds.from_column(registry, attribute, column, known(column))
+            field = fields.from_column(registry, attribute, column, column_info(column))
             if field is not None and field.name not in made:
                 made[field.name] = field
         for spec in self.resource.specs:
             made[spec.name] = spec.make(registry, self)
         self.fields = {name: field for name, field in made.items() if name not in self.resource.omit}
         for attribute, column in self.table.c.items():
-            link = known(column).link
+            link = column_info(column).foreign_key
             if link is not None:
-                self.relations[attribute.removesuffix("_id")] = paths.forward(registry, attribute, link)
+                self.relations[attribute.removesuffix("_id")] = relations.forward(registry, attribute, link)
         for name, field in self.fields.items():
-            if isinstance(field, kinds.Many):
-                self.relations[name] = paths.across(registry, field.to, field.pairs)
-            elif isinstance(field, kinds.Labels):
-                self.relations[name] = paths.to_labels(field.table)
-            elif isinstance(field, kinds.Back):
-                self.relations[name] = paths.backward(registry, field.to, field.attribute_there)
+            if isinstance(field, fields.ToMany):
+                self.relations[name] = relations.across(registry, field.to, field.pairs)
+            elif isinstance(field, fields.ContentTypeList):
+                self.relations[name] = relations.to_labels(field.table)
+            elif isinstance(field, fields.ReverseForeignKey):
+                self.relations[name] = relations.backward(registry, field.to, field.attribute_there)
 
-    def meet(self) -> None:
+    def link_reverse_relations(self) -> None:
         """Gives the targets of this endpoint's links the way back and the counter they were promised."""
         for attribute, column in self.table.c.items():
-            link = known(column).link
+            link = column_info(column).foreign_key
             target = self.registry.target(link)
             if link is None or target is None:
                 continue
-            if link.back:
-                target.relations[link.back] = paths.backward(self.registry, self.label, attribute)
-                target.backs.add(link.back)
-            if link.count:
-                spec = count_of(link.count, counter(self.table, attribute))
-                target.fields.setdefault(link.count, spec.make(self.registry, target))
+            if link.related_name:
+                target.relations[link.related_name] = relations.backward(self.registry, self.label, attribute)
+                target.reverse_relations.add(link.related_name)
+            if link.count_field:
+                spec = count_of(link.count_field, counter(self.table, attribute))
+                target.fields.setdefault(link.count_field, spec.make(self.registry, target))
         for field in list(self.fields.values()):
-            if isinstance(field, kinds.Many) and field.back and field.target is not None:
-                field.target.relations[field.back] = paths.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
-                field.target.backs.add(field.back)
+            if isinstance(field, fields.ToMany) and field.related_name and field.target is not None:
+                field.target.relations[field.related_name] = relations.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
+                field.target.reverse_relations.add(field.related_name)
 
-    def attach(self) -> None:
+    def apply_hooks(self) -> None:
         """Takes what packages attach, then fixes brief form, filters and order of fields."""
         registry = self.registry
         for specs in registry.hooks.netinv_fields(registry=registry, endpoint=self):
@@ -306,15 +306,15 @@ class Endpoint:
             self.relations.update(found)
         for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
             self.rules.extend(rules)
-        if self.resource.members:
-            self.fields = {name: self.fields[name] for name in self.resource.members}
+        if self.resource.only_fields:
+            self.fields = {name: self.fields[name] for name in self.resource.only_fields}
         last = [name for name in ("created", "last_updated") if name in self.fields]
         self.fields |= {name: self.fields.pop(name) for name in last}
         own = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
         names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
         self.brief = [own.get(name) or self.fields[name] for name in names if name in self.fields or name in own]
 
-    def complete(self) -> None:
+    def build_filters(self) -> None:
         """Fixes the table of query parameters."""
         self.filters = filters.derived(self) if self.resource.of is None else {}
         for item in self.resource.filters:
@@ -330,7 +330,7 @@ class Endpoint:
         :raises ValueError: naming the path
         """
         resource = self.resource
-        named = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.called, self.natural)
+        named = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.name_attribute, self.natural_sort)
         for path in filter(None, named):
             if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
                 raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
@@ -339,7 +339,7 @@ class Endpoint:
         if len(steps) == 1:
             return steps[0] in self.confidential
         column = self.table.c.get(f"{steps[0]}_id")
-        target = self.registry.target(known(column).link) if column is not None else None
+        target = self.registry.target(column_info(column).foreign_key) if column is not None else None
         return steps[0] in self.confidential or (target is not None and target._is_confidential(steps[1:]))
 
 
@@ -360,7 +360,7 @@ def _words(name: str) -> str:
 class Registry:
     """All endpoints of a service; see the module."""
 
-    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[Broken] = ()) -> None:
+    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()) -> None:
         self.dialect = "mysql" if dialect == "mariadb" else dialect
         self.settings = dict(settings or {})
         self.apps: dict[str, App] = {}
@@ -389,7 +389,7 @@ class Registry:
         """Calls every package's implementation of a hook."""
         return self.manager.hook
 
-    def offer(self, app: App) -> None:
+    def add_hookspecs(self, app: App) -> None:
         """Takes the hook specifications that an application brings, before any package is added that implements them."""
         if app.hooks is not None:
             self.manager.add_hookspecs(app.hooks)
@@ -403,7 +403,7 @@ class Registry:
             self.manager.register(module, name)
         except pluggy.PluginValidationError as error:
             log.error("package %s does not fit; the service starts without it: %s", name, error)
-            self.broken.append(Broken(name, "", " ".join(str(error).split())))
+            self.broken.append(FailedPackage(name, "", " ".join(str(error).split())))
             return
         if not hasattr(module, "netinv_app"):
             return
@@ -426,19 +426,19 @@ class Registry:
     def freeze(self) -> Registry:
         """Completes every endpoint, now that all of them are known."""
         every = list(self.by_path.values())
-        for step in (Endpoint.build, Endpoint.meet, Endpoint.attach, Endpoint.complete, Endpoint.refuse_confidential):
-            for endpoint in every if step is not Endpoint.meet else self.endpoints.values():
+        for step in (Endpoint.build, Endpoint.link_reverse_relations, Endpoint.apply_hooks, Endpoint.build_filters, Endpoint.refuse_confidential):
+            for endpoint in every if step is not Endpoint.link_reverse_relations else self.endpoints.values():
                 step(endpoint)
         return self
 
     @functools.cached_property
-    def renditions(self) -> dict[str, Rendition]:
+    def list_formats(self) -> dict[str, ListFormat]:
         """The other forms that lists have, by query parameter.
 
         :raises ValueError: when two packages claim one parameter
         """
-        found: dict[str, Rendition] = {}
-        for item in (item for items in self.hooks.netinv_renditions(registry=self) for item in items):
+        found: dict[str, ListFormat] = {}
+        for item in (item for items in self.hooks.netinv_list_formats(registry=self) for item in items):
             if item.parameter in found:
                 raise ValueError(f"two packages claim the query parameter {item.parameter!r} of lists")
             found[item.parameter] = item
@@ -456,7 +456,7 @@ class Registry:
         """The endpoint of a label; ``None`` when its package is not installed."""
         return self.endpoints.get(label)
 
-    def target(self, link: Link | None) -> Endpoint | None:
+    def target(self, link: ForeignKeyInfo | None) -> Endpoint | None:
         """The endpoint a link leads to; ``None`` when its package is not installed."""
         if link is None:
             return None

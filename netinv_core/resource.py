@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
-from netinv_core.model import Base, Choices
+from netinv_core.models.base import Base, Choices
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.read.filters import Filter
     from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
-Rule = Callable[["Context", "Sequence[Draft]"], None]
+Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-Listing = Callable[["Context", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
+Listing = Callable[["UnitOfWork", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
 
 
 @dataclasses.dataclass(frozen=True)
-class Spec:
+class FieldFactory:
     """A field of a resource that is not a column: made when the registry is complete."""
 
     name: str
@@ -56,69 +56,69 @@ class VersionChange:
     listing: Listing | None = None
 
 
-def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> Spec:
+def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> FieldFactory:
     """A field that is ``function`` of the values at ``paths`` (dotted, across references)."""
-    return Spec(name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options))
+    return FieldFactory(name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options))
 
 
-def batched(name: str, load: Callable[[Context, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any) -> Spec:
+def batch_loaded(name: str, load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any) -> FieldFactory:
     """A read-only field found for a whole page at once: ``load(context, ids)`` gives values by id, ``missing`` stands for the others."""
-    return Spec(name, lambda registry, endpoint: kinds.Batched(name=name, load=load, missing=missing, **options))
+    return FieldFactory(name, lambda registry, endpoint: kinds.BatchLoaded(name=name, load=load, missing=missing, **options))
 
 
-def first_of(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] | None = None) -> Spec:
+def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] | None = None) -> FieldFactory:
     """The first of several references that is set, nested; a setting in ``prefer`` that is on puts its reference first."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings.get(setting)]
-        return kinds.FirstOf(name=name, references=tuple(dict.fromkeys([*first, *attributes])))
+        return kinds.Coalesce(name=name, references=tuple(dict.fromkeys([*first, *attributes])))
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def computed_choice(name: str, choices: Choices, path: str) -> Spec:
+def computed_choice(name: str, choices: Choices, path: str) -> FieldFactory:
     """A read-only choice computed from a column: ``{value, label}``, its value alone in the brief shape."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         return kinds.Choice(name=name, attribute=path, read_only=True, choices=choices, kind="choice", python_type=int)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def many(name: str, table: sa.Table, target: str, **options: Any) -> Spec:
+def to_many(name: str, table: sa.Table, target: str, **options: Any) -> FieldFactory:
     """Objects of ``target`` (a label) in an association table, nested and written as a list."""
-    return Spec(name, lambda registry, endpoint: kinds.Many(name=name, table=table, to=target, registry=registry, **options))
+    return FieldFactory(name, lambda registry, endpoint: kinds.ToMany(name=name, table=table, to=target, registry=registry, **options))
 
 
-def labels(name: str, table: sa.Table, **options: Any) -> Spec:
+def content_type_list(name: str, table: sa.Table, **options: Any) -> FieldFactory:
     """Content types in an association table, as ``app.model`` strings."""
-    return Spec(name, lambda registry, endpoint: kinds.Labels(name=name, table=table, registry=registry, **options))
+    return FieldFactory(name, lambda registry, endpoint: kinds.ContentTypeList(name=name, table=table, registry=registry, **options))
 
 
-def pointing_back(name: str, target: str, attribute: str) -> Spec:
+def reverse_fk(name: str, target: str, attribute: str) -> FieldFactory:
     """The objects of ``target`` whose foreign key ``attribute`` leads here."""
-    return Spec(name, lambda registry, endpoint: kinds.Back(name=name, to=target, attribute_there=attribute, registry=registry))
+    return FieldFactory(name, lambda registry, endpoint: kinds.ReverseForeignKey(name=name, to=target, attribute_there=attribute, registry=registry))
 
 
-def held_by(name: str, target: str, held: str, holder: str, by: str) -> Spec:
+def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) -> FieldFactory:
     """What holds this object by way of an object of ``target``: see :class:`netinv_core.fields.Holder`."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        return kinds.Holder(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
+        return kinds.ThroughOneToOne(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def object_of(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> Spec:
+def generic_fk(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> FieldFactory:
     """The object that a pair of type and id columns names."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        return kinds.ObjectOf(name=name, type_attribute=type_attribute, id_attribute=id_attribute, shape=shape)
+        return kinds.GenericForeignKey(name=name, type_attribute=type_attribute, id_attribute=id_attribute, shape=shape)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) -> Spec:
+def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) -> FieldFactory:
     """A counter: ``source(registry, table)`` gives the scalar subquery for the table of a place, or ``None`` for zero."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
@@ -128,7 +128,7 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
 
         return kinds.Count(name=name, source=expression, **options)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
 def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
@@ -147,7 +147,7 @@ class Resource:
     ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the change
     log, when that is not its display; ``brief`` the fields of the nested form after ``display, id,
     url``, ``assigned_fields`` what that form has besides where an object is assigned to another by type and id (the shape ``assigned`` of
-    :func:`object_of`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
+    :func:`generic_fk`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
     ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
     ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
     and no others. ``members`` are the only members of a representation, when not all are shown. ``writes`` are those of ``add``,
@@ -175,7 +175,7 @@ class Resource:
         order: Sequence[str] = ("name",),
         search: Sequence[str] = (),
         natural: str | None = None,
-        fields: Sequence[Spec] = (),
+        fields: Sequence[FieldFactory] = (),
         omit: Sequence[str] = (),
         filters: Sequence[Filter] = (),
         versions: Sequence[VersionChange] = (),
@@ -186,8 +186,8 @@ class Resource:
         basic: bool = False,
         exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
-        brief_fields: Sequence[Spec] = (),
-        assigned_fields: Sequence[Spec] = (),
+        brief_fields: Sequence[FieldFactory] = (),
+        assigned_fields: Sequence[FieldFactory] = (),
         of: Resource | None = None,
         members: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),
@@ -199,7 +199,7 @@ class Resource:
         self.title = title
         self.plural = plural
         self.display = (lambda value: value, display) if isinstance(display, str) else display
-        self.called = called
+        self.name_attribute = called
         self.brief = tuple(brief)
         self.brief_fields = tuple(brief_fields)
         self.assigned_fields = tuple(assigned_fields)
@@ -211,34 +211,34 @@ class Resource:
         self.filters = list(filters)
         self.versions = tuple(versions)
         self.of = of
-        self.members = tuple(members)
+        self.only_fields = tuple(members)
         self.about = tuple(about)
         self.record_constants = dict(record_constants or {})
         self.writes = frozenset(writes) if writable and of is None else frozenset()
         self.writable = self.writes == WRITES
         self.configuration = configuration
         self.recorded = recorded
-        self.basic = basic
+        self.allow_basic_auth = basic
         self.exempt_by_name_only = exempt_by_name_only
         self.example = dict(example or {})
-        self.narrowing: Callable[[Context, Any], Any] | None = None
-        self.restriction: Callable[[Context, str], bool] | None = None
-        self.preparations: list[Rule] = []
+        self.narrowing: Callable[[UnitOfWork, Any], Any] | None = None
+        self.restriction: Callable[[UnitOfWork, str], bool] | None = None
+        self.prepare_functions: list[Rule] = []
         self.rules: list[Rule] = []
-        self.effects: list[Rule] = []
-        self.departures: list[Callable[[Context, Sequence[dict[str, Any]]], None]] = []
+        self.after_save_functions: list[Rule] = []
+        self.before_delete_functions: list[Callable[[UnitOfWork, Sequence[dict[str, Any]]], None]] = []
 
     def prepare(self, function: Rule) -> Rule:
         """Registers a function that completes drafts (derived columns, defaults) before the rules see them."""
-        self.preparations.append(function)
+        self.prepare_functions.append(function)
         return function
 
-    def narrow(self, function: Any) -> Any:
+    def base_filter(self, function: Any) -> Any:
         """Registers what every select over the resource is narrowed to: ``function(context, table)`` gives a condition."""
         self.narrowing = function
         return function
 
-    def restrict(self, function: Any) -> Any:
+    def permission_check(self, function: Any) -> Any:
         """Registers what is asked besides permission, of superusers too: ``function(context, action)`` says whether the action may be done."""
         self.restriction = function
         return function
@@ -251,24 +251,24 @@ class Resource:
         self.rules.append(function)
         return function
 
-    def effect(self, function: Rule) -> Rule:
+    def after_save(self, function: Rule) -> Rule:
         """Registers what else a write changes: called with the batch after it was written."""
-        self.effects.append(function)
+        self.after_save_functions.append(function)
         return function
 
-    def departure(self, function: Any) -> Any:
+    def before_delete(self, function: Any) -> Any:
         """Registers what else a deletion changes, or why it cannot be (:func:`netinv_core.write.delete.in_use`): called with the rows
         (dictionaries of columns) before they go."""
-        self.departures.append(function)
+        self.before_delete_functions.append(function)
         return function
 
     def filter(self, name: str, **options: Any) -> Callable[[Any], Any]:
         """Registers a query parameter: the function gets the context, the endpoint's table and the values, and
-        gives a condition. See :func:`netinv_core.read.filters.special`."""
-        from netinv_core.read.filters import special
+        gives a condition. See :func:`netinv_core.read.filters.custom`."""
+        from netinv_core.read.filters import custom
 
         def register(function: Any) -> Any:
-            self.filters.append(special(name, function, **options))
+            self.filters.append(custom(name, function, **options))
             return function
 
         return register

@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.auth import keys, permits
+from netinv_core.auth import crypto
+from netinv_core.auth import permissions as permits
 from netinv_core.auth.models import (
     ConfigurationVersion,
     Group,
@@ -19,15 +20,15 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
-from netinv_core.changes import ChangeNumbering
+from netinv_core.auth.tokens import tokens
+from netinv_core.changelog.change_set import ChangeNumbering
 from netinv_core.content_types import register
-from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.user_config import user_config
-from netinv_core.model import table_of
+from netinv_core.models.base import table_of
 from netinv_core.read import filters
-from netinv_core.resource import Resource, count_of, labels, many
-from netinv_core.tokens import tokens
+from netinv_core.resource import Resource, content_type_list, count_of, to_many
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 
 
@@ -54,10 +55,10 @@ users = Resource(
     order=["username"],
     natural="username",
     search=["username", "first_name", "last_name", "email"],
-    fields=[many("groups", user_groups, "auth.group", default=[], back="users", plain=True)],
+    fields=[to_many("groups", user_groups, "auth.group", default=[], related_name="users", plain=True)],
     filters=[
-        filters.key("group_id", "groups", by=()),
-        filters.key("group", "groups", by="name", ids=False),
+        filters.related("group_id", "groups", by=()),
+        filters.related("group", "groups", by="name", ids=False),
     ],
     recorded=False,
     configuration=True,
@@ -66,19 +67,19 @@ users = Resource(
 
 
 @users.prepare
-def hash_passwords(context: Context, drafts: Sequence[Draft]) -> None:
+def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Only the hash of a password is ever stored."""
     for draft in drafts:
         if "password" in draft.values:
-            draft["password"] = keys.hash_password(draft["password"])
+            draft["password"] = crypto.hash_password(draft["password"])
 
 
-def by_type(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
     """Content types by their numbers, as by their names."""
-    numbers = {str(found.id): label for label, found in context.registry.content_types.items()}
+    numbers = {str(found.id): label for label, found in uow.registry.content_types.items()}
     labels = [numbers.get(value, value) for value in values]
     for value, label in zip(values, labels, strict=True):
-        if label not in context.registry.content_types:
+        if label not in uow.registry.content_types:
             known = value.isdecimal() or "." in value
             raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if known else f"“{value}” is not a valid value.")
     found = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
@@ -93,16 +94,16 @@ permissions = Resource(
     brief=["name", "enabled", "object_types", "groups", "users", "actions"],
     search=["name", "description"],
     fields=[
-        labels("object_types", permission_types, required=True),
-        many("groups", permission_groups, "auth.group", default=[], back="object_permissions", brief_name="name", plain=True),
-        many("users", permission_users, "users.user", default=[], back="object_permissions", brief_name="username", plain=True),
+        content_type_list("object_types", permission_types, required=True),
+        to_many("groups", permission_groups, "auth.group", default=[], related_name="object_permissions", brief_name="name", plain=True),
+        to_many("users", permission_users, "users.user", default=[], related_name="object_permissions", brief_name="username", plain=True),
     ],
     filters=[
-        filters.special("object_types", by_type, suffixes=("n",)),
-        filters.key("user_id", "users", by=()),
-        filters.key("user", "users", by="username"),
-        filters.key("group_id", "groups", by=()),
-        filters.key("group", "groups", by="name", ids=False),
+        filters.custom("object_types", by_type, suffixes=("n",)),
+        filters.related("user_id", "users", by=()),
+        filters.related("user", "users", by="username"),
+        filters.related("group_id", "groups", by=()),
+        filters.related("group", "groups", by="name", ids=False),
     ],
     recorded=False,
     configuration=True,
@@ -112,7 +113,7 @@ permissions = Resource(
 
 
 @permissions.rule
-def actions_and_constraints_have_a_form(context: Context, drafts: Sequence[Draft]) -> None:
+def actions_and_constraints_have_a_form(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Actions are a list of words, constraints a mapping of keywords or a list of them."""
     for draft in drafts:
         actions, constraints = draft["actions"], draft["constraints"]
@@ -126,17 +127,17 @@ def actions_and_constraints_have_a_form(context: Context, drafts: Sequence[Draft
 
 
 @permissions.rule
-def constraints_make_sense(context: Context, drafts: Sequence[Draft]) -> None:
+def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Constraints compare visible members of every model that the permission is for; of an existing one the models may have to be looked up."""
     concerned = [draft for draft in drafts if draft["constraints"] and (draft.changed("constraints") or "object_types" in draft.many)]
     types = {draft.id: draft.many["object_types"] for draft in concerned if "object_types" in draft.many}
     if unknown := [draft.id for draft in concerned if draft.id not in types]:
         columns = permission_types.c.owner_id, permission_types.c.label
-        for key, label in context.execute(sa.select(*columns).where(permission_types.c.owner_id.in_(unknown))):
+        for key, label in uow.execute(sa.select(*columns).where(permission_types.c.owner_id.in_(unknown))):
             types.setdefault(key, []).append(label)
     for draft in concerned:
-        endpoints = [endpoint for label in types.get(draft.id, ()) if (endpoint := context.registry.get(label)) is not None]
-        faults = {endpoint.label: fault for endpoint in endpoints if (fault := permits.fault(endpoint, draft["constraints"])) is not None}
+        endpoints = [endpoint for label in types.get(draft.id, ()) if (endpoint := uow.registry.get(label)) is not None]
+        faults = {endpoint.label: fault for endpoint in endpoints if (fault := permits.constraint_error(endpoint, draft["constraints"])) is not None}
         if faults:
             draft.reject("constraints", *[f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())])
 
@@ -146,7 +147,7 @@ app = App(
     "Users",
     [groups, users, tokens, permissions],
     migrations="netinv_core:migrations",
-    pages={"config": user_config},
+    extra_views={"config": user_config},
     distribution="netinv-core",
 )
 
@@ -158,12 +159,12 @@ def netinv_app() -> App:
 
 
 @hookimpl
-def netinv_seed(context: Context) -> None:
+def netinv_seed(uow: UnitOfWork) -> None:
     """The configuration version, where the numbers of changes begin, and the name of every model."""
     table = table_of(ConfigurationVersion)
-    if context.execute(sa.select(table.c.id)).first() is None:
-        context.write(sa.insert(table).values(id=1, number=1))
+    if uow.execute(sa.select(table.c.id)).first() is None:
+        uow.write(sa.insert(table).values(id=1, number=1))
     numbering = table_of(ChangeNumbering)
-    if context.execute(sa.select(numbering.c.id)).first() is None:
-        context.write(sa.insert(numbering).values(id=1, given=0, pruned=0))
-    register(context, context.registry.endpoints)
+    if uow.execute(sa.select(numbering.c.id)).first() is None:
+        uow.write(sa.insert(numbering).values(id=1, given=0, pruned=0))
+    register(uow, uow.registry.endpoints)

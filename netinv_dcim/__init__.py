@@ -6,33 +6,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from netinv_core.app import App
-from netinv_core.dumps import Derived, Source
 from netinv_core.hookspecs import hookimpl
+from netinv_core.importing.dump import Derived, Source
 from netinv_core.read.filters import Filter, tree
-from netinv_core.read.paths import Relation
+from netinv_core.read.relations import Relation
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.write.delete import Dependents
+from netinv_core.write.delete import GenericCascade
 from netinv_dcim import interface_redundancy, netbox
-from netinv_dcim import mounting as mounting
-from netinv_dcim import outfit as outfit
-from netinv_dcim.cables import cables, dependents, far_ends
-from netinv_dcim.connections import connected_device, console_connections, interface_connections, power_connections
-from netinv_dcim.console_ports import console_ports, console_server_ports
-from netinv_dcim.device_bays import device_bays
-from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
-from netinv_dcim.devices import devices
-from netinv_dcim.interface_redundancy import interface_redundancy_group_associations, interface_redundancy_groups
-from netinv_dcim.interfaces import interfaces
-from netinv_dcim.inventory import inventory_items
-from netinv_dcim.locations import location_types, locations
-from netinv_dcim.pass_through import front_ports, rear_ports
-from netinv_dcim.power import power_feeds, power_panels
-from netinv_dcim.power_ports import power_outlets, power_ports
-from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
-from netinv_dcim.redundancy import device_redundancy_groups
-from netinv_dcim.regions import regions
-from netinv_dcim.sites import sites
-from netinv_dcim.templates import (
+from netinv_dcim import rack_position as rack_position
+from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
+from netinv_dcim.cabling.connections import connected_device, console_connections, interface_connections, power_connections
+from netinv_dcim.components import instantiation as instantiation
+from netinv_dcim.components.console import console_ports, console_server_ports
+from netinv_dcim.components.device_bays import device_bays
+from netinv_dcim.components.interfaces import interfaces
+from netinv_dcim.components.inventory import inventory_items
+from netinv_dcim.components.pass_through import front_ports, rear_ports
+from netinv_dcim.components.power_ports import power_outlets, power_ports
+from netinv_dcim.components.templates import (
     console_port_templates,
     console_server_port_templates,
     device_bay_templates,
@@ -42,8 +33,17 @@ from netinv_dcim.templates import (
     power_port_templates,
     rear_port_templates,
 )
+from netinv_dcim.device_redundancy import device_redundancy_groups
+from netinv_dcim.device_types import device_roles, device_types, manufacturers, platforms
+from netinv_dcim.devices import devices
+from netinv_dcim.interface_redundancy import interface_redundancy_group_associations, interface_redundancy_groups
+from netinv_dcim.locations import location_types, locations
+from netinv_dcim.power import power_feeds, power_panels
+from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
+from netinv_dcim.regions import regions
+from netinv_dcim.sites import sites
 from netinv_dcim.virtual_chassis import virtual_chassis
-from netinv_extras.context_scopes import Scope
+from netinv_extras.config_contexts.scopes import Scope
 
 if TYPE_CHECKING:
     import click
@@ -96,8 +96,8 @@ app = App(
         interface_redundancy_group_associations,
     ],
     migrations="netinv_dcim:migrations",
-    pages={"connected-device": connected_device},
-    includes=["netinv_dcim.elevations", "netinv_dcim.tracing"],
+    extra_views={"connected-device": connected_device},
+    includes=["netinv_dcim.rack_views.elevations", "netinv_dcim.cabling.tracing"],
     distribution="netinv-dcim",
 )
 
@@ -117,7 +117,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
     """Interfaces and their redundancy groups lead to each other; what takes a cable, to what is at its other end and at the end of its path."""
-    return {**interface_redundancy.relations(registry, endpoint), **far_ends(registry, endpoint)}
+    return {**interface_redundancy.relations(registry, endpoint), **peer_relations(registry, endpoint)}
 
 
 @hookimpl
@@ -137,9 +137,9 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 
 @hookimpl
-def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Cables go with their ends."""
-    return dependents(registry)
+    return generic_cascades(registry)
 
 
 @hookimpl

@@ -7,7 +7,7 @@ from typing import Any
 from netutils import lib_mapper
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.model import (
+from netinv_core.models.base import (
     PROTECT,
     Comments,
     Description,
@@ -16,18 +16,18 @@ from netinv_core.model import (
     Primary,
     Ref,
     Slug,
+    boolean,
     choice,
     color,
-    document,
+    foreign_key,
     image,
+    integer,
+    json_document,
     slug,
-    switch,
     text,
-    to,
     unique_set,
-    whole,
 )
-from netinv_core.read.filters import key, one_of, value
+from netinv_core.read.filters import one_of, related, value
 from netinv_core.resource import Resource, computed
 from netinv_dcim.choices import SUBDEVICE_ROLES
 
@@ -48,12 +48,12 @@ class DeviceType(Primary):
     __tablename__ = "dcim_device_type"
     __table_args__ = (unique_set("manufacturer_id", "model"), unique_set("manufacturer_id", "slug"))
 
-    manufacturer_id: Mapped[Ref] = to(Manufacturer, on_delete=PROTECT, back="device_types", count="devicetype_count")
+    manufacturer_id: Mapped[Ref] = foreign_key(Manufacturer, on_delete=PROTECT, related_name="device_types", count_field="devicetype_count")
     model: Mapped[Name]
     slug: Mapped[str] = slug(of="model", unique=False)
     part_number: Mapped[str] = text(50, "Discrete part number (optional)")
-    u_height: Mapped[int] = whole(0, 32767, default=1, label="Height (U)")
-    is_full_depth: Mapped[bool] = switch(True, "Device consumes both front and rear rack faces")
+    u_height: Mapped[int] = integer(0, 32767, default=1, label="Height (U)")
+    is_full_depth: Mapped[bool] = boolean(True, "Device consumes both front and rear rack faces")
     subdevice_role: Mapped[str] = choice(
         SUBDEVICE_ROLES,
         help="Parent devices house child devices in device bays. Leave blank if this device type is neither a parent nor a child.",
@@ -71,7 +71,7 @@ class DeviceRole(Organizational):
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
     color: Mapped[str] = color()
-    vm_role: Mapped[bool] = switch(True, "Virtual machines may be assigned to this role", label="VM Role")
+    vm_role: Mapped[bool] = boolean(True, "Virtual machines may be assigned to this role", label="VM Role")
     description: Mapped[Description]
 
 
@@ -82,15 +82,15 @@ class Platform(Organizational):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    manufacturer_id: Mapped[Ref | None] = to(
+    manufacturer_id: Mapped[Ref | None] = foreign_key(
         Manufacturer,
         on_delete=PROTECT,
-        back="platforms",
-        count="platform_count",
+        related_name="platforms",
+        count_field="platform_count",
         help="Optionally limit this platform to devices of a certain manufacturer",
     )
     napalm_driver: Mapped[str] = text(50, "The name of the NAPALM driver to use when interacting with devices", label="NAPALM driver")
-    napalm_args: Mapped[Any | None] = document("Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments")
+    napalm_args: Mapped[Any | None] = json_document("Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments")
     network_driver: Mapped[str] = text(
         100,
         "The normalized network driver to use when interacting with devices, e.g. cisco_ios, arista_eos, etc. "
@@ -133,8 +133,8 @@ device_types = Resource(
     order=["manufacturer.name", "model"],
     search=["manufacturer.name", "model", "part_number", "comments", "slug"],
     filters=[
-        key("manufacturer", by="slug", ids=False),
-        key("instances", by=()),
+        related("manufacturer", by="slug", ids=False),
+        related("instances", by=()),
         one_of("subdevice_role", SUBDEVICE_ROLES, multiple=False),
     ],
     example={"subdevice_role": "parent"},
@@ -146,7 +146,7 @@ device_roles = Resource(
     title="device role",
     brief=["name", "slug", "device_count", "virtualmachine_count"],
     search=["name", "slug", "description"],
-    filters=[key("devices", by=())],
+    filters=[related("devices", by=())],
 )
 
 platforms = Resource(
@@ -156,8 +156,8 @@ platforms = Resource(
     search=["name", "slug", "napalm_driver", "description"],
     fields=[computed("network_driver_mappings", driver_names, "network_driver")],
     filters=[
-        key("manufacturer", by="slug", ids=False),
-        key("devices", by=()),
+        related("manufacturer", by="slug", ids=False),
+        related("devices", by=()),
         value("napalm_args", lookup="icontains", lookup_names=()),
     ],
 )

@@ -9,38 +9,38 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth import permits
-from netinv_core.context import Context
-from netinv_core.model import (
+from netinv_core.auth import permissions
+from netinv_core.models.base import (
     PROTECT,
     SET_NULL,
     Comments,
     Primary,
     Ref,
     choice,
-    document,
-    natural,
+    foreign_key,
+    integer,
+    json_document,
+    natural_sort_key,
     optional_text,
     text,
-    to,
     unique_copy,
     unique_set,
     unique_together,
-    whole,
 )
-from netinv_core.read import pages, paths
-from netinv_core.read.filters import flag, has, key, one_of, tree, tree_pair, value
+from netinv_core.read import listing, relations
+from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
-from netinv_core.resource import Resource, first_of, held_by
+from netinv_core.resource import Resource, coalesce, through_one_to_one
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.choices import FACES
+from netinv_dcim.device_redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
 from netinv_dcim.locations import Location, location_fits
-from netinv_dcim.racks import Rack, rack_words
-from netinv_dcim.redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
+from netinv_dcim.racks import Rack, rack_display_name
 from netinv_dcim.sites import Site
 from netinv_dcim.virtual_chassis import VirtualChassis
-from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema
+from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits_its_schema
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -60,37 +60,39 @@ class Device(Primary):
     )
 
     name: Mapped[str | None] = optional_text(64)
-    name_key: Mapped[str | None] = natural("name", default=None)
+    name_key: Mapped[str | None] = natural_sort_key("name", default=None)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
-    device_type_id: Mapped[Ref] = to(DeviceType, on_delete=PROTECT, back="instances", count="device_count")
-    device_role_id: Mapped[Ref] = to(DeviceRole, on_delete=PROTECT, back="devices", count="device_count")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="device_count")
-    platform_id: Mapped[Ref | None] = to(Platform, on_delete=SET_NULL, back="devices", count="device_count")
+    device_type_id: Mapped[Ref] = foreign_key(DeviceType, on_delete=PROTECT, related_name="instances", count_field="device_count")
+    device_role_id: Mapped[Ref] = foreign_key(DeviceRole, on_delete=PROTECT, related_name="devices", count_field="device_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="device_count")
+    platform_id: Mapped[Ref | None] = foreign_key(Platform, on_delete=SET_NULL, related_name="devices", count_field="device_count")
     serial: Mapped[str] = text(255, label="Serial number")
     asset_tag: Mapped[str | None] = optional_text(100, "A unique tag used to identify this device", unique=True, label="Asset tag")
-    site_id: Mapped[Ref] = to(Site, on_delete=PROTECT, back="devices", count="device_count")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="devices")
-    rack_id: Mapped[Ref | None] = to(Rack, on_delete=PROTECT, back="devices", count="device_count")
-    position: Mapped[int | None] = whole(1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)")
+    site_id: Mapped[Ref] = foreign_key(Site, on_delete=PROTECT, related_name="devices", count_field="device_count")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="devices")
+    rack_id: Mapped[Ref | None] = foreign_key(Rack, on_delete=PROTECT, related_name="devices", count_field="device_count")
+    position: Mapped[int | None] = integer(1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)")
     face: Mapped[str] = choice(FACES)
     status_id: Mapped[Ref] = status()
-    primary_ip4_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip4_for")
-    primary_ip6_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True, back="primary_ip6_for")
-    secrets_group_id: Mapped[Ref | None] = to(SecretsGroup, on_delete=SET_NULL)
-    cluster_id: Mapped[Ref | None] = to("virtualization.cluster", on_delete=SET_NULL, back="devices", count="device_count")
-    virtual_chassis_id: Mapped[Ref | None] = to(VirtualChassis, on_delete=SET_NULL, back="members", count="member_count")
-    vc_position: Mapped[int | None] = whole(0, 255)
-    vc_priority: Mapped[int | None] = whole(0, 255)
-    device_redundancy_group_id: Mapped[Ref | None] = to(DeviceRedundancyGroup, on_delete=SET_NULL, back="members")
-    device_redundancy_group_priority: Mapped[int | None] = whole(
+    primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip4_for")
+    primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip6_for")
+    secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL)
+    cluster_id: Mapped[Ref | None] = foreign_key("virtualization.cluster", on_delete=SET_NULL, related_name="devices", count_field="device_count")
+    virtual_chassis_id: Mapped[Ref | None] = foreign_key(VirtualChassis, on_delete=SET_NULL, related_name="members", count_field="member_count")
+    vc_position: Mapped[int | None] = integer(0, 255)
+    vc_priority: Mapped[int | None] = integer(0, 255)
+    device_redundancy_group_id: Mapped[Ref | None] = foreign_key(DeviceRedundancyGroup, on_delete=SET_NULL, related_name="members")
+    device_redundancy_group_priority: Mapped[int | None] = integer(
         1, 32767, "The priority the device has in the device redundancy group.", label="Device Redundancy Group Priority"
     )
     comments: Mapped[Comments]
-    local_context_schema_id: Mapped[Ref | None] = to(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
-    local_context_data: Mapped[Any | None] = document()
+    local_context_schema_id: Mapped[Ref | None] = foreign_key(
+        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+    )
+    local_context_data: Mapped[Any | None] = json_document()
 
 
-def device_words(name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID) -> str:
+def device_display_name(name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID) -> str:
     """How a device is called: its name, else its place in its virtual chassis, else what it is; the last two with its id."""
     if name:
         return name
@@ -99,32 +101,32 @@ def device_words(name: str | None, chassis: str | None, vc_position: int | None,
     return f"{manufacturer} {model} ({key})"
 
 
-WORDS = ("name", "virtual_chassis.name", "vc_position", "device_type.manufacturer.name", "device_type.model", "id")
+DISPLAY_PATHS = ("name", "virtual_chassis.name", "vc_position", "device_type.manufacturer.name", "device_type.model", "id")
 
 # What a virtual machine has as well
-primary_ip = first_of("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"})
+primary_ip = coalesce("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"})
 
 devices = Resource(
     Device,
     "devices",
-    display=(device_words, *WORDS),
+    display=(device_display_name, *DISPLAY_PATHS),
     order=["name_key"],
     search=["name", "serial", "asset_tag", "comments", "device_type.manufacturer.name"],
     fields=[
-        held_by("parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"),
+        through_one_to_one("parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"),
         primary_ip,
     ],
     filters=[
         *tree_pair("region", "site.region"),
         *tenant_filters(),
         tree("location"),
-        key("manufacturer_id", "device_type.manufacturer", by=()),
-        key("manufacturer", "device_type.manufacturer", by="slug", ids=False),
-        key("model", "device_type", by="slug", ids=False),
-        key("role_id", "device_role", by=()),
-        key("role", "device_role", by="slug", ids=False),
-        key("platform", by="slug", ids=False),
-        key("secrets_group", by="slug", ids=False),
+        related("manufacturer_id", "device_type.manufacturer", by=()),
+        related("manufacturer", "device_type.manufacturer", by="slug", ids=False),
+        related("model", "device_type", by="slug", ids=False),
+        related("role_id", "device_role", by=()),
+        related("role", "device_role", by="slug", ids=False),
+        related("platform", by="slug", ids=False),
+        related("secrets_group", by="slug", ids=False),
         tree("rack_group_id", "rack.group"),
         one_of("face", FACES, multiple=False),
         flag("is_full_depth", "device_type.is_full_depth"),
@@ -139,36 +141,36 @@ devices = Resource(
 
 
 @devices.filter("has_primary_ip", multiple=False, kind="boolean")
-def has_primary_ip(context: Context, table: Any, values: list[str]) -> Any:
+def has_primary_ip(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Whether the device has a primary address of either family."""
     found = sa.or_(table.c.primary_ip4_id.is_not(None), table.c.primary_ip6_id.is_not(None))
     return found if convert_flag(values[-1]) else negated(found)
 
 
 @devices.filter("pass_through_ports", multiple=False, kind="boolean")
-def has_pass_through_ports(context: Context, table: Any, values: list[str]) -> Any:
+def has_pass_through_ports(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Whether the device has ports on its front or rear that lead through it."""
-    here = context.registry.of_model(Device)
-    found = sa.or_(*[paths.exists(here, table, [way], permits.visible_for(context)) for way in ("front_ports", "rear_ports")])
+    here = uow.registry.of_model(Device)
+    found = sa.or_(*[relations.exists(here, table, [way], permissions.visible_for(uow)) for way in ("front_ports", "rear_ports")])
     return found if convert_flag(values[-1]) else negated(found)
 
 
 @devices.filter("local_context_data", multiple=False, kind="boolean")
-def has_local_context(context: Context, table: Any, values: list[str]) -> Any:
+def has_local_context(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Whether the device has context data of its own."""
     found = table.c.local_context_data.is_not(None)
     return found if convert_flag(values[-1]) else negated(found)
 
 
 @devices.rule
-def racks_are_at_the_site_of_their_devices(context: Context, drafts: Sequence[Draft]) -> None:
+def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A device's rack is at the device's site."""
-    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts])
+    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts])
     elsewhere = [draft for draft in drafts if draft["rack_id"] and frames[draft["rack_id"]].site_id != draft["site_id"]]
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         frame = frames[draft["rack_id"]]
-        name = rack_words(frame.name, frame.facility_id)
+        name = rack_display_name(frame.name, frame.facility_id)
         draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
 
 
@@ -176,34 +178,34 @@ devices.rule(location_fits)
 
 
 @devices.rule
-def racks_are_at_the_location_of_their_devices(context: Context, drafts: Sequence[Draft]) -> None:
+def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Where both a device and its rack have a location, it is the same one."""
     placed = [draft for draft in drafts if draft["rack_id"] and draft["location_id"] and draft.changed("rack_id", "location_id")]
-    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in placed])
+    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in placed])
     elsewhere = [draft for draft in placed if frames[draft["rack_id"]].location_id not in (None, draft["location_id"])]
-    places = pages.rows_of(context, Location, [draft["location_id"] for draft in elsewhere])
+    places = listing.rows_of(uow, Location, [draft["location_id"] for draft in elsewhere])
     for draft in elsewhere:
         frame = frames[draft["rack_id"]]
-        name = rack_words(frame.name, frame.facility_id)
+        name = rack_display_name(frame.name, frame.facility_id)
         draft.reject("rack", f'Rack "{name}" does not belong to location "{places[draft["location_id"]].name}".')
 
 
 @devices.rule
-def platforms_run_on_what_their_maker_makes(context: Context, drafts: Sequence[Draft]) -> None:
+def platforms_run_on_what_their_maker_makes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A platform limited to one manufacturer runs on that one's devices only."""
     running = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
-    run = pages.rows_of(context, Platform, [draft["platform_id"] for draft in running])
-    types = pages.rows_of(context, DeviceType, [draft["device_type_id"] for draft in running])
+    run = listing.rows_of(uow, Platform, [draft["platform_id"] for draft in running])
+    types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in running])
     makers = {draft: (run[draft["platform_id"]].manufacturer_id, types[draft["device_type_id"]].manufacturer_id) for draft in running}
     wrong = {draft: pair for draft, pair in makers.items() if pair[0] not in (None, pair[1])}
-    named = pages.rows_of(context, Manufacturer, [key for pair in wrong.values() for key in pair])
+    named = listing.rows_of(uow, Manufacturer, [key for pair in wrong.values() for key in pair])
     for draft, (limit, maker) in wrong.items():
         limited = f"The assigned platform is limited to {named[limit].name} device types"
         draft.reject("platform", f"{limited}, but this device's type belongs to {named[maker].name}.")
 
 
 @devices.rule
-def members_of_a_chassis_have_a_position(context: Context, drafts: Sequence[Draft]) -> None:
+def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A member of a virtual chassis has a position in it."""
     for draft in drafts:
         if draft["virtual_chassis_id"] is not None and draft["vc_position"] is None:
@@ -211,10 +213,10 @@ def members_of_a_chassis_have_a_position(context: Context, drafts: Sequence[Draf
 
 
 @devices.rule
-def masters_stay_in_their_chassis(context: Context, drafts: Sequence[Draft]) -> None:
+def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """The master of a virtual chassis is not taken out of it."""
     leaving = [draft for draft in drafts if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None]
-    left = pages.rows_of(context, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
+    left = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
     for draft in leaving:
         chassis = left[draft.before["virtual_chassis_id"]]
         if chassis.master_id == draft.id:
@@ -225,7 +227,7 @@ devices.rule(priorities_are_within_a_group)
 
 
 @devices.rule
-def context_data_is_an_object(context: Context, drafts: Sequence[Draft]) -> None:
+def context_data_is_an_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Local context data is merged by name, and a schema for it needs some."""
     for draft in drafts:
         data = draft["local_context_data"]

@@ -8,13 +8,12 @@ from typing import Any
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
-from netinv_core.columns import Timestamp
-from netinv_core.model import (
+from netinv_core import fields
+from netinv_core.models.base import (
     CASCADE,
     SET_NULL,
     Choices,
-    Column,
+    ColumnInfo,
     Description,
     Name,
     Organizational,
@@ -22,21 +21,22 @@ from netinv_core.model import (
     Ref,
     choice,
     column,
+    foreign_key,
+    integer,
     now,
     required_text,
     text,
-    to,
     unique_set,
-    whole,
 )
-from netinv_core.read.filters import key, one_of
-from netinv_core.read.paths import Relation, across
+from netinv_core.models.types import Timestamp
+from netinv_core.read.filters import one_of, related
+from netinv_core.read.relations import Relation, across
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec, pointing_back
+from netinv_core.resource import FieldFactory, Resource, reverse_fk
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
-from netinv_dcim.components import component_words
-from netinv_dcim.interfaces import Interface, interfaces
+from netinv_dcim.components.base import component_display_name
+from netinv_dcim.components.interfaces import Interface, interfaces
 from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_extras.tags import Tags, tagged
@@ -55,8 +55,8 @@ class InterfaceRedundancyGroup(Primary):
     description: Mapped[Description]
     protocol: Mapped[str] = choice(PROTOCOLS, default=None, required=True)
     protocol_group_id: Mapped[str] = text(50)
-    virtual_ip_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=CASCADE)
-    secrets_group_id: Mapped[Ref | None] = to(SecretsGroup, on_delete=SET_NULL)
+    virtual_ip_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=CASCADE)
+    secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL)
     created: Mapped[datetime.datetime] = column(Timestamp(), default=now, read_only=True, sort_order=90)
 
 
@@ -66,13 +66,13 @@ class InterfaceRedundancyGroupAssociation(Organizational):
     __tablename__ = "dcim_interface_redundancy_group_association"
     __table_args__ = (unique_set("interface_redundancy_group_id", "interface_id"),)
 
-    interface_redundancy_group_id: Mapped[Ref] = to(InterfaceRedundancyGroup, on_delete=CASCADE)
-    interface_id: Mapped[Ref] = to(Interface, on_delete=CASCADE)
-    priority: Mapped[int] = whole(0, 32767)
+    interface_redundancy_group_id: Mapped[Ref] = foreign_key(InterfaceRedundancyGroup, on_delete=CASCADE)
+    interface_id: Mapped[Ref] = foreign_key(Interface, on_delete=CASCADE)
+    priority: Mapped[int] = integer(0, 32767)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class NoTags(kinds.Field):
+class NoTags(fields.Field):
     """The ``tags`` that are sent for what takes none: the list is checked like any, so that only an empty one passes."""
 
     tags: Tags
@@ -92,7 +92,7 @@ class Untaggable(Tags):
         return set()
 
 
-def _no_tags(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+def _no_tags(registry: Registry, endpoint: Endpoint) -> fields.Field:
     return NoTags(name="tags", tags=Untaggable(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint))
 
 
@@ -102,16 +102,16 @@ def _an_object(value: object) -> dict[str, Any]:
     return value
 
 
-def _custom_field_data(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+def _custom_field_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
     """The values of custom fields as they are kept, beside ``custom_fields``."""
-    what = Column(kind="json", parse=_an_object)
+    what = ColumnInfo(kind="json", parse=_an_object)
     node = schema.node("_custom_field_data", dict, what, length=None, digits=None)
-    return kinds.Value(name="_custom_field_data", attribute="custom_field_data", known=what, node=node, openapi={"type": "object"})
+    return fields.Value(name="_custom_field_data", attribute="custom_field_data", known=what, node=node, openapi={"type": "object"})
 
 
-def association_words(group: str, device: str, name: str, label: str, priority: int) -> str:
+def association_display_name(group: str, device: str, name: str, label: str, priority: int) -> str:
     """How an association is called: the group, the interface with its device, the priority."""
-    return f"{group}: {device} {component_words(name, label)}: {priority}"
+    return f"{group}: {device} {component_display_name(name, label)}: {priority}"
 
 
 interface_redundancy_groups = Resource(
@@ -119,22 +119,22 @@ interface_redundancy_groups = Resource(
     "interface-redundancy-groups",
     brief=["name", "protocol"],
     search=["name", "description"],
-    fields=[pointing_back("interfaces", ASSOCIATION, "interface_redundancy_group_id"), Spec("_custom_field_data", _custom_field_data)],
+    fields=[reverse_fk("interfaces", ASSOCIATION, "interface_redundancy_group_id"), FieldFactory("_custom_field_data", _custom_field_data)],
     filters=[one_of("protocol", PROTOCOLS, multiple=False)],
 )
 
 interface_redundancy_group_associations = Resource(
     InterfaceRedundancyGroupAssociation,
     "interface-redundancy-group-associations",
-    display=(association_words, "interface_redundancy_group.name", "interface.device.display", "interface.name", "interface.label", "priority"),
+    display=(association_display_name, "interface_redundancy_group.name", "interface.device.display", "interface.name", "interface.label", "priority"),
     brief=["priority"],
     order=["interface_redundancy_group.name", "-priority"],
     search=["interface_redundancy_group.name", "interface.name", "interface.label"],
-    fields=[Spec("tags", _no_tags)],
+    fields=[FieldFactory("tags", _no_tags)],
     omit=["custom_fields", "computed_fields", "relationships", "notes_url"],
 )
 
-interfaces.filters.append(key("interface_redundancy_groups"))
+interfaces.filters.append(related("interface_redundancy_groups"))
 
 
 def relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:

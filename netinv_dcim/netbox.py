@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from netinv_core.dumps import Derived, Dump, Fields, Source
+from netinv_core.importing.dump import Derived, Dump, Fields, Source
 
 LOCATION_TYPE = "netbox-location"
 NO_FILE = "the dump names the file and does not have it"
@@ -57,8 +57,8 @@ models: dict[str, Source | Derived] = {
     "dcim.interfacetemplate": Source("dcim.interfacetemplate", by=("device_type_id", "name")),
     "dcim.devicerole": Source("dcim.devicerole"),
     "dcim.platform": Source("dcim.platform"),
-    "dcim.device": Source("dcim.device", later=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),
-    "dcim.virtualchassis": Source("dcim.virtualchassis", later=("master",), by=("name",)),
+    "dcim.device": Source("dcim.device", deferred=("primary_ip4", "primary_ip6"), by=("site_id", "tenant_id", "name")),
+    "dcim.virtualchassis": Source("dcim.virtualchassis", deferred=("master",), by=("name",)),
     "dcim.interface": Source("dcim.interface", given={"status": "active"}, rename={"parent": "parent_interface"}, drop=("cable",), by=("device_id", "name")),
     **{f"dcim.{kind}template": Source(f"dcim.{kind}template", by=("device_type_id", "name")) for kind in KINDS if kind != "interface"},
     **{f"dcim.{kind}": Source(f"dcim.{kind}", drop=("cable",), by=("device_id", "name")) for kind in KINDS if kind != "interface"},

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.context import Context
-from netinv_core.model import PROTECT, Choices, Comments, Name, Primary, Ref, choice, to, unique_set, whole
-from netinv_core.read import pages
-from netinv_core.read.filters import key, number, one_of, tree, tree_pair
+from netinv_core.models.base import PROTECT, Choices, Comments, Name, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.read import listing
+from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
-from netinv_dcim.cabling import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
+from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.locations import Location, location_fits
-from netinv_dcim.mounting import carry_along, places_of_moved
-from netinv_dcim.racks import Rack, RackGroup, rack_groups, rack_words, within_group
+from netinv_dcim.rack_position import move_children, places_of_moved
+from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, within_group
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 
@@ -35,9 +35,9 @@ class PowerPanel(Primary):
     __tablename__ = "dcim_power_panel"
     __table_args__ = (unique_set("site_id", "name"),)
 
-    site_id: Mapped[Ref] = to(Site, on_delete=PROTECT, back="power_panels")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="power_panels")
-    rack_group_id: Mapped[Ref | None] = to(RackGroup, on_delete=PROTECT, back="power_panels")
+    site_id: Mapped[Ref] = foreign_key(Site, on_delete=PROTECT, related_name="power_panels")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="power_panels")
+    rack_group_id: Mapped[Ref | None] = foreign_key(RackGroup, on_delete=PROTECT, related_name="power_panels")
     name: Mapped[Name]
 
 
@@ -47,23 +47,23 @@ class PowerFeed(PathEnd, Primary):
     ``available_power`` is what may be drawn from it, in volt-amperes: of its rating, no more than ``max_utilization`` per cent.
     """
 
-    plug = POWER_SUPPLY
-    takes = frozenset({POWER_DRAW})
+    connector_kind = POWER_SUPPLY
+    compatible_with = frozenset({POWER_DRAW})
 
     __tablename__ = "dcim_power_feed"
     __table_args__ = (unique_set("power_panel_id", "name"),)
 
-    power_panel_id: Mapped[Ref] = to(PowerPanel, on_delete=PROTECT, back="power_feeds", count="powerfeed_count")
-    rack_id: Mapped[Ref | None] = to(Rack, on_delete=PROTECT, back="power_feeds", count="powerfeed_count")
+    power_panel_id: Mapped[Ref] = foreign_key(PowerPanel, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count")
+    rack_id: Mapped[Ref | None] = foreign_key(Rack, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count")
     name: Mapped[Name]
     status_id: Mapped[Ref] = status()
     type: Mapped[str] = choice(FEED_TYPES, default="primary")
     supply: Mapped[str] = choice(SUPPLIES, default=AC)
     phase: Mapped[str] = choice(PHASES, default="single-phase")
-    voltage: Mapped[int] = whole(-32768, 32767, default=120)
-    amperage: Mapped[int] = whole(1, 32767, default=20)
-    max_utilization: Mapped[int] = whole(1, 100, "Maximum permissible draw (percentage)", default=80)
-    available_power: Mapped[int] = whole(default=0, hidden=True, flat=True)
+    voltage: Mapped[int] = integer(-32768, 32767, default=120)
+    amperage: Mapped[int] = integer(1, 32767, default=20)
+    max_utilization: Mapped[int] = integer(1, 100, "Maximum permissible draw (percentage)", default=80)
+    available_power: Mapped[int] = integer(default=0, hidden=True, in_object_data=True)
     comments: Mapped[Comments]
 
 
@@ -86,8 +86,8 @@ power_feeds = Resource(
     fields=[*path_fields],
     filters=[
         *tree_pair("region", "power_panel.site.region"),
-        key("site_id", "power_panel.site", by=()),
-        key("site", "power_panel.site", by="slug", ids=False),
+        related("site_id", "power_panel.site", by=()),
+        related("site", "power_panel.site", by="slug", ids=False),
         one_of("type", FEED_TYPES, multiple=False),
         one_of("supply", SUPPLIES, multiple=False),
         one_of("phase", PHASES, multiple=False),
@@ -101,11 +101,11 @@ power_panels.rule(location_fits)
 
 
 @power_panels.rule
-def panels_are_at_the_site_of_their_rack_group(context: Context, drafts: Sequence[Draft]) -> None:
+def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A panel's rack group is at the panel's site."""
-    groups = pages.rows_of(context, RackGroup, [draft["rack_group_id"] for draft in drafts])
+    groups = listing.rows_of(uow, RackGroup, [draft["rack_group_id"] for draft in drafts])
     elsewhere = [draft for draft in drafts if draft["rack_group_id"] and groups[draft["rack_group_id"]].site_id != draft["site_id"]]
-    sites = pages.rows_of(context, Site, [key for draft in elsewhere for key in (draft["site_id"], groups[draft["rack_group_id"]].site_id)])
+    sites = listing.rows_of(uow, Site, [key for draft in elsewhere for key in (draft["site_id"], groups[draft["rack_group_id"]].site_id)])
     for draft in elsewhere:
         group = groups[draft["rack_group_id"]]
         there, here = sites[group.site_id].name, sites[draft["site_id"]].name
@@ -115,16 +115,16 @@ def panels_are_at_the_site_of_their_rack_group(context: Context, drafts: Sequenc
 power_panels.rule(within_group("rack_group", ELSEWHERE))
 
 
-@rack_groups.effect
-def panels_move_with_their_group(context: Context, drafts: Sequence[Draft]) -> None:
+@rack_groups.after_save
+def panels_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """The panels of a rack group, or of one below it, are where the group is."""
-    places, panel = places_of_moved(context, drafts), PowerPanel.__table__
-    inside = context.execute(sa.select(panel).where(panel.c.rack_group_id.in_(list(places)))).all() if places else []
-    carry_along(context, context.registry.of_model(PowerPanel), [(row, *places[row.rack_group_id]) for row in inside])
+    places, panel = places_of_moved(uow, drafts), PowerPanel.__table__
+    inside = uow.execute(sa.select(panel).where(panel.c.rack_group_id.in_(list(places)))).all() if places else []
+    move_children(uow, uow.registry.of_model(PowerPanel), [(row, *places[row.rack_group_id]) for row in inside])
 
 
 @power_feeds.prepare
-def power_follows_from_the_rating(context: Context, drafts: Sequence[Draft]) -> None:
+def power_follows_from_the_rating(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """What may be drawn is kept beside what it follows from, for filters."""
     for draft in drafts:
         if draft.changed("voltage", "amperage", "max_utilization", "phase"):
@@ -133,7 +133,7 @@ def power_follows_from_the_rating(context: Context, drafts: Sequence[Draft]) -> 
 
 
 @power_feeds.rule
-def voltage_suits_the_supply(context: Context, drafts: Sequence[Draft]) -> None:
+def voltage_suits_the_supply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """There is a voltage, and an alternating one has no sign."""
     for draft in drafts:
         if draft["voltage"] == 0:
@@ -143,14 +143,14 @@ def voltage_suits_the_supply(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 @power_feeds.rule
-def racks_are_at_the_site_of_the_panel(context: Context, drafts: Sequence[Draft]) -> None:
+def racks_are_at_the_site_of_the_panel(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A feed leads to a rack of the site that its panel is at."""
     leading = [draft for draft in drafts if draft["rack_id"] is not None and draft.changed("rack_id", "power_panel_id")]
-    racks = pages.rows_of(context, Rack, [draft["rack_id"] for draft in leading])
-    panels = pages.rows_of(context, PowerPanel, [draft["power_panel_id"] for draft in leading])
-    sites = pages.rows_of(context, Site, [row.site_id for row in (*racks.values(), *panels.values())])
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in leading])
+    panels = listing.rows_of(uow, PowerPanel, [draft["power_panel_id"] for draft in leading])
+    sites = listing.rows_of(uow, Site, [row.site_id for row in (*racks.values(), *panels.values())])
     for draft in leading:
         rack, panel = racks[draft["rack_id"]], panels[draft["power_panel_id"]]
         if rack.site_id != panel.site_id:
-            here, there = f"{rack_words(rack.name, rack.facility_id)} ({sites[rack.site_id].name})", f"{panel.name} ({sites[panel.site_id].name})"
+            here, there = f"{rack_display_name(rack.name, rack.facility_id)} ({sites[rack.site_id].name})", f"{panel.name} ({sites[panel.site_id].name})"
             draft.reject(ALL, f"Rack {here} and power panel {there} are in different sites")

@@ -10,8 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth.models import User
-from netinv_core.context import Context
-from netinv_core.model import (
+from netinv_core.models.base import (
     CASCADE,
     PROTECT,
     SELF,
@@ -24,22 +23,23 @@ from netinv_core.model import (
     Ref,
     Slug,
     Tree,
+    boolean,
     choice,
     color,
-    document,
-    natural,
+    foreign_key,
+    integer,
+    json_document,
+    natural_sort_key,
     optional_text,
     required_text,
     slug,
-    switch,
     text,
-    to,
     unique_set,
-    whole,
 )
-from netinv_core.read import pages
-from netinv_core.read.filters import key, one_of, tree, tree_pair, value
+from netinv_core.read import listing
+from netinv_core.read.filters import one_of, related, tree, tree_pair, value
 from netinv_core.resource import Resource, Rule, computed
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
@@ -57,9 +57,9 @@ class RackGroup(Tree, Organizational):
 
     name: Mapped[Name]
     slug: Mapped[str] = slug(unique=False)
-    site_id: Mapped[Ref] = to(Site, on_delete=CASCADE, back="rack_groups")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=CASCADE, back="rack_groups")
-    parent_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="children")
+    site_id: Mapped[Ref] = foreign_key(Site, on_delete=CASCADE, related_name="rack_groups")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=CASCADE, related_name="rack_groups")
+    parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="children")
     description: Mapped[Description]
 
 
@@ -81,22 +81,22 @@ class Rack(Primary):
     __table_args__ = (unique_set("group_id", "name"), unique_set("group_id", "facility_id"))
 
     name: Mapped[Name]
-    name_key: Mapped[str] = natural("name")
+    name_key: Mapped[str] = natural_sort_key("name")
     status_id: Mapped[Ref] = status()
-    role_id: Mapped[Ref | None] = to(RackRole, on_delete=PROTECT, back="racks", count="rack_count", help="Functional role")
+    role_id: Mapped[Ref | None] = foreign_key(RackRole, on_delete=PROTECT, related_name="racks", count_field="rack_count", help="Functional role")
     facility_id: Mapped[str | None] = optional_text(50, "Locally-assigned identifier", label="Facility ID")
-    site_id: Mapped[Ref] = to(Site, on_delete=PROTECT, back="racks", count="rack_count")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="racks")
-    group_id: Mapped[Ref | None] = to(RackGroup, on_delete=SET_NULL, back="racks", help="Assigned group")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="rack_count")
+    site_id: Mapped[Ref] = foreign_key(Site, on_delete=PROTECT, related_name="racks", count_field="rack_count")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="racks")
+    group_id: Mapped[Ref | None] = foreign_key(RackGroup, on_delete=SET_NULL, related_name="racks", help="Assigned group")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="rack_count")
     serial: Mapped[str] = text(255, label="Serial number")
     asset_tag: Mapped[str | None] = optional_text(50, "A unique tag used to identify this rack", unique=True, label="Asset tag")
     type: Mapped[str] = choice(RACK_TYPES)
     width: Mapped[int] = choice(RACK_WIDTHS, length=None, default=19, help="Rail-to-rail width")
-    u_height: Mapped[int] = whole(1, 100, "Height in rack units", default=42, label="Height (U)")
-    desc_units: Mapped[bool] = switch(False, "Units are numbered top-to-bottom", label="Descending units")
-    outer_width: Mapped[int | None] = whole(0, 32767, "Outer dimension of rack (width)")
-    outer_depth: Mapped[int | None] = whole(0, 32767, "Outer dimension of rack (depth)")
+    u_height: Mapped[int] = integer(1, 100, "Height in rack units", default=42, label="Height (U)")
+    desc_units: Mapped[bool] = boolean(False, "Units are numbered top-to-bottom", label="Descending units")
+    outer_width: Mapped[int | None] = integer(0, 32767, "Outer dimension of rack (width)")
+    outer_depth: Mapped[int | None] = integer(0, 32767, "Outer dimension of rack (depth)")
     outer_unit: Mapped[str] = choice(OUTER_UNITS)
     comments: Mapped[Comments]
 
@@ -119,14 +119,14 @@ class RackReservation(Primary):
 
     __tablename__ = "dcim_rack_reservation"
 
-    rack_id: Mapped[Ref] = to(Rack, on_delete=CASCADE, back="reservations")
-    units: Mapped[list[Any]] = document(required=True, parse=whole_units, flat=lambda units: json.dumps([str(unit) for unit in units]))
-    user_id: Mapped[Ref] = to(User, on_delete=PROTECT)
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
+    rack_id: Mapped[Ref] = foreign_key(Rack, on_delete=CASCADE, related_name="reservations")
+    units: Mapped[list[Any]] = json_document(required=True, parse=whole_units, in_object_data=lambda units: json.dumps([str(unit) for unit in units]))
+    user_id: Mapped[Ref] = foreign_key(User, on_delete=PROTECT)
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT)
     description: Mapped[str] = required_text(200)
 
 
-def rack_words(name: str, facility: str | None) -> str:
+def rack_display_name(name: str, facility: str | None) -> str:
     """How a rack is called: its name, with the facility's identifier when there is one."""
     return f"{name} ({facility})" if facility else name
 
@@ -139,7 +139,7 @@ rack_groups = Resource(
     order=["tree_key"],
     search=["name", "description", "slug"],
     fields=[count_below("rack_count", "dcim.rack", "group_id"), depth("_depth")],
-    filters=[*tree_pair("region", "site.region"), tree("location"), key("parent", by="slug", ids=False), key("racks", by=())],
+    filters=[*tree_pair("region", "site.region"), tree("location"), related("parent", by="slug", ids=False), related("racks", by=())],
 )
 
 rack_roles = Resource(
@@ -148,13 +148,13 @@ rack_roles = Resource(
     title="rack role",
     brief=["name", "slug", "rack_count"],
     search=["name", "slug", "description"],
-    filters=[key("racks", by=())],
+    filters=[related("racks", by=())],
 )
 
 racks = Resource(
     Rack,
     "racks",
-    display=(rack_words, "name", "facility_id"),
+    display=(rack_display_name, "name", "facility_id"),
     brief=["name", "device_count"],
     order=["site.name_key", "group.name", "name_key"],
     search=["name", "facility_id", "serial", "asset_tag", "comments"],
@@ -163,9 +163,9 @@ racks = Resource(
         *tree_pair("group"),
         *tenant_filters(),
         tree("location"),
-        key("role", by="slug", ids=False),
-        key("devices", by=()),
-        key("reservations", by=()),
+        related("role", by="slug", ids=False),
+        related("devices", by=()),
+        related("reservations", by=()),
         one_of("outer_unit", OUTER_UNITS, multiple=False),
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
     ],
@@ -176,7 +176,7 @@ rack_reservations = Resource(
     RackReservation,
     "rack-reservations",
     title="rack reservation",
-    display=(lambda name, facility: f"Reservation for rack {rack_words(name, facility)}", "rack.name", "rack.facility_id"),
+    display=(lambda name, facility: f"Reservation for rack {rack_display_name(name, facility)}", "rack.name", "rack.facility_id"),
     brief=["user", "units"],
     brief_fields=[computed("user", str, "user.username")],
     order=["created"],
@@ -184,28 +184,28 @@ rack_reservations = Resource(
     filters=[
         *tenant_filters(),
         *tree_pair("group", "rack.group"),
-        key("site_id", "rack.site", by=()),
-        key("site", "rack.site", by="slug", ids=False),
-        key("user", by="username", ids=False),
+        related("site_id", "rack.site", by=()),
+        related("site", "rack.site", by="slug", ids=False),
+        related("user", by="username", ids=False),
     ],
     example={"units": lambda number: [number % 97 + 1]},
 )
 
 
 @rack_reservations.prepare
-def reservations_are_made_by_their_user(context: Context, drafts: Sequence[Draft]) -> None:
+def reservations_are_made_by_their_user(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Who makes a reservation is its user."""
     for draft in drafts:
-        if draft.new and context.identity.user_id is not None:
-            draft["user_id"] = context.identity.user_id
+        if draft.new and uow.identity.user_id is not None:
+            draft["user_id"] = uow.identity.user_id
 
 
 @rack_groups.rule
-def groups_nest_within_a_site(context: Context, drafts: Sequence[Draft]) -> None:
+def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A group is at the site of the group above it."""
-    parents = pages.rows_of(context, RackGroup, [draft["parent_id"] for draft in drafts])
+    parents = listing.rows_of(uow, RackGroup, [draft["parent_id"] for draft in drafts])
     elsewhere = [draft for draft in drafts if draft["parent_id"] and parents[draft["parent_id"]].site_id != draft["site_id"]]
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         parent, site = parents[draft["parent_id"]].name, sites[draft["site_id"]].name
         draft.reject(ALL, f"Parent rack group ({parent}) must belong to the same site ({site})")
@@ -221,12 +221,12 @@ def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None
     """The rule that what has a location is within that of the rack group which ``field`` refers to; errors are said of the field ``named``."""
     attribute = f"{field}_id"
 
-    def within_the_location_of_the_group(context: Context, drafts: Sequence[Draft]) -> None:
+    def within_the_location_of_the_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         placed = [draft for draft in drafts if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)]
-        groups = pages.rows_of(context, RackGroup, [draft[attribute] for draft in placed])
+        groups = listing.rows_of(uow, RackGroup, [draft[attribute] for draft in placed])
         concerned = [draft for draft in placed if groups[draft[attribute]].location_id is not None]
-        above = within(context, [draft["location_id"] for draft in concerned])
-        places = pages.rows_of(context, Location, [key for d in concerned for key in (d["location_id"], groups[d[attribute]].location_id)])
+        above = within(uow, [draft["location_id"] for draft in concerned])
+        places = listing.rows_of(uow, Location, [key for d in concerned for key in (d["location_id"], groups[d[attribute]].location_id)])
         for draft in concerned:
             group, here = groups[draft[attribute]], draft["location_id"]
             if group.location_id not in above[here]:
@@ -241,7 +241,7 @@ rack_groups.rule(within_group("parent", NOT_BELOW, named="location"))
 
 
 @racks.prepare
-def units_measure_something(context: Context, drafts: Sequence[Draft]) -> None:
+def units_measure_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Without outer dimensions there is no unit to them."""
     for draft in drafts:
         if draft["outer_width"] is None and draft["outer_depth"] is None and draft["outer_unit"]:
@@ -249,11 +249,11 @@ def units_measure_something(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 @racks.rule
-def groups_are_at_the_site_of_their_racks(context: Context, drafts: Sequence[Draft]) -> None:
+def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A rack's group is at the rack's site."""
-    groups = pages.rows_of(context, RackGroup, [draft["group_id"] for draft in drafts])
+    groups = listing.rows_of(uow, RackGroup, [draft["group_id"] for draft in drafts])
     elsewhere = [draft for draft in drafts if draft["group_id"] and groups[draft["group_id"]].site_id != draft["site_id"]]
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in elsewhere])
+    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
 
@@ -265,7 +265,7 @@ racks.rule(within_group("group"))
 
 
 @racks.rule
-def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> None:
+def outer_dimensions_have_a_unit(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A number without a unit says nothing."""
     for draft in drafts:
         if (draft["outer_width"] is not None or draft["outer_depth"] is not None) and not draft["outer_unit"]:
@@ -273,7 +273,7 @@ def outer_dimensions_have_a_unit(context: Context, drafts: Sequence[Draft]) -> N
 
 
 @rack_reservations.rule
-def reservations_name_units(context: Context, drafts: Sequence[Draft]) -> None:
+def reservations_name_units(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A reservation is of some units."""
     for draft in drafts:
         if not draft["units"]:
@@ -281,9 +281,9 @@ def reservations_name_units(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 @rack_reservations.rule
-def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) -> None:
+def reserved_units_are_in_the_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Units are counted from 1 to the height of the rack."""
-    frames = pages.rows_of(context, Rack, [draft["rack_id"] for draft in drafts], locked=True)
+    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts], locked=True)
     for draft in drafts:
         height = frames[draft["rack_id"]].u_height
         outside = [unit for unit in draft["units"] if not 1 <= unit <= height]
@@ -294,10 +294,10 @@ def reserved_units_are_in_the_rack(context: Context, drafts: Sequence[Draft]) ->
 
 
 @rack_reservations.rule
-def units_are_reserved_once(context: Context, drafts: Sequence[Draft]) -> None:
+def units_are_reserved_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """No unit is reserved twice, in the same batch neither; the racks are locked by the rule before."""
     table = RackReservation.__table__
-    rows = context.execute(sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts})))
+    rows = uow.execute(sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts})))
     own = {draft.id for draft in drafts}
     taken = {(rack, unit) for key, rack, units in rows if key not in own for unit in units}
     for draft in drafts:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.model import CASCADE, SELF, Description, Name, Organizational, Ref, Slug, Tree, to
-from netinv_core.read.filters import key
+from netinv_core.models.base import CASCADE, SELF, Description, Name, Organizational, Ref, Slug, Tree, foreign_key
+from netinv_core.read.filters import related
 from netinv_core.resource import Resource
 from netinv_core.write.trees import count_below, depth
 
@@ -17,7 +17,7 @@ class Region(Tree, Organizational):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    parent_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="children")
+    parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="children")
     description: Mapped[Description]
 
 
@@ -28,5 +28,5 @@ regions = Resource(
     order=["tree_key"],
     search=["name", "description", "parent.name", "slug"],
     fields=[count_below("site_count", "dcim.site", "region_id"), depth("_depth")],
-    filters=[key("parent", by="slug", ids=False)],
+    filters=[related("parent", by="slug", ids=False)],
 )

@@ -6,8 +6,7 @@ import decimal
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.columns import Chars
-from netinv_core.model import (
+from netinv_core.models.base import (
     PROTECT,
     SET_NULL,
     Comments,
@@ -17,14 +16,15 @@ from netinv_core.model import (
     Ref,
     Slug,
     column,
+    decimal_number,
     email,
-    natural,
-    number,
+    foreign_key,
+    integer,
+    natural_sort_key,
     text,
-    to,
-    whole,
 )
-from netinv_core.read.filters import key, one_of, tree, tree_pair
+from netinv_core.models.types import Chars
+from netinv_core.read.filters import one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_dcim.choices import TIME_ZONES
 from netinv_dcim.regions import Region
@@ -48,19 +48,19 @@ class Site(Primary):
     __tablename__ = "dcim_site"
 
     name: Mapped[Name] = mapped_column(unique=True)
-    name_key: Mapped[str] = natural("name")
+    name_key: Mapped[str] = natural_sort_key("name")
     slug: Mapped[Slug]
     status_id: Mapped[Ref] = status()
-    region_id: Mapped[Ref | None] = to(Region, on_delete=SET_NULL, back="sites")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="site_count")
+    region_id: Mapped[Ref | None] = foreign_key(Region, on_delete=SET_NULL, related_name="sites")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="site_count")
     facility: Mapped[str] = text(50, "Local facility ID or description")
-    asn: Mapped[int | None] = whole(1, 4294967295, "32-bit autonomous system number", label="ASN")
+    asn: Mapped[int | None] = integer(1, 4294967295, "32-bit autonomous system number", label="ASN")
     time_zone: Mapped[str | None] = column(Chars(63), default=None, kind="opaque", parse=zone_name)
     description: Mapped[Description]
     physical_address: Mapped[str] = text(200)
     shipping_address: Mapped[str] = text(200)
-    latitude: Mapped[decimal.Decimal | None] = number(8, 6, "GPS coordinate (latitude)")
-    longitude: Mapped[decimal.Decimal | None] = number(9, 6, "GPS coordinate (longitude)")
+    latitude: Mapped[decimal.Decimal | None] = decimal_number(8, 6, "GPS coordinate (latitude)")
+    longitude: Mapped[decimal.Decimal | None] = decimal_number(9, 6, "GPS coordinate (longitude)")
     contact_name: Mapped[str] = text(50)
     contact_phone: Mapped[str] = text(20)
     contact_email: Mapped[str] = email(label="Contact E-mail")
@@ -88,7 +88,7 @@ sites = Resource(
         *tree_pair("region"),
         *tenant_filters(),
         tree("locations"),
-        key("racks", by=()),
+        related("racks", by=()),
         one_of("time_zone", TIME_ZONES),
     ],
 )

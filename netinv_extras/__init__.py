@@ -10,61 +10,50 @@ from huey import crontab
 from sqlalchemy.engine import Engine
 
 from netinv_core.app import App
-from netinv_core.changes import Change
-from netinv_core.context import Context
-from netinv_core.dumps import Part, Source
+from netinv_core.changelog.change_set import Change
+from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.hookspecs import hookimpl
+from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
-from netinv_core.http.renditions import Rendition
-from netinv_core.model import Customizable, Organizational, Primary
+from netinv_core.importing.dump import Part, Source
+from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
-from netinv_core.recording import Follower
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Rule, Spec
-from netinv_core.work import Task
-from netinv_core.write.delete import Dependents
-from netinv_extras import (
-    backlog,
-    computed_fields,
-    context_merging,
-    context_scopes,
-    custom_field_upkeep,
-    custom_fields,
-    custom_filters,
-    deliveries,
-    emission,
-    exporting,
-    git_repositories,
-    graphql_http,
-    hookspecs,
-    image_attachments,
-    installed_jobs,
-    job_backlog,
-    job_buttons,
-    job_hooks,
-    job_results,
-    job_schedules,
-    netbox,
-    notes,
-    relationship_filters,
-    relationship_members,
-    relationships,
-    secrets,
-    settings,
-    statuses,
-    tags,
-)
-from netinv_extras.config_contexts import ConfigContext, config_contexts
+from netinv_core.resource import FieldFactory, Rule
+from netinv_core.tasks.queue import Task
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.delete import GenericCascade
+from netinv_extras import hookspecs, image_attachments, netbox, notes, secrets, settings, statuses, tags
+from netinv_extras.changelog.resource import object_changes
+from netinv_extras.config_contexts import merge as config_context_merge
+from netinv_extras.config_contexts import models as config_context_models
+from netinv_extras.config_contexts import scopes as config_context_scopes
+from netinv_extras.config_contexts.schemas import config_context_schemas
+from netinv_extras.config_contexts.scopes import Scope
 from netinv_extras.content_types import content_types, register_vocabulary
-from netinv_extras.context_scopes import Scope
-from netinv_extras.custom_links import custom_links
-from netinv_extras.deliveries import webhook_deliveries
-from netinv_extras.dynamic_groups import dynamic_group_memberships, dynamic_groups
-from netinv_extras.export_templates import export_templates
-from netinv_extras.graphql_queries import graphql_queries
-from netinv_extras.object_changes import object_changes
-from netinv_extras.schemas import config_context_schemas
-from netinv_extras.webhooks import webhooks
+from netinv_extras.custom_fields import field as custom_field_values
+from netinv_extras.custom_fields import filters as custom_field_filters
+from netinv_extras.custom_fields import value_updates
+from netinv_extras.dynamic_groups import models as dynamic_group_models
+from netinv_extras.git import models as git_models
+from netinv_extras.graphql import views as graphql_views
+from netinv_extras.graphql.saved_queries import graphql_queries
+from netinv_extras.jobs import buttons as job_buttons
+from netinv_extras.jobs import hooks as job_hooks
+from netinv_extras.jobs import models as job_models
+from netinv_extras.jobs import results as job_results
+from netinv_extras.jobs import schedules as job_schedules
+from netinv_extras.jobs import stats as job_stats
+from netinv_extras.relationships import field as relationship_field
+from netinv_extras.relationships import filters as relationship_filters
+from netinv_extras.relationships import models as relationship_models
+from netinv_extras.templates import computed_fields, export
+from netinv_extras.templates.custom_links import custom_links
+from netinv_extras.templates.export_templates import export_templates
+from netinv_extras.webhooks import deliveries, enqueue
+from netinv_extras.webhooks import models as webhook_models
+from netinv_extras.webhooks import stats as webhook_stats
+from netinv_extras.webhooks.deliveries import webhook_deliveries
 
 app = App(
     "extras",
@@ -73,28 +62,28 @@ app = App(
         content_types,
         notes.notes,
         object_changes,
-        relationships.relationships,
-        relationships.relationship_associations,
+        relationship_models.relationships,
+        relationship_models.relationship_associations,
         statuses.statuses,
-        custom_field_upkeep.custom_fields,
-        custom_field_upkeep.custom_field_choices,
+        value_updates.custom_fields,
+        value_updates.custom_field_choices,
         custom_links,
         computed_fields.computed_fields,
         image_attachments.image_attachments,
         graphql_queries,
-        dynamic_groups,
-        dynamic_group_memberships,
+        dynamic_group_models.dynamic_groups,
+        dynamic_group_models.dynamic_group_memberships,
         export_templates,
-        git_repositories.git_repositories,
+        git_models.git_repositories,
         tags.tags,
         secrets.secrets,
         secrets.secrets_groups,
         secrets.secrets_groups_associations,
         config_context_schemas,
-        config_contexts,
-        webhooks,
+        config_context_models.config_contexts,
+        webhook_models.webhooks,
         webhook_deliveries,
-        installed_jobs.jobs,
+        job_models.jobs,
         job_results.job_results,
         job_results.job_logs,
         job_schedules.scheduled_jobs,
@@ -102,20 +91,20 @@ app = App(
         job_buttons.job_buttons,
     ],
     migrations="netinv_extras:migrations",
-    doors={"graphql": graphql_http.graphql},
+    root_views={"graphql": graphql_views.graphql},
     includes=[
         "netinv_extras.notes",
         "netinv_extras.secrets",
-        "netinv_extras.feed",
-        "netinv_extras.deliveries",
-        "netinv_extras.graphql_http",
-        "netinv_extras.group_members",
-        "netinv_extras.git_routes",
-        "netinv_extras.job_requests",
-        "netinv_extras.job_classes",
-        "netinv_extras.job_results",
-        "netinv_extras.job_approvals",
-        "netinv_extras.job_buttons",
+        "netinv_extras.changelog.feed",
+        "netinv_extras.webhooks.deliveries",
+        "netinv_extras.graphql.views",
+        "netinv_extras.dynamic_groups.members",
+        "netinv_extras.git.views",
+        "netinv_extras.jobs.run_views",
+        "netinv_extras.jobs.legacy_views",
+        "netinv_extras.jobs.results",
+        "netinv_extras.jobs.approval_views",
+        "netinv_extras.jobs.buttons",
     ],
     hooks=hookspecs,
     settings=settings.known,
@@ -130,31 +119,31 @@ def netinv_app() -> App:
 
 
 @hookimpl
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """Tags on primary resources; custom fields and the notes' address on every organizational one; config contexts, and what they are limited to."""
-    found: list[Spec] = context_merging.attached(registry, endpoint)
-    if endpoint.model is ConfigContext:
-        found += context_scopes.members(registry)
+    found: list[FieldFactory] = config_context_merge.attached(registry, endpoint)
+    if endpoint.model is config_context_models.ConfigContext:
+        found += config_context_scopes.members(registry)
     if issubclass(endpoint.model, Primary):
         found.append(tags.field)
     if issubclass(endpoint.model, Organizational):
-        found += [notes.address, custom_fields.field, computed_fields.field, relationship_members.field]
+        found += [notes.address, custom_field_values.field, computed_fields.field, relationship_field.field]
     elif issubclass(endpoint.model, Customizable):
-        found += [custom_fields.field, computed_fields.field]
+        found += [custom_field_values.field, computed_fields.field]
     return found
 
 
 @hookimpl
-def netinv_renditions(registry: Registry) -> Iterable[Rendition]:
+def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
     """``export``: what an export template makes of a list."""
-    return [exporting.rendition]
+    return [export.rendition]
 
 
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
     """The ways from a primary object to its tags and images, and from a config context to what it is limited to."""
-    if endpoint.model is ConfigContext:
-        return dict(context_scopes.relations(registry))
+    if endpoint.model is config_context_models.ConfigContext:
+        return dict(config_context_scopes.relations(registry))
     if not issubclass(endpoint.model, Primary):
         return {}
     return {"tags": tags.relation(registry, endpoint), "images": image_attachments.relation(registry, endpoint)}
@@ -163,23 +152,23 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """``tag`` on primary resources, and those by which config contexts are found by their scopes."""
-    if endpoint.model is ConfigContext:
-        return context_scopes.parameters(registry)
+    if endpoint.model is config_context_models.ConfigContext:
+        return config_context_scopes.parameters(registry)
     return [tags.parameter] if issubclass(endpoint.model, Primary) else []
 
 
 @hookimpl
-def netinv_parameters(context: Context, endpoint: Endpoint) -> Mapping[str, Filter]:
+def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
     """``cf_…`` where objects have custom fields, ``cr_…`` where they have relationships."""
-    found = dict(custom_filters.parameters(context, endpoint)) if custom_fields.NAME in endpoint.fields else {}
-    return found | (relationship_filters.parameters(context, endpoint) if relationships.NAME in endpoint.fields else {})
+    found = dict(custom_field_filters.parameters(uow, endpoint)) if custom_field_values.NAME in endpoint.fields else {}
+    return found | (relationship_filters.parameters(uow, endpoint) if relationship_models.NAME in endpoint.fields else {})
 
 
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """The values of custom fields are what their definitions allow; relationships lead to objects that there are."""
-    found = [custom_fields.rule(endpoint)] if custom_fields.NAME in endpoint.fields else []
-    return found + ([relationship_members.rule(endpoint)] if relationships.NAME in endpoint.fields else [])
+    found = [custom_field_values.rule(endpoint)] if custom_field_values.NAME in endpoint.fields else []
+    return found + ([relationship_field.rule(endpoint)] if relationship_models.NAME in endpoint.fields else [])
 
 
 @hookimpl
@@ -189,49 +178,49 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 
 @hookimpl
-def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Tag assignments, images and associations go with what they are on, and what a repository owns with the repository."""
-    return [tags.dependents, image_attachments.dependents, *relationships.dependents, *git_repositories.owned_by_repositories(registry)]
+    return [tags.generic_cascade, image_attachments.generic_cascade, *relationship_models.generic_cascades, *git_models.owned_by_repositories(registry)]
 
 
 @hookimpl
-def netinv_seed(context: Context) -> None:
+def netinv_seed(uow: UnitOfWork) -> None:
     """The names of the API's models, the statuses that every inventory starts with, and a row for each job that was found."""
-    register_vocabulary(context)
-    statuses.seed(context)
-    installed_jobs.refresh(context)
+    register_vocabulary(uow)
+    statuses.seed(uow)
+    job_models.refresh(uow)
 
 
 @hookimpl
-def netinv_followers(context: Context, changes: Sequence[Change]) -> Iterable[Follower]:
+def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
     """Deliveries for the webhooks that are to be told."""
-    return emission.followers(context, changes)
+    return enqueue.related_inserts(uow, changes)
 
 
 @hookimpl
-def netinv_recorded(context: Context, changes: Sequence[Change]) -> None:
+def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Runs of the jobs that are started by changes."""
-    job_hooks.emit(context, changes)
+    job_hooks.emit(uow, changes)
 
 
 @hookimpl
-def netinv_status(context: Context) -> dict[str, Any]:
+def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
     """How many webhook deliveries wait, and how many failed; how many jobs wait, and how many run."""
-    return {"webhooks": backlog.status(context), "jobs": job_backlog.status(context)}
+    return {"webhooks": webhook_stats.status(uow), "jobs": job_stats.status(uow)}
 
 
 @hookimpl
-def netinv_metrics(context: Context) -> Iterable[Sample]:
+def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
     """The same, deliveries by webhook."""
-    return [*backlog.samples(context), *job_backlog.samples(context)]
+    return [*webhook_stats.samples(uow), *job_stats.samples(uow)]
 
 
 @hookimpl
 def netinv_commands() -> dict[str, list[click.Command]]:
     """``netinv webhooks …``, ``netinv webhook-listener`` and ``netinv jobs …``."""
-    from netinv_extras.commands import webhooks as group
-    from netinv_extras.job_commands import jobs
-    from netinv_extras.listener import webhook_listener
+    from netinv_extras.jobs.commands import jobs
+    from netinv_extras.webhooks.commands import webhooks as group
+    from netinv_extras.webhooks.listener import webhook_listener
 
     return {"netinv": [group, webhook_listener, jobs]}
 
@@ -240,33 +229,33 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
     """Sending what is queued for webhooks, and forgetting what is long done; syncing repositories; finding jobs, and running those that are due."""
     return [
-        Task(deliveries.DELIVER, _deliver, crontab(), urgent=True),
+        Task(deliveries.DELIVER, _deliver, crontab(), run_at_startup=True),
         deliveries.pruning,
-        Task(git_repositories.SYNC, _sync, crontab(), urgent=True),
-        Task("find_jobs", installed_jobs.find, crontab(), urgent=True),
-        Task(job_results.RUN, _run_jobs, crontab(), urgent=True),
+        Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
+        Task("find_jobs", job_models.find, crontab(), run_at_startup=True),
+        Task(job_results.RUN, _run_jobs, crontab(), run_at_startup=True),
     ]
 
 
 def _deliver(engine: Engine, registry: Registry) -> None:
     """What sends is not loaded by a service that only queues."""
-    from netinv_extras import delivering
+    from netinv_extras.webhooks import worker as webhook_worker
 
-    delivering.deliver(engine, registry)
+    webhook_worker.deliver(engine, registry)
 
 
 def _sync(engine: Engine, registry: Registry) -> None:
     """As for what sends."""
-    from netinv_extras import git_syncing
+    from netinv_extras.git import worker as git_worker
 
-    git_syncing.sync(engine, registry)
+    git_worker.sync(engine, registry)
 
 
 def _run_jobs(engine: Engine, registry: Registry) -> None:
     """What runs jobs is not loaded by a service that only takes requests for them."""
-    from netinv_extras import job_running
+    from netinv_extras.jobs import runner
 
-    job_running.run_jobs(engine, registry)
+    runner.run_jobs(engine, registry)
 
 
 @hookimpl

@@ -9,16 +9,16 @@ from typing import Any
 import colander
 import sqlalchemy as sa
 
-from netinv_core import fields as kinds
-from netinv_core.auth import permits
+from netinv_core import fields
+from netinv_core.auth import permissions
 from netinv_core.content_types import ContentTypeRow, register
-from netinv_core.context import Context
 from netinv_core.errors import Denied
-from netinv_core.model import Organizational, known
-from netinv_core.read import filters, pages
+from netinv_core.models.base import Organizational, column_info
+from netinv_core.read import filters, listing
 from netinv_core.read.lookups import negated
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Rule, Spec
+from netinv_core.resource import FieldFactory, Resource, Rule
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.references import NO_SUCH_ID
 
@@ -121,9 +121,9 @@ VOCABULARY = {
 }
 
 
-def register_vocabulary(context: Context) -> None:
+def register_vocabulary(uow: UnitOfWork) -> None:
     """Adds the API's own names to the content types."""
-    register(context, VOCABULARY)
+    register(uow, VOCABULARY)
 
 
 def name_of(registry: Registry, label: str) -> str:
@@ -137,27 +137,27 @@ def name_of(registry: Registry, label: str) -> str:
 def content_type_parameter(attribute: str) -> filters.Filter:
     """The parameter for a column of labels: one ``app.model``."""
 
-    def by_label(context: Context, table: Any, values: list[str], lookup: str) -> Any:
+    def by_label(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
         found = table.c[attribute] == values[-1].lower()
         return negated(found) if lookup else found
 
-    return filters.special(attribute, by_label, multiple=False, suffixes=("n",))
+    return filters.custom(attribute, by_label, multiple=False, suffixes=("n",))
 
 
 def content_type_pair(attribute: str) -> list[filters.Filter]:
     """The parameters for a column of labels: by ``app.model``, and by the content type's number (``…_id``)."""
 
-    def by_number(context: Context, table: Any, values: list[str], lookup: str) -> Any:
-        numbers = {str(found.id): found.label for found in context.registry.content_types.values()}
+    def by_number(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
+        numbers = {str(found.id): found.label for found in uow.registry.content_types.values()}
         if values[-1] not in numbers:
             raise ValueError("Select a valid choice. That choice is not one of the available choices.")
         found = table.c[attribute] == numbers[values[-1]]
         return negated(found) if lookup else found
 
-    return [content_type_parameter(attribute), filters.special(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))]
+    return [content_type_parameter(attribute), filters.custom(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))]
 
 
-def named_objects(context: Context, drafts: Sequence[Draft], type_: str, key: str) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
+def named_objects(uow: UnitOfWork, drafts: Sequence[Draft], type_: str, key: str) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
     """The objects that a pair of columns, a type that was taken and an id, names in each draft: nested. One statement for each type.
 
     Drafts whose object is not there, or may not be viewed by the user, are refused and left out; one that names it already may go on.
@@ -165,13 +165,13 @@ def named_objects(context: Context, drafts: Sequence[Draft], type_: str, key: st
     found: list[tuple[Draft, Endpoint, dict[str, Any]]] = []
     for label in sorted({draft[type_] for draft in drafts}):
         group = [draft for draft in drafts if draft[type_] == label]
-        endpoint = context.registry.get(label)
+        endpoint = uow.registry.get(label)
         shown: dict[Any, dict[str, Any]] = {}
         if endpoint is not None:
             kept = [draft[key] for draft in group if not draft.changed(type_, key)]
-            limits = permits.visible(context, endpoint, endpoint.table)
+            limits = permissions.visible(uow, endpoint, endpoint.table)
             limits = [sa.or_(*limits, endpoint.table.c.id.in_(kept))] if limits else []
-            shown = dict(endpoint.plan("nested").fetch(context, [draft[key] for draft in group], limits))
+            shown = dict(endpoint.plan("nested").fetch(uow, [draft[key] for draft in group], limits))
         for draft in group:
             if endpoint is not None and draft[key] in shown:
                 found.append((draft, endpoint, shown[draft[key]]))
@@ -186,7 +186,7 @@ def generic_reference(type_: str, key: str) -> Rule:
     Costs one statement for each content type named, and none where the pair is not changed.
     """
 
-    def rule(context: Context, drafts: Sequence[Draft]) -> None:
+    def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         named: dict[str, list[Draft]] = {}
         for draft in drafts:
             if (draft[type_] is None) != (draft[key] is None):
@@ -194,7 +194,7 @@ def generic_reference(type_: str, key: str) -> Rule:
             elif draft[key] is not None and draft.changed(type_, key):
                 named.setdefault(draft[type_], []).append(draft)
         for label, group in sorted(named.items()):
-            known = _viewable(context, label, {draft[key] for draft in group})
+            known = _viewable(uow, label, {draft[key] for draft in group})
             for draft in group:
                 if draft[key] not in known:
                     draft.reject(key, NO_SUCH_ID.format(draft[key]))
@@ -202,15 +202,15 @@ def generic_reference(type_: str, key: str) -> Rule:
     return rule
 
 
-def _viewable(context: Context, label: str, keys: set[Any]) -> set[Any]:
+def _viewable(uow: UnitOfWork, label: str, keys: set[Any]) -> set[Any]:
     """Those of the objects of a content type that exist and may be viewed, locked until the transaction ends."""
-    endpoint = context.registry.get(label)
+    endpoint = uow.registry.get(label)
     if endpoint is None:
         return set()
-    pending = keys & context.made.get(endpoint.table, {}).keys()
+    pending = keys & uow.new_drafts.get(endpoint.table, {}).keys()
     missing = keys - pending
     try:
-        return pending | pages.rows(context, endpoint, list(missing), "view", locked=True).keys() if missing else pending
+        return pending | listing.rows(uow, endpoint, list(missing), "view", locked=True).keys() if missing else pending
     except Denied:
         return pending
 
@@ -218,8 +218,8 @@ def _viewable(context: Context, label: str, keys: set[Any]) -> set[Any]:
 def content_type_choice(attribute: str, allowed: Callable[[Endpoint], bool]) -> filters.Filter:
     """The parameter for a column of labels, those of types that ``allowed`` says: by the content type's number, or by ``app.model``."""
 
-    def by_key(context: Context, table: Any, values: list[str], lookup: str) -> Any:
-        registry, found = context.registry, values[-1].lower()
+    def by_key(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
+        registry, found = uow.registry, values[-1].lower()
         label = next((item.label for item in registry.content_types.values() if str(item.id) == found), found)
         endpoint = registry.get(label)
         if endpoint is None or not allowed(endpoint):
@@ -227,11 +227,11 @@ def content_type_choice(attribute: str, allowed: Callable[[Endpoint], bool]) -> 
         same = table.c[attribute] == label
         return negated(same) if lookup else same
 
-    return filters.special(attribute, by_key, multiple=False, suffixes=("n",))
+    return filters.custom(attribute, by_key, multiple=False, suffixes=("n",))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class TypeLabel(kinds.Value):
+class TypeLabel(fields.Value):
     """A column with the label of a content type, one of those that ``allowed`` says; OPTIONS lists them unless they are too many to choose from."""
 
     registry: Registry
@@ -250,7 +250,7 @@ class TypeLabel(kinds.Value):
                 raise colander.Invalid(None, f"Invalid content type: {value}")
         draft.values[self.attribute] = value
 
-    def flat(self, shown: Any) -> Any:
+    def object_data(self, shown: Any) -> Any:
         found = self.registry.content_type(shown)
         return found.id if found is not None else shown
 
@@ -270,29 +270,29 @@ def has_pages(endpoint: Endpoint) -> bool:
     return issubclass(endpoint.model, Organizational)
 
 
-def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> Spec:
+def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> FieldFactory:
     """The field of a column that holds the label of a content type."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
         column = endpoint.table.c[name]
-        options: dict[str, Any] = {"known": known(column), "nullable": bool(column.nullable), "required": not column.nullable}
+        options: dict[str, Any] = {"known": column_info(column), "nullable": bool(column.nullable), "required": not column.nullable}
         return TypeLabel(name=name, attribute=name, registry=registry, allowed=allowed, offered=offered, openapi={"type": "string"}, **options)
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def _display(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
     def named(app_label: str, model: str) -> str:
         return name_of(registry, f"{app_label}.{model}")
 
-    return kinds.Computed(name="display", function=named, paths=("app_label", "model"), openapi={"type": "string"})
+    return fields.Computed(name="display", function=named, paths=("app_label", "model"), openapi={"type": "string"})
 
 
-def _column(name: str) -> Spec:
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        return kinds.Value(name=name, attribute=name, read_only=True, kind="string", openapi={"type": "string"})
+def _column(name: str) -> FieldFactory:
+    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+        return fields.Value(name=name, attribute=name, read_only=True, kind="string", openapi={"type": "string"})
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
 content_types: Resource = Resource(
@@ -305,7 +305,7 @@ content_types: Resource = Resource(
     order=["app_label", "model"],
     natural="model",
     search=["app_label", "model"],
-    fields=[Spec("display", _display), _column("app_label"), _column("model")],
+    fields=[FieldFactory("display", _display), _column("app_label"), _column("model")],
     writable=False,
     recorded=False,
 )

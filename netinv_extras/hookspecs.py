@@ -9,18 +9,18 @@ from netinv_core.hookspecs import hookspec
 
 if TYPE_CHECKING:
     from netinv_core.registry import Endpoint, Registry
-    from netinv_core.resource import Spec
-    from netinv_extras.context_scopes import Scope
+    from netinv_core.resource import FieldFactory
+    from netinv_extras.config_contexts.scopes import Scope
     from netinv_extras.secrets import Provider
 
 
 @hookspec
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:  # type: ignore[empty-body]
-    """What config contexts may be limited to, and which objects have one (:class:`netinv_extras.context_scopes.Scope`)."""
+    """What config contexts may be limited to, and which objects have one (:class:`netinv_extras.config_contexts.scopes.Scope`)."""
 
 
 @hookspec
-def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:  # type: ignore[empty-body]
+def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:  # type: ignore[empty-body]
     """Fields of a resource of any package that GraphQL alone shows."""
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.context import Context
-from netinv_core.files import called
-from netinv_core.model import Primary, Record, column, image, now, table_of, text, whole
-from netinv_core.read import paths
+from netinv_core.models.base import Model, Primary, column, image, integer, now, table_of, text
+from netinv_core.read import relations
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, object_of
-from netinv_core.write.delete import Dependents
+from netinv_core.resource import Resource, generic_fk
+from netinv_core.storage.files import upload_name
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
 from netinv_extras.content_types import content_type_pair, named_objects, type_label
 
@@ -25,7 +25,7 @@ FOLDER = "image-attachments"
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
 
-class ImageAttachment(Record):
+class ImageAttachment(Model):
     """A picture of the object that ``content_type`` and ``object_id`` name; how large it is, the picture itself says."""
 
     __tablename__ = "extras_image_attachment"
@@ -35,8 +35,8 @@ class ImageAttachment(Record):
     object_id: Mapped[uuid.UUID]
     name: Mapped[str] = text(50)
     image: Mapped[str] = image(FOLDER, size=("image_width", "image_height"))
-    image_height: Mapped[int] = whole(read_only=True)
-    image_width: Mapped[int] = whole(read_only=True)
+    image_height: Mapped[int] = integer(read_only=True)
+    image_width: Mapped[int] = integer(read_only=True)
     created: Mapped[datetime.datetime] = column(default=now, read_only=True)
 
 
@@ -48,32 +48,32 @@ def has_images(endpoint: Endpoint) -> bool:
 image_attachments = Resource(
     ImageAttachment,
     "image-attachments",
-    display=(lambda name, image: name or called(image), "name", "image"),
+    display=(lambda name, image: name or upload_name(image), "name", "image"),
     brief=["name", "image"],
-    fields=[type_label("content_type", has_images), object_of("parent", "content_type", "object_id")],
+    fields=[type_label("content_type", has_images), generic_fk("parent", "content_type", "object_id")],
     filters=content_type_pair("content_type"),
     about=[("content_type", "object_id")],
     recorded=False,
     example={"image": PIXEL},
 )
 
-dependents = Dependents(table_of(ImageAttachment), "content_type", "object_id", label="extras.imageattachment", applies=has_images)
+generic_cascade = GenericCascade(table_of(ImageAttachment), "content_type", "object_id", label="extras.imageattachment", applies=has_images)
 
 
 @image_attachments.rule
-def parents_are_there(context: Context, drafts: Sequence[Draft]) -> None:
+def parents_are_there(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """An image is of an object that exists."""
-    named_objects(context, [draft for draft in drafts if draft.changed("content_type", "object_id")], "content_type", "object_id")
+    named_objects(uow, [draft for draft in drafts if draft.changed("content_type", "object_id")], "content_type", "object_id")
 
 
-def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
+def relation(registry: Registry, endpoint: Endpoint) -> relations.Relation:
     """The way from objects of an endpoint to the images attached to them."""
 
     def owners(*conditions: Any) -> Any:
         there = table_of(ImageAttachment).alias()
         return sa.select(there.c.object_id).where(there.c.content_type == endpoint.label, *[condition(there) for condition in conditions])
 
-    return paths.Relation(
+    return relations.Relation(
         lambda: registry["extras.imageattachment"],
         lambda table, ids: table.c.id.in_(owners(lambda there: there.c.id.in_(ids))),
         lambda table: table.c.id.in_(owners()),

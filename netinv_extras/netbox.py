@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from netinv_core.dumps import Dump, Fields, Part, Source, content_type
-from netinv_core.model import Primary
+from netinv_core.importing.dump import Dump, Fields, Part, Source, content_type
+from netinv_core.models.base import Primary
 from netinv_core.registry import Registry
-from netinv_extras.custom_field_definitions import holds_values
+from netinv_extras.custom_fields.models import holds_values
 
 FIELD, CHOICE = "extras.customfield", "extras.customfieldchoice"
 _TYPES = {"multiselect": "multi-select", "longtext": "markdown"}
@@ -32,7 +32,7 @@ def models(registry: Registry) -> dict[str, Source | Part]:
     return {
         "extras.tag": Source("extras.tag", given={"content_types": taggable}),
         "extras.taggeditem": Part("tags", owner=("content_type", "object_id"), value="tag", of="extras.tag"),
-        FIELD: Source(FIELD, adapt=custom_field, drop=("choices",), later=("default",), needs=_choices, first=True),
+        FIELD: Source(FIELD, adapt=custom_field, drop=("choices",), deferred=("default",), needs=_choices, first=True),
         CHOICE: Source(CHOICE, by=("field_id", "value"), first=True),
     }
 

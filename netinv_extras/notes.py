@@ -10,30 +10,30 @@ from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
+from netinv_core import fields
 from netinv_core.auth.models import User
-from netinv_core.context import Context
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import services
-from netinv_core.http.answers import body_of
-from netinv_core.model import SET_NULL, Organizational, Ref, Tracked, column, required_text, slug, to
-from netinv_core.read import pages
+from netinv_core.http import views
+from netinv_core.http.serialization import body_of
+from netinv_core.models.base import SET_NULL, ChangeLogged, Organizational, Ref, column, foreign_key, required_text, slug
+from netinv_core.read import listing
 from netinv_core.registry import Endpoint
-from netinv_core.resource import Resource, Spec, object_of
+from netinv_core.resource import FieldFactory, Resource, generic_fk
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.draft import Draft
-from netinv_core.write.naming import slugify
+from netinv_core.write.slugs import slugify
 from netinv_extras.content_types import content_type_pair, named_objects, type_label
 
 SLUG_LENGTH = 100
 
 
-class Note(Tracked):
+class Note(ChangeLogged):
     """A text about one object, with who wrote it."""
 
     __tablename__ = "extras_note"
 
-    user_id: Mapped[Ref | None] = to(User, on_delete=SET_NULL, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
     user_name: Mapped[str] = column(length=150, read_only=True, default="")
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)
@@ -53,50 +53,50 @@ notes = Resource(
     brief=["assigned_object", "note", "user", "slug"],
     order=["created"],
     search=["user_name", "note", "assigned_object_id"],
-    fields=[type_label("assigned_object_type", can_be_named), object_of("assigned_object", "assigned_object_type", "assigned_object_id")],
+    fields=[type_label("assigned_object_type", can_be_named), generic_fk("assigned_object", "assigned_object_type", "assigned_object_id")],
     filters=content_type_pair("assigned_object_type"),
     about=[("assigned_object_type", "assigned_object_id")],
 )
 
 
 @notes.prepare
-def name_the_object(context: Context, drafts: Sequence[Draft]) -> None:
+def name_the_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A note is about an object that exists; a new one is its writer's; a slug that is not given is the object's name and the moment."""
-    for number, (draft, endpoint, found) in enumerate(named_objects(context, drafts, "assigned_object_type", "assigned_object_id")):
+    for number, (draft, endpoint, found) in enumerate(named_objects(uow, drafts, "assigned_object_type", "assigned_object_id")):
         if draft.new:
-            draft["user_id"], draft["user_name"] = context.identity.user_id, context.identity.username
+            draft["user_id"], draft["user_name"] = uow.identity.user_id, uow.identity.username
         if not draft["slug"]:
-            draft["slug"] = _slug(str(found.get(endpoint.resource.called or "display", endpoint.label)), context, number)
+            draft["slug"] = _slug(str(found.get(endpoint.resource.name_attribute or "display", endpoint.label)), uow, number)
 
 
-def _slug(name: str, context: Context, number: int) -> str:
-    moment = f"{context.now:%Y-%m-%dt%H%M%S%f}" + (f"-{number}" if number else "")
+def _slug(name: str, uow: UnitOfWork, number: int) -> str:
+    moment = f"{uow.now:%Y-%m-%dt%H%M%S%f}" + (f"-{number}" if number else "")
     return f"{slugify(name)[: SLUG_LENGTH - len(moment) - 1]}-{moment}"
 
 
-address = Spec("notes_url", lambda registry, endpoint: kinds.Address(name="notes_url", endpoint=endpoint, suffix="notes/"))
+address = FieldFactory("notes_url", lambda registry, endpoint: fields.SubresourceUrl(name="notes_url", endpoint=endpoint, suffix="notes/"))
 
 
-@services.shaped("extras.note", form="page")
+@views.documented("extras.note", form="page")
 def list_notes(request: Request) -> Response:
     """The notes about one object, paged."""
-    context, endpoint = services.open_item(request, ("GET", "POST"))
-    key = _existing(context, endpoint, request)
+    uow, endpoint = views.open_item(request, ("GET", "POST"))
+    key = _existing(uow, endpoint, request)
     parameters = [("assigned_object_type", [endpoint.label]), ("assigned_object_id", [str(key)])]
-    return services.list_page(context, request, context.registry["extras.note"], parameters)
+    return views.list_page(uow, request, uow.registry["extras.note"], parameters)
 
 
-@services.shaped("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
+@views.documented("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
 def add_note(request: Request) -> Response:
     """A new note about one object."""
-    context, endpoint = services.open_item(request, ("GET", "POST"), action="view")
-    key = _existing(context, endpoint, request)
+    uow, endpoint = views.open_item(request, ("GET", "POST"), action="view")
+    key = _existing(uow, endpoint, request)
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
-    (made,) = save.create(context, context.registry["extras.note"], [note], single=True)
-    return services.answer(context, request, made, 201)
+    (made,) = save.create(uow, uow.registry["extras.note"], [note], single=True)
+    return views.answer(uow, request, made, 201)
 
 
 def _takes_notes(endpoint: Endpoint) -> bool:
@@ -107,14 +107,14 @@ def _takes_notes(endpoint: Endpoint) -> bool:
 def _existing(context: Any, endpoint: Any, request: Request) -> Any:
     if request.context.key is None or not _takes_notes(endpoint):
         raise NotFound()
-    pages.detail(context, endpoint, request.context.key, shape="nested")
+    listing.detail(context, endpoint, request.context.key, shape="nested")
     return request.context.key
 
 
 def includeme(config: Any) -> None:
     """Adds ``notes/`` below the objects of every application."""
     for app in config.registry.netinv.apps.values():
-        actions = services.Actions(app)
+        actions = views.Actions(app)
         actions.item("[^/]+", "notes", offered=_takes_notes, get=list_notes, post=add_note)
         for service in actions.services:
             config.add_cornice_service(service)

@@ -12,28 +12,28 @@ from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
-from netinv_core.context import Context
 from netinv_core.errors import NotFound
-from netinv_core.http import services
-from netinv_core.model import (
+from netinv_core.http import views
+from netinv_core.models.base import (
     CASCADE,
     Choices,
     Description,
+    Model,
     Name,
     Organizational,
     Primary,
-    Record,
     Ref,
     Slug,
     choice,
-    document,
+    foreign_key,
+    json_document,
     required_text,
-    to,
     unique_set,
 )
-from netinv_core.read import pages
+from netinv_core.read import listing
 from netinv_core.registry import Registry
-from netinv_core.resource import Resource, pointing_back
+from netinv_core.resource import Resource, reverse_fk
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_extras import allowed_files
 
@@ -127,7 +127,7 @@ class Secret(Primary):
     slug: Mapped[Slug]
     description: Mapped[Description]
     provider: Mapped[str] = required_text(100)
-    parameters: Mapped[dict[str, Any]] = document(default=dict)
+    parameters: Mapped[dict[str, Any]] = json_document(default=dict)
 
 
 class SecretsGroup(Organizational):
@@ -140,16 +140,16 @@ class SecretsGroup(Organizational):
     description: Mapped[Description]
 
 
-class SecretsGroupAssociation(Record):
+class SecretsGroupAssociation(Model):
     """A secret in a group: for which way of access, and as what."""
 
     __tablename__ = "extras_secrets_group_association"
     __table_args__ = (unique_set("group_id", "access_type", "secret_type"),)
 
-    group_id: Mapped[Ref] = to(SecretsGroup, on_delete=CASCADE)
+    group_id: Mapped[Ref] = foreign_key(SecretsGroup, on_delete=CASCADE)
     access_type: Mapped[str] = choice(ACCESS_TYPES, 32, default=None, required=True, plain=True)
     secret_type: Mapped[str] = choice(SECRET_TYPES, 32, default=None, required=True, plain=True)
-    secret_id: Mapped[Ref] = to(Secret, on_delete=CASCADE)
+    secret_id: Mapped[Ref] = foreign_key(Secret, on_delete=CASCADE)
 
 
 secrets = Resource(
@@ -166,12 +166,12 @@ secrets_groups = Resource(
     "secrets-groups",
     brief=["name", "slug"],
     search=["name", "slug", "description"],
-    fields=[pointing_back("secrets", "extras.secretsgroupassociation", "group_id")],
+    fields=[reverse_fk("secrets", "extras.secretsgroupassociation", "group_id")],
     exempt_by_name_only=True,
 )
 
 
-def association_words(group: str, access_type: str, secret_type: str, secret: str) -> str:
+def association_display_name(group: str, access_type: str, secret_type: str, secret: str) -> str:
     """How a secret in a group is called."""
     return f"{group}: {access_type} {secret_type}: {secret}"
 
@@ -179,7 +179,7 @@ def association_words(group: str, access_type: str, secret_type: str, secret: st
 secrets_groups_associations = Resource(
     SecretsGroupAssociation,
     "secrets-groups-associations",
-    display=(association_words, "group.name", "access_type", "secret_type", "secret.name"),
+    display=(association_display_name, "group.name", "access_type", "secret_type", "secret.name"),
     brief=["access_type", "secret_type", "secret"],
     order=["group.name", "access_type", "secret_type"],
     recorded=False,
@@ -188,9 +188,9 @@ secrets_groups_associations = Resource(
 
 
 @secrets.rule
-def secrets_can_be_looked_up(context: Context, drafts: Sequence[Draft]) -> None:
+def secrets_can_be_looked_up(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A secret has a provider that is there, and says where it keeps the value."""
-    known = providers(context.registry)
+    known = providers(uow.registry)
     for draft in drafts:
         if not draft["parameters"]:
             draft.reject("parameters", "This field cannot be blank.")
@@ -229,23 +229,23 @@ _CHECKED = {
 }
 
 
-@services.shaped(_CHECKED)
+@views.documented(_CHECKED)
 def check(request: Request) -> Response:
     """Whether the value of a secret can be had, and if not, why; never the value."""
-    context, endpoint = services.open_item(request, ("GET",))
+    uow, endpoint = views.open_item(request, ("GET",))
     if request.context.key is None:
         raise NotFound()
-    secret = pages.detail(context, endpoint, request.context.key)
+    secret = listing.detail(uow, endpoint, request.context.key)
     try:
-        value_of(context.registry, secret)
+        value_of(uow.registry, secret)
     except SecretError as error:
-        return services.answer(context, request, {"result": False, "message": f"{type(error).__name__}: {error}"})
-    return services.answer(context, request, {"result": True, "message": "Passed"})
+        return views.answer(uow, request, {"result": False, "message": f"{type(error).__name__}: {error}"})
+    return views.answer(uow, request, {"result": True, "message": "Passed"})
 
 
 def includeme(config: Any) -> None:
     """Adds ``secrets/{id}/check/``."""
-    actions = services.Actions(config.registry.netinv.of_model(Secret).app)
+    actions = views.Actions(config.registry.netinv.of_model(Secret).app)
     actions.item("secrets", "check", get=check)
     for service in actions.services:
         config.add_cornice_service(service)

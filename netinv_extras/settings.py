@@ -52,7 +52,7 @@ known: Known = {
     "git_max_size": (size, 512 * 2**20),
     "git_timeout": (seconds, 120.0),
     "graphql_max_depth": (int, 12),
-    "graphql_max_ways": (int, 100),
+    "graphql_max_relations": (int, 100),
     "graphql_max_objects": (int, 100_000),
     "jobs_root": (str, ""),
     "job_processes": (int, 2),

@@ -7,10 +7,10 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core.context import Context
-from netinv_core.model import PROTECT, Organizational, color, labels_of, required_text, slug, table_of, text, to
+from netinv_core.models.base import PROTECT, Organizational, color, content_type_table, foreign_key, required_text, slug, table_of, text
 from netinv_core.registry import Registry
-from netinv_core.resource import Resource, labels
+from netinv_core.resource import Resource, content_type_list
+from netinv_core.uow import UnitOfWork
 from netinv_extras.initial_statuses import INITIAL
 
 
@@ -22,10 +22,10 @@ class Status(Organizational):
     name: Mapped[str] = required_text(50, unique=True)
     slug: Mapped[str] = slug(length=50)
     color: Mapped[str] = color()
-    description: Mapped[str] = text(200, hidden=True, flat=True)
+    description: Mapped[str] = text(200, hidden=True, in_object_data=True)
 
 
-status_types = labels_of("extras_status_type", "extras_status")
+status_types = content_type_table("extras_status_type", "extras_status")
 
 def _has_status(registry: Registry, label: str) -> bool:
     """True for models with a status, and for models of packages that are not installed."""
@@ -39,25 +39,25 @@ statuses = Resource(
     plural="statuses",
     brief=["name", "slug"],
     search=["name", "slug", "content_types"],
-    fields=[labels("content_types", status_types, required=True, allowed=_has_status)],
+    fields=[content_type_list("content_types", status_types, required=True, allowed=_has_status)],
     configuration=True,
 )
 
 
 def status() -> MappedColumn[uuid.UUID]:
     """The column of a model that has a status: ``status_id: Mapped[Ref] = status()``."""
-    return to(Status, on_delete=PROTECT, kind="status")
+    return foreign_key(Status, on_delete=PROTECT, kind="status")
 
 
-def seed(context: Context) -> None:
+def seed(uow: UnitOfWork) -> None:
     """Adds the initial statuses to a database that has none."""
     table = table_of(Status)
-    if context.execute(sa.select(table.c.id)).first() is not None:
+    if uow.execute(sa.select(table.c.id)).first() is not None:
         return
     rows, types = [], []
     for name, shade, description, labels_ in INITIAL:
         key = uuid.uuid4()
         rows.append({"id": key, "name": name, "slug": name.lower(), "color": shade, "description": description})
         types += [{"owner_id": key, "label": label} for label in labels_]
-    context.write(sa.insert(table), rows)
-    context.write(sa.insert(status_types), types)
+    uow.write(sa.insert(table), rows)
+    uow.write(sa.insert(status_types), types)

@@ -9,16 +9,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
-from netinv_core.columns import Chars
-from netinv_core.context import Context
-from netinv_core.database import among
-from netinv_core.model import Base, Description, Name, Organizational, Primary, color, column, labels_of
-from netinv_core.read import filters, paths
-from netinv_core.read.plan import Place, Plan, Reader, shown_fields
+from netinv_core import fields
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import Base, Description, Name, Organizational, Primary, color, column, content_type_table
+from netinv_core.models.types import Chars
+from netinv_core.read import filters, relations
+from netinv_core.read.plan import JoinedTable, Plan, Reader, shown_fields
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec, VersionChange, count_of
-from netinv_core.write.delete import Dependents
+from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
 
 
@@ -39,7 +39,7 @@ class Tag(Organizational):
     description: Mapped[Description]
 
 
-tag_types = labels_of("extras_tag_type", "extras_tag")
+tag_types = content_type_table("extras_tag_type", "extras_tag")
 tagged = sa.Table(
     "extras_tagged_item",
     Base.metadata,
@@ -48,7 +48,7 @@ tagged = sa.Table(
     sa.Column("object_id", sa.Uuid(), primary_key=True),
     sa.Index("ix_extras_tagged_item_object", "object_id", "object_type"),
 )
-dependents = Dependents(tagged, "object_type", "object_id", applies=lambda endpoint: issubclass(endpoint.model, Primary))
+generic_cascade = GenericCascade(tagged, "object_type", "object_id", applies=lambda endpoint: issubclass(endpoint.model, Primary))
 
 
 def _tagged_items(registry: Registry, table: Any) -> Any:
@@ -63,7 +63,7 @@ ALL_TYPES = ["*"]
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class TagTypes(kinds.Labels):
+class TagTypes(fields.ContentTypeList):
     """The content types of a tag; ``["*"]``, from before they existed, is every type that can be tagged."""
 
     def accept(self, draft: Draft, value: Any) -> None:
@@ -76,7 +76,7 @@ def _can_be_tagged(registry: Registry, label: str) -> bool:
     return endpoint is None or issubclass(endpoint.model, Primary)
 
 
-def _tag_types(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+def _tag_types(registry: Registry, endpoint: Endpoint) -> fields.Field:
     return TagTypes(name="content_types", table=tag_types, registry=registry, required=True, allowed=_can_be_tagged)
 
 
@@ -87,21 +87,21 @@ tags = Resource(
     search=["name", "slug", "content_types"],
     fields=[
         count_of("tagged_items", _tagged_items),
-        Spec("content_types", _tag_types),
+        FieldFactory("content_types", _tag_types),
     ],
     versions=[VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))],
 )
 
 
 @tags.rule
-def content_types_in_use_stay(context: Context, drafts: Sequence[Draft]) -> None:
+def content_types_in_use_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A tag that is on objects of a content type remains one for that type."""
     listed = {draft.id: set(draft.many["content_types"]) for draft in drafts if not draft.new and "content_types" in draft.many}
     if not listed:
         return
-    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(among(context.registry.dialect, tagged.c.tag_id)).distinct()
+    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(in_parameter(uow.registry.dialect, tagged.c.tag_id)).distinct()
     by_id = {draft.id: draft for draft in drafts}
-    for tag, label in sorted(context.execute(used, {"keys": list(listed)}).tuples(), key=str):
+    for tag, label in sorted(uow.execute(used, {"keys": list(listed)}).tuples(), key=str):
         if label not in listed[tag]:
             by_id[tag].reject("content_types", f"Unable to remove {label}. Dependent objects were found.")
 
@@ -112,7 +112,7 @@ def pairs(endpoint: Endpoint) -> Any:
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Tags(kinds.Many):
+class Tags(fields.ToMany):
     """The tags of an object: nested, written as a list of ids or attributes of tags allowed for its content type."""
 
     endpoint: Endpoint
@@ -121,11 +121,11 @@ class Tags(kinds.Many):
     def pairs(self) -> Any:
         return pairs(self.endpoint)
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
-        return kinds.grouped(plan, place, shown)
+        return fields.grouped(plan, place, shown)
 
     def schema(self) -> dict[str, Any]:
         tag = self.registry["extras.tag"]
@@ -138,41 +138,41 @@ class Tags(kinds.Many):
             value = [item["id"] for item in value]
         super().accept(draft, value)
 
-    def allowed(self, context: Context, ids: set[Any]) -> set[Any] | None:
+    def allowed(self, uow: UnitOfWork, ids: set[Any]) -> set[Any] | None:
         typed = tag_types.c.label == self.endpoint.label
-        return set(context.execute(sa.select(tag_types.c.owner_id).where(tag_types.c.owner_id.in_(ids), typed)).scalars())
+        return set(uow.execute(sa.select(tag_types.c.owner_id).where(tag_types.c.owner_id.in_(ids), typed)).scalars())
 
-    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         wanted = {draft.id: draft.many[self.name] for draft in drafts if self.name in draft.many}
         if not wanted:
             return
         label = self.endpoint.label
         if not all(draft.new for draft in drafts):
-            clause = among(context.registry.dialect, tagged.c.object_id)
-            context.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(wanted)})
+            clause = in_parameter(uow.registry.dialect, tagged.c.object_id)
+            uow.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(wanted)})
         rows = [{"tag_id": tag, "object_type": label, "object_id": owner} for owner, found in wanted.items() for tag in found]
         if rows:
-            context.write(sa.insert(tagged), rows)
+            uow.write(sa.insert(tagged), rows)
 
-    def flat(self, shown: Any) -> Any:
+    def object_data(self, shown: Any) -> Any:
         return [item["name"] for item in shown]
 
 
-field = Spec(
+field = FieldFactory(
     "tags",
     lambda registry, endpoint: Tags(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint),
 )
-parameter = filters.key("tag", "tags", by="slug", ids=False, all_of=True)
+parameter = filters.related("tag", "tags", by="slug", ids=False, all_of=True)
 
 
-def relation(registry: Registry, endpoint: Endpoint) -> paths.Relation:
+def relation(registry: Registry, endpoint: Endpoint) -> relations.Relation:
     """The way from objects of an endpoint to their tags."""
 
     def owners(ids: Any = None) -> Any:
         found = sa.select(tagged.c.object_id).where(tagged.c.object_type == endpoint.label)
         return found if ids is None else found.where(tagged.c.tag_id.in_(ids))
 
-    return paths.Relation(
+    return relations.Relation(
         lambda: registry.get("extras.tag"),
         lambda table, ids: table.c.id.in_(owners(ids)),
         lambda table: table.c.id.in_(owners()),

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
-from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
-from netinv_core.read.filters import Filter, key
+from netinv_core.importing.dump import Source
+from netinv_core.read.filters import Filter, related
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Spec, count_of
-from netinv_core.write.delete import Dependents
+from netinv_core.resource import FieldFactory, count_of
+from netinv_core.write.delete import GenericCascade
 from netinv_ipam import addresses, netbox, networks, primary
 from netinv_ipam.addresses import ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
@@ -26,7 +26,7 @@ app = App(
     "IPAM",
     [vrfs, route_targets, rirs, aggregates, roles, prefixes, ip_addresses, vlan_groups, vlans, services],
     migrations="netinv_ipam:migrations",
-    includes=["netinv_ipam.available"],
+    includes=["netinv_ipam.allocation"],
     distribution="netinv-ipam",
 )
 
@@ -38,7 +38,7 @@ def netinv_app() -> App:
 
 
 @hookimpl
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """How many addresses an interface of a device has."""
     if endpoint.label != addresses.INTERFACE:
         return []
@@ -54,7 +54,7 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 
 
 @hookimpl
-def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """The parts of addresses and networks."""
     return networks.parts(endpoint)
 
@@ -64,7 +64,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """Interfaces by the VLANs they carry; what is of a site, by its id alone."""
     found: dict[str, list[Filter]] = {
         addresses.INTERFACE: [carried_filter("vlan", "vid", "number"), carried_filter("vlan_id", "id")],
-        "dcim.site": [key("vlans", by=()), key("prefixes", by=())],
+        "dcim.site": [related("vlans", by=()), related("prefixes", by=())],
         "dcim.interfaceredundancygroup": [addresses.addressed("virtual_ip")],
     }
     return found.get(endpoint.label, [])
@@ -81,9 +81,9 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_dependents(registry: Registry) -> Iterable[Dependents]:
+def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Addresses go with the interface they are assigned to."""
-    return [addresses.dependents]
+    return [addresses.generic_cascade]
 
 
 @hookimpl

@@ -9,13 +9,13 @@ import netaddr
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.auth import permits
-from netinv_core.context import Context
-from netinv_core.locks import lock_for
-from netinv_core.model import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, column, switch, to
+from netinv_core.auth import permissions
+from netinv_core.db.locks import lock_for
+from netinv_core.models.base import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, boolean, column, foreign_key
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_ipam import networks
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -28,7 +28,7 @@ class RIR(Organizational):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    is_private: Mapped[bool] = switch(False, "IP space managed by this RIR is considered private", label="Private")
+    is_private: Mapped[bool] = boolean(False, "IP space managed by this RIR is considered private", label="Private")
     description: Mapped[Description]
 
 
@@ -39,8 +39,8 @@ class Aggregate(networks.Network, Primary):
     __table_args__ = (sa.Index("ix_ipam_aggregate_place", "network", "broadcast"),)
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)
-    rir_id: Mapped[Ref] = to(RIR, on_delete=PROTECT, count="aggregate_count")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
+    rir_id: Mapped[Ref] = foreign_key(RIR, on_delete=PROTECT, count_field="aggregate_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT)
     date_added: Mapped[datetime.date | None] = column(default=None)
     description: Mapped[Description]
 
@@ -72,24 +72,24 @@ aggregates = Resource(
     ],
     example={"prefix": lambda number: f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}::/48"},
 )
-aggregates.prepare(networks.unpacking("prefix"))
-aggregates.rule(networks.refusing_everything("prefix", "aggregate"))
+aggregates.prepare(networks.fill_packed_columns("prefix"))
+aggregates.rule(networks.reject_zero_prefix("prefix", "aggregate"))
 
 
 @aggregates.rule
-def aggregates_do_not_overlap(context: Context, drafts: Sequence[Draft]) -> None:
+def aggregates_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """No aggregate lies in another; one statement for the batch."""
     moving = [draft for draft in drafts if draft.changed("prefix") and draft["prefix_length"]]
     if not moving:
         return
-    lock_for(context, "overlap of aggregates", {draft["ip_version"] for draft in moving})
+    lock_for(uow, "overlap of aggregates", {draft["ip_version"] for draft in moving})
     table = Aggregate.__table__
     wanted = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
     near = [sa.or_(networks.containing(table, network), networks.within(table, network)) for network in wanted.values()]
     own = {draft.id for draft in drafts}
-    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(Aggregate), table)).label("visible")
+    visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(Aggregate), table)).label("visible")
     statement = sa.select(table.c.id, table.c.prefix, visible).where(sa.or_(*near)).order_by(table.c.network, table.c.broadcast)
-    rows = [row for row in context.execute(statement) if row.id not in own]
+    rows = [row for row in uow.execute(statement) if row.id not in own]
     taken = [netaddr.IPNetwork(row.prefix) for row in rows]
     unnamed = {network for network, row in zip(taken, rows, strict=True) if not row.visible}
     taken += [netaddr.IPNetwork(draft["prefix"]) for draft in drafts if draft not in moving]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from netinv_core.dumps import Dump, Fields, Source
+from netinv_core.importing.dump import Dump, Fields, Source
 
 
 def vlan_group(dump: Dump, fields: Fields) -> Fields:

@@ -14,14 +14,14 @@ import netaddr
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core import fields as kinds
-from netinv_core.columns import Chars, Packed
-from netinv_core.context import Context
-from netinv_core.model import Choices, column, known
-from netinv_core.read.filters import Filter, number, special
+from netinv_core import fields
+from netinv_core.models.base import Choices, column, column_info
+from netinv_core.models.types import Chars, Packed
+from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.lookups import LOOKUPS, any_of
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Rule, Spec, computed, computed_choice
+from netinv_core.resource import FieldFactory, Rule, computed, computed_choice
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
@@ -80,13 +80,13 @@ def last(network: netaddr.IPNetwork) -> bytes:
 
 
 def cidr(parse: Callable[[Any], str]) -> MappedColumn[Any]:
-    """The written form, address and prefix length; the other columns follow from it (:func:`unpacking`)."""
-    return column(Chars(43), index=True, parse=parse, flat=False)
+    """The written form, address and prefix length; the other columns follow from it (:func:`fill_packed_columns`)."""
+    return column(Chars(43), index=True, parse=parse, in_object_data=False)
 
 
 def edge() -> MappedColumn[Any]:
     """The column of a packed address."""
-    return column(Packed(16), hidden=True, flat=address_text)
+    return column(Packed(16), hidden=True, in_object_data=address_text)
 
 
 class Span:
@@ -96,7 +96,7 @@ class Span:
     """
 
     broadcast: Mapped[bytes] = edge()
-    prefix_length: Mapped[int] = column(hidden=True, flat=True)
+    prefix_length: Mapped[int] = column(hidden=True, in_object_data=True)
     ip_version: Mapped[int] = column(sa.SmallInteger(), hidden=True)
 
 
@@ -112,10 +112,10 @@ class Host(Span):
     host: Mapped[bytes] = edge()
 
 
-def unpacking(name: str) -> Rule:
+def fill_packed_columns(name: str) -> Rule:
     """The preparation that fills the packed columns from the written form in the column ``name``."""
 
-    def unpack(context: Context, drafts: Sequence[Draft]) -> None:
+    def unpack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             if not draft.changed(name):
                 continue
@@ -129,10 +129,10 @@ def unpacking(name: str) -> Rule:
     return unpack
 
 
-def refusing_everything(name: str, title: str) -> Rule:
+def reject_zero_prefix(name: str, title: str) -> Rule:
     """The rule that a network is not the whole address space."""
 
-    def no_zero_mask(context: Context, drafts: Sequence[Draft]) -> None:
+    def no_zero_mask(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             if draft["prefix_length"] == 0:
                 draft.reject(name, f"Cannot create {title} with /0 mask.")
@@ -140,18 +140,18 @@ def refusing_everything(name: str, title: str) -> Rule:
     return no_zero_mask
 
 
-def cidr_field(name: str) -> Spec:
+def cidr_field(name: str) -> FieldFactory:
     """The field of the written form, whose length is nobody's concern."""
 
-    def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-        what = known(endpoint.table.c[name])
+    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+        what = column_info(endpoint.table.c[name])
         node = schema.node(name, str, what, length=None, digits=None)
-        return kinds.Value(name=name, attribute=name, kind="string", required=True, known=what, node=node, openapi={"type": "string"})
+        return fields.Value(name=name, attribute=name, kind="string", required=True, known=what, node=node, openapi={"type": "string"})
 
-    return Spec(name, make)
+    return FieldFactory(name, make)
 
 
-def family() -> Spec:
+def family() -> FieldFactory:
     """The field of the IP version."""
     return computed_choice("family", FAMILIES, "ip_version")
 
@@ -159,7 +159,7 @@ def family() -> Spec:
 # -- conditions
 
 
-def parts(endpoint: Endpoint) -> list[Spec]:
+def parts(endpoint: Endpoint) -> list[FieldFactory]:
     """The parts of what an endpoint's objects are, each by itself: host or network, broadcast, prefix length."""
     if not issubclass(endpoint.model, Span):
         return []
@@ -251,7 +251,7 @@ def _address_part(dialect: str, written: Any) -> Any:
 def lookups(name: str, written: str) -> Filter:
     """The parameter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the column of the written form."""
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         if suffix in TEXT_LOOKUPS:
             dialect = endpoint.registry.dialect
             text = _address_part(dialect, table.c[written])
@@ -261,34 +261,34 @@ def lookups(name: str, written: str) -> Filter:
     return Filter(name, apply, (*NETWORK_LOOKUPS, *TEXT_LOOKUPS))
 
 
-def relating(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:
+def network_comparison(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:
     """A parameter that relates to one network given; what is not a network relates to nothing."""
 
-    def apply(context: Context, table: Any, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         try:
             return condition(table, parse(values[-1]))
         except ValueError:
             return sa.false()
 
-    return special(name, apply, multiple=False)
+    return custom(name, apply, multiple=False)
 
 
 def family_filter() -> Filter:
     """The parameter for the IP version."""
 
-    def apply(context: Context, table: Any, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         return _of_family(table, values[-1])
 
-    return special("family", apply, multiple=False, kind="number", negatable=True)
+    return custom("family", apply, multiple=False, kind="number", negatable=True)
 
 
 def edge_filters() -> list[Filter]:
     """The parameters for the last address of the network, and for the prefix length."""
 
-    def ends_at(context: Context, table: Any, values: list[str]) -> Condition:
+    def ends_at(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         return table.c.broadcast.in_([packed(found.value, found.version) for found in map(_address, values)])
 
-    return [special("broadcast", ends_at, negatable=True), number("prefix_length")]
+    return [custom("broadcast", ends_at, negatable=True), number("prefix_length")]
 
 
 def _address(text: str) -> netaddr.IPNetwork:
@@ -303,14 +303,14 @@ def _address(text: str) -> netaddr.IPNetwork:
 
 def network_filter() -> Filter:
     """The parameter for a network as a whole."""
-    return relating("prefix", lambda table, network: equal(table, network.cidr))
+    return network_comparison("prefix", lambda table, network: equal(table, network.cidr))
 
 
 def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition], *columns: str) -> Filter:
     """``q``: a network or host given whole goes by ``condition``, otherwise by how the written form begins; or words of the columns."""
 
-    def apply(context: Context, table: Any, values: list[str]) -> Condition:
-        text, dialect = values[-1].strip(), context.registry.dialect
+    def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
+        text, dialect = values[-1].strip(), uow.registry.dialect
         if not text:
             return sa.true()
         try:
@@ -319,4 +319,4 @@ def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition
             found = LOOKUPS["istartswith"](dialect, table.c[written], text)
         return any_of([found, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
 
-    return special("q", apply, multiple=False)
+    return custom("q", apply, multiple=False)

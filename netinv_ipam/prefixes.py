@@ -7,11 +7,11 @@ import dataclasses
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
-from netinv_core.model import PROTECT, SET_NULL, Description, Primary, Ref, known, switch, to
-from netinv_core.read.filters import key, number, tree, tree_pair
+from netinv_core import fields
+from netinv_core.models.base import PROTECT, SET_NULL, Description, Primary, Ref, boolean, column_info, foreign_key
+from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec
+from netinv_core.resource import FieldFactory, Resource
 from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
@@ -35,21 +35,21 @@ class Prefix(networks.Network, Primary):
     )
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)
-    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="prefixes", count="prefix_count")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="prefixes")
-    vrf_id: Mapped[Ref | None] = to(VRF, on_delete=PROTECT, count="prefix_count")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="prefix_count")
-    vlan_id: Mapped[Ref | None] = to(VLAN, on_delete=PROTECT, count="prefix_count")
+    site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="prefixes", count_field="prefix_count")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="prefixes")
+    vrf_id: Mapped[Ref | None] = foreign_key(VRF, on_delete=PROTECT, count_field="prefix_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="prefix_count")
+    vlan_id: Mapped[Ref | None] = foreign_key(VLAN, on_delete=PROTECT, count_field="prefix_count")
     status_id: Mapped[Ref] = status()
-    role_id: Mapped[Ref | None] = to(Role, on_delete=SET_NULL, count="prefix_count", help="The primary function of this prefix")
-    is_pool: Mapped[bool] = switch(False, "All IP addresses within this prefix are considered usable", label="Is a pool")
+    role_id: Mapped[Ref | None] = foreign_key(Role, on_delete=SET_NULL, count_field="prefix_count", help="The primary function of this prefix")
+    is_pool: Mapped[bool] = boolean(False, "All IP addresses within this prefix are considered usable", label="Is a pool")
     description: Mapped[Description]
 
 
-def _status(registry: Registry, endpoint: Endpoint) -> kinds.Field:
+def _status(registry: Registry, endpoint: Endpoint) -> fields.Field:
     """A new prefix is active when nothing is said."""
     place = endpoint.table.c.status_id
-    made = kinds.from_column(registry, "status_id", place, known(place))
+    made = fields.from_column(registry, "status_id", place, column_info(place))
     assert made is not None
     return dataclasses.replace(made, default=USUAL_STATUS)
 
@@ -62,7 +62,7 @@ prefixes = Resource(
     brief=["family", "prefix"],
     order=["vrf.name?", "network", "prefix_length"],
     natural="prefix",
-    fields=[networks.cidr_field("prefix"), networks.family(), Spec("status", _status)],
+    fields=[networks.cidr_field("prefix"), networks.family(), FieldFactory("status", _status)],
     filters=[
         *tree_pair("region", "site.region"),
         tree("location"),
@@ -73,16 +73,16 @@ prefixes = Resource(
         *networks.edge_filters(),
         networks.network_filter(),
         networks.lookups("network", "prefix"),
-        networks.relating("within", lambda table, network: networks.within(table, network.cidr, equal=False)),
-        networks.relating("within_include", lambda table, network: networks.within(table, network.cidr)),
-        networks.relating("contains", lambda table, network: networks.containing(table, network.cidr)),
+        networks.network_comparison("within", lambda table, network: networks.within(table, network.cidr, equal=False)),
+        networks.network_comparison("within_include", lambda table, network: networks.within(table, network.cidr)),
+        networks.network_comparison("contains", lambda table, network: networks.containing(table, network.cidr)),
         number("mask_length", "prefix_length", lookup_names=("gte", "lte"), multiple=False),
         number("vlan_vid", "vlan.vid", lookup_names=(), multiple=False),
-        key("role", by="slug", ids=False),
+        related("role", by="slug", ids=False),
     ],
     example={"prefix": "198.18.0.0/24"},
 )
-prefixes.prepare(networks.unpacking("prefix"))
+prefixes.prepare(networks.fill_packed_columns("prefix"))
 prefixes.rule(location_fits)
-prefixes.rule(networks.refusing_everything("prefix", "prefix"))
+prefixes.rule(networks.reject_zero_prefix("prefix", "prefix"))
 prefixes.rule(unique_within(Prefix, "prefix", ("network", "prefix_length"), "prefix"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.model import Description, Name, Organizational, Slug, whole
+from netinv_core.models.base import Description, Name, Organizational, Slug, integer
 from netinv_core.resource import Resource
 
 
@@ -15,7 +15,7 @@ class Role(Organizational):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    weight: Mapped[int] = whole(0, 32767, default=1000)
+    weight: Mapped[int] = integer(0, 32767, default=1000)
     description: Mapped[Description]
 
 

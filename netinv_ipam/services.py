@@ -11,10 +11,8 @@ import colander
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import fields as kinds
-from netinv_core.columns import Json
-from netinv_core.context import Context
-from netinv_core.model import (
+from netinv_core import fields
+from netinv_core.models.base import (
     CASCADE,
     Choices,
     Description,
@@ -23,14 +21,16 @@ from netinv_core.model import (
     Ref,
     choice,
     column,
-    known,
+    column_info,
+    foreign_key,
     many_to_many,
     text,
-    to,
 )
+from netinv_core.models.types import Json
 from netinv_core.read.filters import one_of
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Resource, Spec, many
+from netinv_core.resource import FieldFactory, Resource, to_many
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema
 from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.devices import Device
@@ -52,10 +52,10 @@ class Service(Primary):
     __tablename__ = "ipam_service"
     __table_args__ = (sa.Index("ix_ipam_service_place", "protocol"),)
 
-    device_id: Mapped[Ref | None] = to(Device, on_delete=CASCADE, back="services")
-    virtual_machine_id: Mapped[Ref | None] = to("virtualization.virtualmachine", on_delete=CASCADE, back="services")
+    device_id: Mapped[Ref | None] = foreign_key(Device, on_delete=CASCADE, related_name="services")
+    virtual_machine_id: Mapped[Ref | None] = foreign_key("virtualization.virtualmachine", on_delete=CASCADE, related_name="services")
     name: Mapped[Name]
-    ports: Mapped[list[Any]] = column(Json(), kind="json", flat=lambda ports: json.dumps([str(port) for port in ports]))
+    ports: Mapped[list[Any]] = column(Json(), kind="json", in_object_data=lambda ports: json.dumps([str(port) for port in ports]))
     port_key: Mapped[str] = text(hidden=True)
     protocol: Mapped[str] = choice(PROTOCOLS, blank=False)
     description: Mapped[Description]
@@ -65,7 +65,7 @@ service_addresses = many_to_many("ipam_service_address", "ipam_service", "ipam_i
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Ports(kinds.Value):
+class Ports(fields.Value):
     """A list of ports; what is wrong with one is said by its position."""
 
     kind: str = "list"
@@ -74,14 +74,14 @@ class Ports(kinds.Value):
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, list):
-            raise kinds.refused_items(value)
+            raise fields.refused_items(value)
         ports, errors = [], {}
         for position, item in enumerate(value):
             try:
                 self._check_null(item)
                 ports.append(schema.parse(self.node, item))
             except colander.Invalid as error:
-                errors[str(position)] = kinds.errors_of(error)
+                errors[str(position)] = fields.errors_of(error)
         if errors:
             refused = colander.Invalid(None, "")
             refused.body = errors
@@ -89,11 +89,11 @@ class Ports(kinds.Value):
         draft[self.attribute] = ports
 
 
-def _ports(registry: Registry, endpoint: Endpoint) -> kinds.Field:
-    what = dataclasses.replace(known(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
+def _ports(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    what = dataclasses.replace(column_info(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
     node = schema.node("ports", int, what, length=None, digits=None)
     shape = {"type": "array", "items": {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}}
-    return Ports(name="ports", attribute="ports", known=known(endpoint.table.c.ports), node=node, openapi=shape)
+    return Ports(name="ports", attribute="ports", known=column_info(endpoint.table.c.ports), node=node, openapi=shape)
 
 
 def port_ranges(ports: Sequence[int]) -> str:
@@ -120,8 +120,8 @@ services = Resource(
     order=["protocol", "port_key"],
     search=["name", "description"],
     fields=[
-        Spec("ports", _ports),
-        many("ipaddresses", service_addresses, "ipam.ipaddress", plain=True, back="services"),
+        FieldFactory("ports", _ports),
+        to_many("ipaddresses", service_addresses, "ipam.ipaddress", plain=True, related_name="services"),
     ],
     filters=[one_of("protocol", PROTOCOLS, multiple=False)],
     example={"ports": [8080], "protocol": "tcp", "device": ...},
@@ -129,7 +129,7 @@ services = Resource(
 
 
 @services.filter("port", multiple=False, kind="number")
-def on_port(context: Context, table: Any, values: list[str]) -> Any:
+def on_port(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """The services that listen on a port."""
     if not values[-1].strip().isdecimal():
         raise ValueError("Enter a number.")
@@ -137,7 +137,7 @@ def on_port(context: Context, table: Any, values: list[str]) -> Any:
 
 
 @services.prepare
-def fill_port_keys(context: Context, drafts: Sequence[Draft]) -> None:
+def fill_port_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """The key follows from the ports."""
     for draft in drafts:
         if draft.changed("ports"):
@@ -145,7 +145,7 @@ def fill_port_keys(context: Context, drafts: Sequence[Draft]) -> None:
 
 
 @services.rule
-def protocol_and_ports_are_there(context: Context, drafts: Sequence[Draft]) -> None:
+def protocol_and_ports_are_there(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A service has a protocol, and ports."""
     for draft in drafts:
         for name in ("ports", "protocol"):
@@ -154,7 +154,7 @@ def protocol_and_ports_are_there(context: Context, drafts: Sequence[Draft]) -> N
 
 
 @services.rule
-def one_parent(context: Context, drafts: Sequence[Draft]) -> None:
+def one_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A service is of a device or of a virtual machine."""
     for draft in drafts:
         parents = [name for name in ("device_id", "virtual_machine_id") if draft[name] is not None]

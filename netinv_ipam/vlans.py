@@ -9,9 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth import permits
-from netinv_core.context import Context
-from netinv_core.model import (
+from netinv_core.auth import permissions
+from netinv_core.models.base import (
     PROTECT,
     SET_NULL,
     Description,
@@ -19,16 +18,17 @@ from netinv_core.model import (
     Organizational,
     Primary,
     Ref,
+    foreign_key,
+    integer,
     required_text,
     slug,
-    to,
     unique_set,
-    whole,
 )
-from netinv_core.read import lookups, pages, paths
-from netinv_core.read.filters import Filter, key, tree, tree_pair
+from netinv_core.read import listing, lookups, relations
+from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
 from netinv_dcim.locations import Location, location_fits
@@ -46,8 +46,8 @@ class VLANGroup(Organizational):
 
     name: Mapped[Name]
     slug: Mapped[str] = slug(unique=False)
-    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="vlan_groups")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="vlan_groups")
+    site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="vlan_groups")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="vlan_groups")
     description: Mapped[Description]
 
 
@@ -57,14 +57,14 @@ class VLAN(Primary):
     __tablename__ = "ipam_vlan"
     __table_args__ = (unique_set("group_id", "vid"), unique_set("group_id", "name"))
 
-    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="vlans", count="vlan_count")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="vlans")
-    group_id: Mapped[Ref | None] = to(VLANGroup, on_delete=PROTECT, back="vlans", count="vlan_count")
-    vid: Mapped[int] = whole(1, 4094, label="ID")
+    site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="vlans", count_field="vlan_count")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="vlans")
+    group_id: Mapped[Ref | None] = foreign_key(VLANGroup, on_delete=PROTECT, related_name="vlans", count_field="vlan_count")
+    vid: Mapped[int] = integer(1, 4094, label="ID")
     name: Mapped[str] = required_text(255)
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="vlan_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="vlan_count")
     status_id: Mapped[Ref] = status()
-    role_id: Mapped[Ref | None] = to(Role, on_delete=SET_NULL, count="vlan_count")
+    role_id: Mapped[Ref | None] = foreign_key(Role, on_delete=SET_NULL, count_field="vlan_count")
     description: Mapped[Description]
 
 
@@ -91,7 +91,7 @@ vlans = Resource(
         *tree_pair("region", "site.region"),
         tree("location"),
         *tenant_filters(),
-        key("role", by="slug", ids=False),
+        related("role", by="slug", ids=False),
     ],
 )
 
@@ -101,12 +101,12 @@ vlans.rule(location_fits)
 
 
 @vlans.rule
-def group_is_of_the_site(context: Context, drafts: Sequence[Draft]) -> None:
+def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A VLAN and its group are of the same site."""
     concerned = [draft for draft in drafts if draft["group_id"] is not None and draft.changed("group_id", "site_id")]
-    groups = pages.rows_of(context, VLANGroup, [draft["group_id"] for draft in concerned])
+    groups = listing.rows_of(uow, VLANGroup, [draft["group_id"] for draft in concerned])
     wrong = [draft for draft in concerned if groups[draft["group_id"]].site_id != draft["site_id"]]
-    sites = pages.rows_of(context, Site, [draft["site_id"] for draft in wrong])
+    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in wrong])
     for draft in wrong:
         site = sites[draft["site_id"]].name if draft["site_id"] is not None else None
         draft.reject("group", f"VLAN group must belong to the assigned site ({site}).")
@@ -115,23 +115,23 @@ def group_is_of_the_site(context: Context, drafts: Sequence[Draft]) -> None:
 def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
     """A parameter of interfaces: those that carry a VLAN, tagged or not, given by its column ``place``."""
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
         found = VLAN.__table__.c[place]
-        limits = permits.visible(context, context.registry.of_model(VLAN), VLAN.__table__)
+        limits = permissions.visible(uow, uow.registry.of_model(VLAN), VLAN.__table__)
         ids = sa.select(VLAN.__table__.c.id).where(found == lookups.convert(found, values[-1]), *limits)
-        return sa.or_(*[paths.reach(endpoint, table, [way], ids) for way in ("untagged_vlan", "tagged_vlans")])
+        return sa.or_(*[relations.leads_to_any(endpoint, table, [way], ids) for way in ("untagged_vlan", "tagged_vlans")])
 
     return Filter(name, apply, (), False, kind)
 
 
 @vlans.filter("available_on_device", multiple=False)
-def available_on_device(context: Context, table: Any, values: list[str]) -> Any:
+def available_on_device(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """The VLANs that a device's interfaces may carry: those of its site, and those of none."""
     try:
         wanted = uuid.UUID(values[-1])
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
     devices = Device.__table__.alias()
-    limits = permits.visible(context, context.registry.of_model(Device), devices)
+    limits = permissions.visible(uow, uow.registry.of_model(Device), devices)
     site = sa.select(devices.c.site_id).where(devices.c.id == wanted, *limits).scalar_subquery()
     return sa.and_(site.is_not(None), sa.or_(table.c.site_id == site, table.c.site_id.is_(None)))

@@ -7,12 +7,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.columns import Chars
-from netinv_core.context import Context
-from netinv_core.model import PROTECT, Description, Name, Primary, Ref, column, many_to_many, required_text, switch, to
-from netinv_core.read.filters import Filter, key, special
-from netinv_core.read.names import Names, ids_of
-from netinv_core.resource import Resource, many
+from netinv_core.models.base import PROTECT, Description, Name, Primary, Ref, boolean, column, foreign_key, many_to_many, required_text
+from netinv_core.models.types import Chars
+from netinv_core.read.filters import Filter, custom, related
+from netinv_core.read.name_lookup import NameQuery, ids_of
+from netinv_core.resource import Resource, to_many
+from netinv_core.uow import UnitOfWork
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
@@ -22,7 +22,7 @@ class RouteTarget(Primary):
     __tablename__ = "ipam_route_target"
 
     name: Mapped[str] = required_text(21, "Route target value (formatted in accordance with RFC 4360)", unique=True)
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT)
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT)
     description: Mapped[Description]
 
 
@@ -40,8 +40,8 @@ class VRF(Primary):
         label="Route distinguisher",
         help="Unique route distinguisher (as defined in RFC 4364)",
     )
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, count="vrf_count")
-    enforce_unique: Mapped[bool] = switch(True, "Prevent duplicate prefixes/IP addresses within this VRF", label="Enforce unique space")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="vrf_count")
+    enforce_unique: Mapped[bool] = boolean(True, "Prevent duplicate prefixes/IP addresses within this VRF", label="Enforce unique space")
     description: Mapped[Description]
 
 
@@ -62,10 +62,10 @@ route_targets = Resource(
     search=["name", "description"],
     filters=[
         *tenant_filters(),
-        key("importing_vrf", "importing_vrfs"),
-        key("importing_vrf_id", "importing_vrfs", by=()),
-        key("exporting_vrf", "exporting_vrfs"),
-        key("exporting_vrf_id", "exporting_vrfs", by=()),
+        related("importing_vrf", "importing_vrfs"),
+        related("importing_vrf_id", "importing_vrfs", by=()),
+        related("exporting_vrf", "exporting_vrfs"),
+        related("exporting_vrf_id", "exporting_vrfs", by=()),
     ],
 )
 
@@ -79,15 +79,15 @@ vrfs = Resource(
     natural="rd",
     search=["name", "rd", "description"],
     fields=[
-        many("import_targets", import_targets, "ipam.routetarget", plain=True, back="importing_vrfs"),
-        many("export_targets", export_targets, "ipam.routetarget", plain=True, back="exporting_vrfs"),
+        to_many("import_targets", import_targets, "ipam.routetarget", plain=True, related_name="importing_vrfs"),
+        to_many("export_targets", export_targets, "ipam.routetarget", plain=True, related_name="exporting_vrfs"),
     ],
     filters=[
         *tenant_filters(),
-        key("import_target", "import_targets"),
-        key("import_target_id", "import_targets", by=()),
-        key("export_target", "export_targets"),
-        key("export_target_id", "export_targets", by=()),
+        related("import_target", "import_targets"),
+        related("import_target_id", "import_targets", by=()),
+        related("export_target", "export_targets"),
+        related("export_target_id", "export_targets", by=()),
     ],
 )
 
@@ -103,10 +103,10 @@ def present_filters() -> list[Filter]:
     """The parameters ``present_in_vrf`` (by route distinguisher) and ``present_in_vrf_id``."""
 
     def by(name: str, *columns: str) -> Any:
-        def apply(context: Context, table: Any, values: list[str]) -> Any:
-            here = context.registry.of_model(VRF)
-            return _present(table, ids_of(context, Names(name, here, tuple(values), columns, ids=not columns, multiple=False))[0])
+        def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+            here = uow.registry.of_model(VRF)
+            return _present(table, ids_of(uow, NameQuery(name, here, tuple(values), columns, ids=not columns, multiple=False))[0])
 
-        return special(name, apply, multiple=False)
+        return custom(name, apply, multiple=False)
 
     return [by("present_in_vrf", "rd"), by("present_in_vrf_id")]

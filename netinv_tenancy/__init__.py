@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
-from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
+from netinv_core.importing.dump import Source
 from netinv_core.registry import Registry
 from netinv_tenancy import netbox
 from netinv_tenancy.tenants import tenant_groups, tenants
@@ -28,7 +28,7 @@ def netinv_app() -> App:
 @hookimpl
 def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
     """Tenants and their groups. Only :mod:`netinv_extras` asks, so it is there when it is needed."""
-    from netinv_extras.context_scopes import Scope
+    from netinv_extras.config_contexts.scopes import Scope
 
     return [Scope("tenant_groups", "tenancy.tenantgroup", position=90), Scope("tenants", "tenancy.tenant", position=100)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.model import CASCADE, SELF, SET_NULL, Comments, Description, Name, Organizational, Primary, Ref, Slug, Tree, to
-from netinv_core.read.filters import Filter, key, tree_pair
+from netinv_core.models.base import CASCADE, SELF, SET_NULL, Comments, Description, Name, Organizational, Primary, Ref, Slug, Tree, foreign_key
+from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.trees import count_below, depth
 
@@ -17,7 +17,7 @@ class TenantGroup(Tree, Organizational):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    parent_id: Mapped[Ref | None] = to(SELF, on_delete=CASCADE, back="children")
+    parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="children")
     description: Mapped[Description]
 
 
@@ -28,7 +28,7 @@ class Tenant(Primary):
 
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
-    group_id: Mapped[Ref | None] = to(TenantGroup, on_delete=SET_NULL, back="tenants")
+    group_id: Mapped[Ref | None] = foreign_key(TenantGroup, on_delete=SET_NULL, related_name="tenants")
     description: Mapped[Description]
     comments: Mapped[Comments]
 
@@ -56,5 +56,5 @@ def tenant_filters(path: str = "tenant") -> list[Filter]:
     """The parameters of a resource whose objects have a tenant at ``path``: the tenant, and its group with those below."""
     found = tree_pair("tenant_group", f"{path}.group")
     if path != "tenant":
-        found += [key("tenant", path), key("tenant_id", path, by=())]
+        found += [related("tenant", path), related("tenant_id", path, by=())]
     return found

@@ -8,12 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.dumps import Source
 from netinv_core.hookspecs import hookimpl
-from netinv_core.read.filters import Filter, key
+from netinv_core.importing.dump import Source
+from netinv_core.read.filters import Filter, related
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Spec, count_of
-from netinv_extras.context_scopes import Scope
+from netinv_core.resource import FieldFactory, count_of
+from netinv_extras.config_contexts.scopes import Scope
 from netinv_virt import netbox
 from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
 from netinv_virt.interfaces import interfaces
@@ -44,7 +44,7 @@ def _machines_at(registry: Registry, table: Any) -> Any:
 
 
 @hookimpl
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """How many virtual machines run at a site."""
     return [count_of("virtualmachine_count", _machines_at)] if endpoint.label == SITE else []
 
@@ -53,7 +53,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """Sites by their clusters, device roles and platforms by their virtual machines, each by its id alone."""
     found = {SITE: "clusters", "dcim.devicerole": "virtual_machines", "dcim.platform": "virtual_machines"}
-    return [key(found[endpoint.label], by=())] if endpoint.label in found else []
+    return [related(found[endpoint.label], by=())] if endpoint.label in found else []
 
 
 @hookimpl

@@ -8,11 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.context import Context
-from netinv_core.model import PROTECT, Comments, Description, Name, Organizational, Primary, Ref, Slug, to
-from netinv_core.read import pages
+from netinv_core.models.base import PROTECT, Comments, Description, Name, Organizational, Primary, Ref, Slug, foreign_key
+from netinv_core.read import listing
 from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
 from netinv_dcim.locations import Location, location_fits, within
@@ -46,11 +46,11 @@ class Cluster(Primary):
     __tablename__ = "virtualization_cluster"
 
     name: Mapped[Name] = mapped_column(unique=True)
-    type_id: Mapped[Ref] = to(ClusterType, on_delete=PROTECT, back="clusters", count="cluster_count")
-    group_id: Mapped[Ref | None] = to(ClusterGroup, on_delete=PROTECT, back="clusters", count="cluster_count")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, back="clusters")
-    site_id: Mapped[Ref | None] = to(Site, on_delete=PROTECT, back="clusters")
-    location_id: Mapped[Ref | None] = to(Location, on_delete=PROTECT, back="clusters")
+    type_id: Mapped[Ref] = foreign_key(ClusterType, on_delete=PROTECT, related_name="clusters", count_field="cluster_count")
+    group_id: Mapped[Ref | None] = foreign_key(ClusterGroup, on_delete=PROTECT, related_name="clusters", count_field="cluster_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="clusters")
+    site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="clusters")
+    location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="clusters")
     comments: Mapped[Comments]
 
 
@@ -80,21 +80,21 @@ clusters = Resource(
 clusters.rule(location_fits)
 
 
-def _hosts(context: Context, keys: Sequence[Any]) -> list[Any]:
+def _hosts(uow: UnitOfWork, keys: Sequence[Any]) -> list[Any]:
     """The devices that are members of clusters, each with where it is."""
     table = Device.__table__
     statement = sa.select(table.c.cluster_id, table.c.site_id, table.c.location_id)
-    return list(context.execute(statement.where(table.c.cluster_id.in_(keys)))) if keys else []
+    return list(uow.execute(statement.where(table.c.cluster_id.in_(keys)))) if keys else []
 
 
 @clusters.rule
-def clusters_stay_with_their_hosts(context: Context, drafts: Sequence[Draft]) -> None:
+def clusters_stay_with_their_hosts(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A cluster of a site, or of a location, has all its hosts there."""
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("site_id", "location_id")}
-    hosts = _hosts(context, list(moved))
-    sites = pages.rows_of(context, Site, [moved[host.cluster_id]["site_id"] for host in hosts])
-    places = pages.rows_of(context, Location, [moved[host.cluster_id]["location_id"] for host in hosts])
-    above = within(context, [host.location_id for host in hosts])
+    hosts = _hosts(uow, list(moved))
+    sites = listing.rows_of(uow, Site, [moved[host.cluster_id]["site_id"] for host in hosts])
+    places = listing.rows_of(uow, Location, [moved[host.cluster_id]["location_id"] for host in hosts])
+    above = within(uow, [host.location_id for host in hosts])
     for draft in moved.values():
         site, place, own = draft["site_id"], draft["location_id"], [host for host in hosts if host.cluster_id == draft.id]
         away = sum(site is not None and host.site_id != site for host in own)
@@ -106,13 +106,13 @@ def clusters_stay_with_their_hosts(context: Context, drafts: Sequence[Draft]) ->
             draft.reject("location", f"{outside} devices are assigned as hosts for this cluster but are not in location {name}")
 
 
-def hosts_are_where_their_cluster_is(context: Context, drafts: Sequence[Draft]) -> None:
+def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A device in a cluster of a site, or of a location, is there too. A rule for devices."""
     placed = [draft for draft in drafts if draft["cluster_id"] is not None and draft.changed("cluster_id", "site_id", "location_id")]
-    pools = pages.rows_of(context, Cluster, [draft["cluster_id"] for draft in placed])
-    sites = pages.rows_of(context, Site, [pool.site_id for pool in pools.values()])
-    places = pages.rows_of(context, Location, [pool.location_id for pool in pools.values()])
-    above = within(context, [draft["location_id"] for draft in placed])
+    pools = listing.rows_of(uow, Cluster, [draft["cluster_id"] for draft in placed])
+    sites = listing.rows_of(uow, Site, [pool.site_id for pool in pools.values()])
+    places = listing.rows_of(uow, Location, [pool.location_id for pool in pools.values()])
+    above = within(uow, [draft["location_id"] for draft in placed])
     for draft in placed:
         pool, place = pools[draft["cluster_id"]], draft["location_id"]
         if pool.site_id is not None and pool.site_id != draft["site_id"]:

@@ -7,18 +7,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.context import Context
+from netinv_core.uow import UnitOfWork
 from netinv_ipam.addresses import VM_INTERFACE
-from netinv_ipam.primary import Holder
+from netinv_ipam.primary import PrimaryAddressOwner
 from netinv_virt.interfaces import VMInterface
 from netinv_virt.virtual_machines import VirtualMachine
 
 
-def _owners(context: Context, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
+def _owners(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
     """The machine each interface belongs to."""
     table = VMInterface.__table__
     statement = sa.select(table.c.id, table.c.virtual_machine_id).where(table.c.id.in_(interfaces))
-    return {key: (machine,) for key, machine in context.execute(statement)}
+    return {key: (machine,) for key, machine in uow.execute(statement)}
 
 
-machine_addresses = Holder(VirtualMachine, VM_INTERFACE, _owners, "virtual machine", "VM")
+machine_addresses = PrimaryAddressOwner(VirtualMachine, VM_INTERFACE, _owners, "virtual machine", "VM")

@@ -8,18 +8,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.auth import permits
-from netinv_core.context import Context
-from netinv_core.model import PROTECT, SET_NULL, Comments, Primary, Ref, document, required_text, to, unique_copy, unique_together, whole
-from netinv_core.read import pages
-from netinv_core.read.filters import key, tree, tree_pair, value
+from netinv_core.auth import permissions
+from netinv_core.models.base import PROTECT, SET_NULL, Comments, Primary, Ref, foreign_key, integer, json_document, required_text, unique_copy, unique_together
+from netinv_core.read import listing
+from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated
-from netinv_core.resource import Resource, Spec, computed
+from netinv_core.resource import FieldFactory, Resource, computed
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_dcim.components.vlans import mac_address
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
-from netinv_dcim.switching import mac_address
-from netinv_extras.schemas import ConfigContextSchema, data_fits_its_schema
+from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits_its_schema
 from netinv_extras.statuses import status
 from netinv_ipam.addresses import addressed
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -41,21 +41,23 @@ class VirtualMachine(Primary):
     name: Mapped[str] = required_text(64)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     status_id: Mapped[Ref] = status()
-    cluster_id: Mapped[Ref] = to(Cluster, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
-    role_id: Mapped[Ref | None] = to(DeviceRole, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
-    tenant_id: Mapped[Ref | None] = to(Tenant, on_delete=PROTECT, back="virtual_machines", count="virtualmachine_count")
-    platform_id: Mapped[Ref | None] = to(Platform, on_delete=SET_NULL, back="virtual_machines", count="virtualmachine_count")
-    primary_ip4_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True)
-    primary_ip6_id: Mapped[Ref | None] = to("ipam.ipaddress", on_delete=SET_NULL, unique=True)
-    vcpus: Mapped[int | None] = whole(0, MAX_SMALL, label="VCPUs")
-    memory: Mapped[int | None] = whole(0, MAX_LARGE, label="Memory (MB)")
-    disk: Mapped[int | None] = whole(0, MAX_LARGE, label="Disk (GB)")
+    cluster_id: Mapped[Ref] = foreign_key(Cluster, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
+    role_id: Mapped[Ref | None] = foreign_key(DeviceRole, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
+    platform_id: Mapped[Ref | None] = foreign_key(Platform, on_delete=SET_NULL, related_name="virtual_machines", count_field="virtualmachine_count")
+    primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
+    primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
+    vcpus: Mapped[int | None] = integer(0, MAX_SMALL, label="VCPUs")
+    memory: Mapped[int | None] = integer(0, MAX_LARGE, label="Memory (MB)")
+    disk: Mapped[int | None] = integer(0, MAX_LARGE, label="Disk (GB)")
     comments: Mapped[Comments]
-    local_context_data: Mapped[Any | None] = document()
-    local_context_schema_id: Mapped[Ref | None] = to(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
+    local_context_data: Mapped[Any | None] = json_document()
+    local_context_schema_id: Mapped[Ref | None] = foreign_key(
+        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+    )
 
 
-def _of_cluster(name: str) -> Spec:
+def _of_cluster(name: str) -> FieldFactory:
     """Where a machine is: where its cluster is."""
     return computed(name, lambda shown: shown, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"})
 
@@ -69,13 +71,13 @@ virtual_machines = Resource(
     filters=[
         *tenant_filters(),
         *tree_pair("region", "cluster.site.region"),
-        key("site_id", "cluster.site", by=()),
-        key("site", "cluster.site"),
+        related("site_id", "cluster.site", by=()),
+        related("site", "cluster.site"),
         tree("location", "cluster.location"),
-        key("cluster_group_id", "cluster.group", by=()),
-        key("cluster_group", "cluster.group"),
-        key("cluster_type_id", "cluster.type", by=()),
-        key("cluster_type", "cluster.type"),
+        related("cluster_group_id", "cluster.group", by=()),
+        related("cluster_group", "cluster.group"),
+        related("cluster_type_id", "cluster.type", by=()),
+        related("cluster_type", "cluster.type"),
         value("mac_address", "interfaces.mac_address", parse=mac_address),
         addressed("primary_ip4"),
         addressed("primary_ip6"),
@@ -85,12 +87,12 @@ virtual_machines = Resource(
 
 
 @virtual_machines.filter("cluster", multiple=False, suffixes=["n"])
-def on_cluster(context: Context, table: Any, values: list[str], suffix: str) -> Any:
+def on_cluster(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
     """The machines of one cluster, by its id."""
     cluster = convert(Cluster.__table__.c.id, values[-1])
     there = Cluster.__table__
-    limits = permits.visible(context, context.registry.of_model(Cluster), there)
-    if context.execute(sa.select(there.c.id).where(there.c.id == cluster, *limits)).first() is None:
+    limits = permissions.visible(uow, uow.registry.of_model(Cluster), there)
+    if uow.execute(sa.select(there.c.id).where(there.c.id == cluster, *limits)).first() is None:
         raise ValueError("Select a valid choice. That choice is not one of the available choices.")
     found = table.c.cluster_id == cluster
     return negated(found) if suffix else found
@@ -103,10 +105,10 @@ virtual_machines.rule(data_fits_its_schema("local_context_data", "local_context_
 
 
 @virtual_machines.rule
-def roles_are_for_machines(context: Context, drafts: Sequence[Draft]) -> None:
+def roles_are_for_machines(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Only some roles may be given to virtual machines."""
     given = [draft for draft in drafts if draft.changed("role_id")]
-    roles = pages.rows_of(context, DeviceRole, [draft["role_id"] for draft in given])
+    roles = listing.rows_of(uow, DeviceRole, [draft["role_id"] for draft in given])
     for draft in given:
         if draft["role_id"] is not None and not roles[draft["role_id"]].vm_role:
             draft.reject("role", f"device role instance with id {draft['role_id']!r} does not exist.")

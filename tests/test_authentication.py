@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core import settings as known_settings
-from netinv_core.auth import keys
+from netinv_core.auth import crypto
 from netinv_core.auth.models import Token, User
-from netinv_core.contract import Api, Service
-from netinv_core.model import Base
-from netinv_core.service import registry_for
+from netinv_core.main import registry_for
+from netinv_core.models.base import Base
+from netinv_core.testing import Api, Service
 
 TOKENS = "/api/users/tokens/"
 TENANTS = "/api/tenancy/tenants/"
@@ -103,7 +103,7 @@ def test_a_key_is_made_or_given(make_user: Any) -> None:
     made = mine.api.post(TOKENS, {"description": "t"})
     assert len(made["key"]) == 40 and set(made["key"]) <= set("0123456789abcdef")
     assert (made["write_enabled"], made["expires"], made["description"]) == (True, None, "t")
-    given = keys.new_key()
+    given = crypto.new_key()
     assert mine.api.post(TOKENS, {"key": given})["key"] == given
     assert mine.api.post(TOKENS, {"key": given}, status=400) == {"key": ["Token with this Key already exists."]}
     mine.api.get(TOKENS, token=given)
@@ -111,7 +111,7 @@ def test_a_key_is_made_or_given(make_user: Any) -> None:
 
 def test_a_given_key_is_forty_hexadecimal_digits_of_either_case(make_user: Any) -> None:
     mine = make_user((ALL, "users.token"))
-    given = keys.new_key()
+    given = crypto.new_key()
     assert mine.api.post(TOKENS, {"key": given.upper()})["key"] == given
     for sent in (given, given.upper()):
         mine.api.get(TOKENS, token=sent)
@@ -138,7 +138,7 @@ def test_a_key_is_in_the_answer_that_makes_the_token_and_nowhere_else(api: Api, 
         answers = [mine.api.get(path, token=token) for path in (TOKENS, f"{TOKENS}?brief=1", made["url"], f"{TOKENS}?q={made['description']}")]
         note = mine.api.post("/api/extras/notes/", {"assigned_object_type": "users.token", "assigned_object_id": made["id"], "note": "x"}, token=token)
         answers += [note, mine.api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]}), mine.api.get(note["url"])]
-        assert not [key for key in [mine.token, *secrets] for hidden in (key, key[-6:], keys.digest(key)) if hidden in str(answers)]
+        assert not [key for key in [mine.token, *secrets] for hidden in (key, key[-6:], crypto.digest(key)) if hidden in str(answers)]
     assert mine.api.get(made["url"])["key"] is None
     assert "key" not in mine.api.get(f"{TOKENS}?brief=1")["results"][0]
 
@@ -150,7 +150,7 @@ def test_what_was_read_of_a_token_leaves_its_key_when_it_is_written_back(make_us
     for method, body in (("PUT", shown), ("PATCH", shown), ("PATCH", {"key": ""}), ("PATCH", {"description": "x"}), ("PUT", {})):
         assert mine.api.send(method, made["url"], body, status=200).json["key"] is None
         mine.api.get(TOKENS, token=made["key"])
-    other = keys.new_key()
+    other = crypto.new_key()
     assert mine.api.patch(made["url"], {"key": other})["key"] is None
     mine.api.get(TOKENS, token=other)
     mine.api.get(TOKENS, token=made["key"], status=403)
@@ -291,7 +291,7 @@ def test_passwords_are_kept_as_argon2_hashes(api: Api, service: Service, unique:
 
 def test_of_keys_only_hashes_are_kept(service: Service, make_user: Any) -> None:
     account = make_user(superuser=True)
-    (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == keys.digest(account.token)))
+    (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == crypto.digest(account.token)))
     assert set(row._mapping) == {"id", "user_id", "created", "expires", "key_hash", "write_enabled", "description"}
     assert account.token not in str(row)
 
@@ -311,7 +311,7 @@ def test_a_resource_that_shows_what_is_confidential_is_refused(monkeypatch: pyte
     endpoint = registry_for("sqlite", {})[label]
     endpoint.refuse_confidential()
     monkeypatch.setattr(endpoint.resource, option, value)
-    vars(endpoint).pop("natural", None)
+    vars(endpoint).pop("natural_sort", None)
     with pytest.raises(ValueError, match="is confidential"):
         endpoint.refuse_confidential()
 
@@ -338,15 +338,15 @@ def test_a_short_secret_is_refused(tmp_path: Path) -> None:
 
 
 def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) -> None:
-    secret = keys.new_key()
-    with pytest.raises(sa.exc.SQLAlchemyError) as raised, service.context() as context:
-        context.execute(sa.text("SELECT nothing FROM nowhere WHERE word = :word"), {"word": secret})
+    secret = crypto.new_key()
+    with pytest.raises(sa.exc.SQLAlchemyError) as raised, service.unit_of_work() as uow:
+        uow.execute(sa.text("SELECT nothing FROM nowhere WHERE word = :word"), {"word": secret})
     assert secret not in str(raised.value)
 
 
 def test_no_secret_is_anywhere_in_the_log(api: Api, anonymous: Api, make_user: Any, unique: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
-    key, password = keys.new_key(), unique() + unique()
+    key, password = crypto.new_key(), unique() + unique()
     made = api.post("/api/users/users/", {"username": unique(), "password": password})
     body = {"key": key, "description": "x"}
     api.post(TOKENS, body)
@@ -361,7 +361,7 @@ def test_no_secret_is_anywhere_in_the_log(api: Api, anonymous: Api, make_user: A
 
 
 def test_no_secret_is_anywhere_in_the_database(api: Api, service: Service, unique: Any) -> None:
-    key, password = keys.new_key(), unique() + unique()
+    key, password = crypto.new_key(), unique() + unique()
     made = api.post("/api/users/users/", {"username": unique(), "password": password})
     api.post(TOKENS, {"key": key, "description": unique()})
     api.patch(f"/api/users/users/{made['id']}/", {"first_name": "x"})

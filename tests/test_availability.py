@@ -17,10 +17,12 @@ from click.testing import CliRunner
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from netinv_core import availability, service, work
-from netinv_core.commands.main import cli
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.database import engine_from, session_factory
+from netinv_core import main as service
+from netinv_core.commands.cli import cli
+from netinv_core.db import availability
+from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Api, Service, Unique
 from tests.support.databases import SERVER
 
 TENANTS = "/api/tenancy/tenants/"
@@ -190,9 +192,9 @@ def test_a_wrong_statement_is_neither_away_nor_busy(service: Service, text: str)
 
 
 def test_a_task_without_a_database_is_one_line_in_the_log(service: Service, closed_port: int, caplog: Any, tmp_path: Path) -> None:
-    huey = work.queue(f"sqlite:///{tmp_path / 'queue'}")
+    huey = task_queue.queue(f"sqlite:///{tmp_path / 'queue'}")
     huey.immediate = True
-    call = work.add_tasks(huey, engine_from(URLS[0].format(closed_port)), service.registry)["number_changes"]
+    call = task_queue.add_tasks(huey, engine_from(URLS[0].format(closed_port)), service.registry)["number_changes"]
     with caplog.at_level(logging.WARNING):
         call()
     (line,) = caplog.records

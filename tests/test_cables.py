@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api
-from netinv_core.contract.budgets import LIST
+from netinv_core.testing import Api
+from netinv_core.testing.checks.query_counts import LIST
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Plant
 
 NOTHING = (None, None)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from netinv_core.auth.identity import Identity
-from netinv_core.context import Context
-from netinv_core.contract import Api
+from netinv_core.testing import Api
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 
 CHANGES = "/api/extras/object-changes/"
@@ -53,20 +53,20 @@ def test_what_has_no_nested_form_is_shown_by_its_name(api: Api, unique: Any) -> 
     assert [change["changed_object"] for change in api.get(CHANGES, {"changed_object_id": made["id"]})["results"]] == [None, None]
 
 
-def _make_tenant(service: Any, session: Any, name: str) -> Context:
+def _make_tenant(service: Any, session: Any, name: str) -> UnitOfWork:
     """Writes a tenant in a unit of work of its own, by a caller who does nothing about change records."""
-    context = Context(service.registry, session, Identity(superuser=True), writing=True)
-    save.create(context, service.registry["tenancy.tenant"], [{"name": name}])
-    return context
+    uow = UnitOfWork(service.registry, session, Identity(superuser=True), writing=True)
+    save.create(uow, service.registry["tenancy.tenant"], [{"name": name}])
+    return uow
 
 
 def test_the_commit_writes_the_records(service: Any, api: Api, unique: Any) -> None:
     """Callers have nothing to remember; savepoints make no difference."""
     name = unique()
     with service.app.registry.netinv_sessions() as session:
-        context = _make_tenant(service, session, name)
+        uow = _make_tenant(service, session, name)
         with session.begin_nested():
-            save.create(context, service.registry["tenancy.tenant"], [{"name": f"{name} 2"}])
+            save.create(uow, service.registry["tenancy.tenant"], [{"name": f"{name} 2"}])
         session.commit()
     for display in (name, f"{name} 2"):
         (tenant,) = api.get("/api/tenancy/tenants/", {"name": display})["results"]
@@ -89,9 +89,9 @@ def test_a_commit_that_would_lose_records_fails(service: Any, api: Api, unique: 
     """Changes that are collected apart, and were neither added to the others nor dropped, do not go unrecorded."""
     name = unique()
     with service.app.registry.netinv_sessions() as session:
-        context = Context(service.registry, session, Identity(superuser=True), writing=True)
-        with context.collecting():
-            save.create(context, service.registry["tenancy.tenant"], [{"name": name}])
+        uow = UnitOfWork(service.registry, session, Identity(superuser=True), writing=True)
+        with uow.collecting():
+            save.create(uow, service.registry["tenancy.tenant"], [{"name": name}])
             with pytest.raises(RuntimeError, match="unrecorded"):
                 session.commit()
     assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0

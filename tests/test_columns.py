@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from netinv_core import fields as kinds
-from netinv_core.model import Base, known
+from netinv_core import fields
+from netinv_core.main import registry_for
+from netinv_core.models.base import Base, column_info
 from netinv_core.registry import Endpoint
-from netinv_core.service import registry_for
 
 REGISTRY = registry_for("sqlite", {})
 OURS = ("core_", "extras_", "tenancy_", "dcim_", "ipam_", "circuits_", "virtualization_")
@@ -44,7 +44,7 @@ def shown(endpoint: Endpoint) -> set[str]:
     for name, field in endpoint.fields.items():
         if not (field.write_only or field.confidential):
             found |= {name, field.attribute or name, *(field.sources() or ())}
-            found |= {field.type_attribute, field.id_attribute} if isinstance(field, kinds.ObjectOf) else set()
+            found |= {field.type_attribute, field.id_attribute} if isinstance(field, fields.GenericForeignKey) else set()
     return found
 
 
@@ -65,7 +65,7 @@ def test_every_column_is_shown_internal_or_confidential(table: Any) -> None:
     visible = shown(endpoint)
     for column in table.c:
         name = f"{table.name}.{column.name}"
-        if known(column).confidential:
+        if column_info(column).confidential:
             assert name in CONFIDENTIAL and column.name not in visible, f"{name} is confidential"
         elif column.name not in visible:
             assert name in INTERNAL or column.name in INTERNAL, f"{name} is not shown: is it internal, or confidential?"
@@ -74,7 +74,7 @@ def test_every_column_is_shown_internal_or_confidential(table: Any) -> None:
 def test_what_sounds_like_a_credential_is_confidential() -> None:
     columns = [(table, column) for table in TABLES for column in table.c]
     suspects = {f"{table.name}.{column.name}" for table, column in columns if SUSPECT.search(column.name) and column.name not in HARMLESS} - HARMLESS
-    confidential = {f"{table.name}.{column.name}" for table, column in columns if known(column).confidential}
+    confidential = {f"{table.name}.{column.name}" for table, column in columns if column_info(column).confidential}
     assert suspects <= confidential == CONFIDENTIAL
 
 

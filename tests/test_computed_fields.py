@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Service
+from netinv_core.testing import Api, Service
 
 FIELDS, TENANTS, GROUPS, ROLES = "/api/extras/computed-fields/", "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/dcim/rack-roles/"
 TENANT, GROUP = "tenancy.tenant", "tenancy.tenantgroup"

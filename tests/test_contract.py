@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from netinv_core.contract import CHECKS, Case, Check, Service
-from netinv_core.service import registry_for
+from netinv_core.main import registry_for
+from netinv_core.testing import CHECKS, Case, Check, Service
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
 FUZZING = {"inputs": int(os.environ.get("NETINV_TEST_FUZZ_INPUTS", "220")), "seed": int(os.environ.get("NETINV_TEST_FUZZ_SEED", "0"))}

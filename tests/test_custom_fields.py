@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from netinv_core.auth import identity
-from netinv_core.context import Context
-from netinv_core.contract import Api, Service
-from netinv_core.database import session_factory
+from netinv_core.db.engine import session_factory
+from netinv_core.testing import Api, Service
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
 
 FIELDS, CHOICES = "/api/extras/custom-fields/", "/api/extras/custom-field-choices/"
@@ -252,8 +252,8 @@ def test_the_change_log_has_values_before_and_after(api: Api, define: Any, role:
 def test_what_the_service_writes_without_a_request_is_checked_too(service: Service, define: Any, unique: Any) -> None:
     slug = define("integer", default=4)["slug"]
     with session_factory(service.engine)() as session:
-        context = Context(service.registry, session, identity.Identity(superuser=True), writing=True)
-        (made,) = save.create(context, service.registry[ROLE], [{"name": unique()}])
+        uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
+        (made,) = save.create(uow, service.registry[ROLE], [{"name": unique()}])
         assert made["custom_fields"][slug] == 4
         session.rollback()
 
@@ -445,10 +445,10 @@ def test_without_a_request_the_statements_do_not_grow_either(service: Service, s
     found = []
     for number in (2, 30):
         with session_factory(service.engine)() as session, statements() as these:
-            context = Context(service.registry, session, identity.Identity(superuser=True), writing=True)
-            made = save.create(context, service.registry[ROLE], [{"name": unique()} for _ in range(number)])
-            save.update(context, service.registry[ROLE], [{"id": shown["id"], "description": "d"} for shown in made], partial=True)
-            delete.delete(context, service.registry[ROLE], [{"id": shown["id"]} for shown in made])
+            uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
+            made = save.create(uow, service.registry[ROLE], [{"name": unique()} for _ in range(number)])
+            save.update(uow, service.registry[ROLE], [{"id": shown["id"], "description": "d"} for shown in made], partial=True)
+            delete.delete(uow, service.registry[ROLE], [{"id": shown["id"]} for shown in made])
             session.rollback()
         found.append(len(these))
     assert found[0] == found[1]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Unique
+from netinv_core.testing import Api, Unique
 
 LINKS = "/api/extras/custom-links/"
 

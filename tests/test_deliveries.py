@@ -13,16 +13,16 @@ import pytest
 import requests
 import sqlalchemy as sa
 
-from netinv_core import work
 from netinv_core.auth import identity
 from netinv_core.commands.environment import Environment
-from netinv_core.context import Context
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.database import session_factory
-from netinv_core.importing import Report, import_netbox
-from netinv_core.model import now
+from netinv_core.db.engine import session_factory
+from netinv_core.importing.netbox import Report, import_netbox
+from netinv_core.models.base import now
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Api, Service, Unique
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
-from netinv_extras import deliveries
+from netinv_extras.webhooks import deliveries
 from tests.support.http_server import served
 from tests.support.threads import at_once
 
@@ -63,17 +63,17 @@ def fail(service: Service, *keys: int) -> None:
     """As if a worker had tried these deliveries in vain."""
     table = service.registry[deliveries.LABEL].table
     attempt: Any = deliveries.WebhookAttempt.__table__
-    with service.context() as context:
-        context.write(sa.update(table).where(table.c.id.in_(keys)).values(state="failed", attempts=1, finished=context.now, claimed_by=uuid.uuid4()))
-        rows = [{"delivery_id": key, "number": 1, "time": context.now, "duration_ms": 7, "status": 500, "answer": "no"} for key in keys]
-        context.write(sa.insert(attempt), rows)
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table).where(table.c.id.in_(keys)).values(state="failed", attempts=1, finished=uow.now, claimed_by=uuid.uuid4()))
+        rows = [{"delivery_id": key, "number": 1, "time": uow.now, "duration_ms": 7, "status": 500, "answer": "no"} for key in keys]
+        uow.write(sa.insert(attempt), rows)
 
 
 def words(service: Service) -> list[str]:
     """What the queue holds: names of tasks."""
-    work.settle(10)
-    queue = work.queue(service.registry.settings["queue_url"])
-    work.add_tasks(queue, service.engine, service.registry)
+    task_queue.flush(10)
+    queue = task_queue.queue(service.registry.settings["queue_url"])
+    task_queue.add_tasks(queue, service.engine, service.registry)
     return [task.name for task in queue.pending()]
 
 
@@ -160,18 +160,18 @@ def test_cascades_and_effects_are_told(api: Api, tell: Tell, unique: Unique) -> 
 
 def test_several_changes_of_one_object_in_a_unit_of_work_are_told_as_one(service: Service, tell: Tell, unique: Unique) -> None:
     webhook, body, endpoint = tell("dcim.region"), region(unique), service.registry["dcim.region"]
-    with service.context() as context:
-        (made,) = save.create(context, endpoint, [body], single=True)
-        save.update(context, endpoint, [{"id": made["id"], "description": "1"}], partial=True)
-        save.update(context, endpoint, [{"id": made["id"], "description": "2"}], partial=True)
+    with service.unit_of_work() as uow:
+        (made,) = save.create(uow, endpoint, [body], single=True)
+        save.update(uow, endpoint, [{"id": made["id"], "description": "1"}], partial=True)
+        save.update(uow, endpoint, [{"id": made["id"], "description": "2"}], partial=True)
     assert told(service.api, webhook) == [("create", "dcim.region", body["name"])]
 
 
 def test_what_is_rolled_back_is_not_told_and_wakes_nobody(service: Service, tell: Tell, unique: Unique, tmp_path: Path) -> None:
     webhook = tell("dcim.region")
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"), session_factory(service.engine)() as session:
-        context = Context(service.registry, session, identity.Identity(superuser=True), writing=True)
-        save.create(context, service.registry["dcim.region"], [region(unique)])
+        uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
+        save.create(uow, service.registry["dcim.region"], [region(unique)])
         session.rollback()
         assert words(service) == []
     assert told(service.api, webhook) == []
@@ -194,10 +194,10 @@ def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(servic
     """Made, switched off and deleted in the transaction of the change itself, in a process that had cached another state."""
     webhook, registry = tell("dcim.region"), service.registry
     service.api.post(REGIONS, region(unique))
-    with service.context() as context:
-        context.identity = identity.by_token(context, f"Token {service.admin.token}")
-        save.update(context, registry["extras.webhook"], [{"id": webhook["id"], "type_create": False}], partial=True)
-        save.create(context, registry["dcim.region"], [region(unique)])
+    with service.unit_of_work() as uow:
+        uow.identity = identity.by_token(uow, f"Token {service.admin.token}")
+        save.update(uow, registry["extras.webhook"], [{"id": webhook["id"], "type_create": False}], partial=True)
+        save.create(uow, registry["dcim.region"], [region(unique)])
     assert len(told(service.api, webhook)) == 1
 
 
@@ -227,9 +227,9 @@ def test_an_import_is_told_and_wakes_the_worker_once(service: Service, tell: Tel
     items = [("dcim.region", fields[0]), ("dcim.region", fields[1]), ("dcim.site", {**fields[2], "status": "active"})]
     dump.write_text(json.dumps([{"model": model, "pk": place, "fields": given} for place, (model, given) in enumerate(items)]))
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"), session_factory(service.engine)() as session:
-        context = Context(service.registry, session, identity.ANONYMOUS, writing=True)
-        context.identity = identity.by_username(context, service.admin.username)
-        import_netbox(context, dump, Report(), origin=unique())
+        uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
+        uow.identity = identity.by_username(uow, service.admin.username)
+        import_netbox(uow, dump, Report(), origin=unique())
         assert words(service) == []
         session.commit()
         assert words(service) == [deliveries.DELIVER]
@@ -242,8 +242,8 @@ def test_a_command_is_told(service: Service, tell: Tell, unique: Unique, tmp_pat
     (tmp_path / "netinv.ini").write_text("[app:main]\nuse = egg:netinv-core\n")
     environment = Environment(str(tmp_path / "netinv.ini"))
     environment.__dict__ |= {"settings": service.settings, "engine": service.engine, "registry": service.registry}
-    with environment.context() as context:
-        save.create(context, service.registry["dcim.region"], [body], single=True)
+    with environment.unit_of_work() as uow:
+        save.create(uow, service.registry["dcim.region"], [body], single=True)
     assert told(service.api, webhook) == [("create", "dcim.region", body["name"])]
 
 
@@ -373,8 +373,8 @@ def test_a_delivery_outlives_its_change_record(service: Service, tell: Tell, uni
     api, webhook = service.api, tell("dcim.region")
     made = api.post(REGIONS, region(unique))
     table = service.registry["extras.objectchange"].table
-    with service.context() as context:
-        context.write(sa.delete(table).where(table.c.changed_object_id == uuid.UUID(made["id"])))
+    with service.unit_of_work() as uow:
+        uow.write(sa.delete(table).where(table.c.changed_object_id == uuid.UUID(made["id"])))
     (shown,) = api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]
     assert api.get(shown["url"])["object_repr"] == made["name"]
 
@@ -385,8 +385,8 @@ def test_old_deliveries_are_forgotten_with_the_change_log_unless_they_wait(servi
     keys = [item["id"] for item in api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]]
     fail(service, keys[0], keys[1])
     table = service.registry[deliveries.LABEL].table
-    with service.context() as context:
-        context.write(sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400)))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400)))
     with service.configured(changelog_retention=0):
         assert deliveries.prune(service.engine, service.registry) == 0
     with service.configured(changelog_retention=365):

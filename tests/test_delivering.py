@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core import work
-from netinv_core.changes import ObjectChange
-from netinv_core.contract import Service
-from netinv_core.model import now, table_of
-from netinv_extras import renderer_pool
-from netinv_extras.deliveries import WebhookDelivery
-from netinv_extras.delivering import GONE, LOST, MOST_LOST, Deliverer, deliver_now
-from netinv_extras.outbox import Outbox, Outcome
-from netinv_extras.webhooks import Webhook
+from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.models.base import now, table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Service
+from netinv_extras.templates import renderer_pool
+from netinv_extras.webhooks.deliveries import WebhookDelivery
+from netinv_extras.webhooks.models import Webhook
+from netinv_extras.webhooks.outbox import Outbox, Outcome
+from netinv_extras.webhooks.worker import GONE, LOST, MAX_LOST_CLAIMS, Deliverer, deliver_now
 from tests.support.databases import new_queue_url
 from tests.support.processes import processor_seconds
 from tests.support.receivers import Received, Receiver, say
@@ -74,8 +74,8 @@ def end() -> Iterator[threading.Event]:
 
 def change(service: Service, statement: Any) -> None:
     """Changes rows behind the service's back."""
-    with service.context() as context:
-        context.write(statement)
+    with service.unit_of_work() as uow:
+        uow.write(statement)
 
 
 def group(service: Service) -> str:
@@ -209,7 +209,7 @@ def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(servi
         good = hook(f"{receiver.url}/good", body_template="{{ data.id }}", additional_headers="X-Event: {{ event }}")
         groups(service, 6)
         worker = Deliverer(service.engine, service.registry)
-        worker.look()
+        worker.poll()
         assert worker.wait(60)
         worker.stop()
         assert [request.headers["X-Event"] for request in receiver.received] == ["created"] * 6
@@ -247,7 +247,7 @@ def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(se
         webhook = hook("http://127.0.0.1:1/", body_template=twins)
         group(service)
         worker = Deliverer(service.engine, service.registry)
-        worker.look()
+        worker.poll()
         deadline = time.monotonic() + 60
         while not any(processor_seconds(process.pid) > 1 for process in pool.processes()) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -330,7 +330,7 @@ def test_several_workers_keep_the_order_and_send_each_change_once(service: Servi
             service.api.patch(GROUPS, [{"id": key, "description": str(number)} for key in keys])
         workers = [Deliverer(service.engine, service.registry) for _ in range(3)]
         for worker in workers:
-            worker.look()
+            worker.poll()
         assert all(worker.wait(60) for worker in workers)
         deliver(service)
         sent = [request.body.decode().split() for request in receiver.received]
@@ -352,7 +352,7 @@ def test_dead_receivers_keep_nobody_waiting(service: Service, hook: Callable[...
         webhook = hook(good)
         groups(service, 50)
         worker = Deliverer(service.engine, service.registry)
-        worker.look()
+        worker.poll()
         good.wait(50)
         dead.wait(8)
         assert sorted(request.path for request in dead.received) == [f"/hook/{number}" for number in range(8)]
@@ -423,7 +423,7 @@ def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Ca
         webhook = hook(receiver, retries=5)
         groups(service, 10)
         poisoned, lost = deliveries(service, webhook)[3].id, 0
-        while lost < MOST_LOST:
+        while lost < MAX_LOST_CLAIMS:
             outbox = _outbox(service, 3600)
             claimed = {item.delivery["id"]: item for item in outbox.claim(lambda row: 100)}
             assert claimed, "what is not claimed now would never be"
@@ -500,7 +500,7 @@ def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(ser
         webhook = hook(receiver)
         groups(service, 60)
         worker = Deliverer(service.engine, service.registry)
-        worker.look()
+        worker.poll()
         receiver.wait(4)
         stopper = threading.Thread(target=worker.stop, args=(60,))
         stopper.start()
@@ -560,10 +560,10 @@ def worker(service: Service, tmp_path: Path) -> Iterator[None]:
     """A worker in this process, on a real queue."""
     url = new_queue_url(tmp_path)
     with service.configured(queue_url=url):
-        huey = work.queue(url)
+        huey = task_queue.queue(url)
         huey.flush()
-        work.add_tasks(huey, service.engine, service.registry)
-        consumer = work.start_embedded(huey)
+        task_queue.add_tasks(huey, service.engine, service.registry)
+        consumer = task_queue.start_embedded(huey)
         yield
         consumer.stop(graceful=True)
 
@@ -609,7 +609,7 @@ def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service
         webhook = service.api.get(f"{WEBHOOKS}{hook(bad)}/")["name"]
         groups(service, 5)
         deliver(service)
-    lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "netinv_extras.delivering"]
+    lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "netinv_extras.webhooks.worker"]
     assert lines == [
         ("INFO", "webhooks: 5 messages delivered, 5 not"),
         ("WARNING", f"webhook {webhook}: 5 of 5 messages were not delivered, the last one because: it answered 500"),

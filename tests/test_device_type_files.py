@@ -10,12 +10,12 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from netinv_core.changes import ObjectChange
+from netinv_core.changelog.change_set import ObjectChange
 from netinv_core.commands.environment import Environment
-from netinv_core.contract import Api, Service
-from netinv_dcim import yaml_files
+from netinv_core.testing import Api, Service
 from netinv_dcim.commands import device_types
-from netinv_dcim.device_type_library import CHUNK
+from netinv_dcim.device_type_library import yaml_reader
+from netinv_dcim.device_type_library.importer import CHUNK
 from tests.support.images import png
 
 TYPES = "/api/dcim/device-types/"
@@ -282,7 +282,7 @@ device-bays:
         (b"manufacturer: A\n---\nmodel: m\n", "line 2: a second document begins"),
         (b"manufacturer: A\nmodel: " + b"[" * 5000, "line 2: it nests too deep"),
         (b"manufacturer: A\nmodel: m\nx:\n  " + b"- " * 200000, "line 4: it nests too deep"),
-        (b"#" * (yaml_files.SIZE + 1), f"it is larger than {yaml_files.SIZE} bytes"),
+        (b"#" * (yaml_reader.SIZE + 1), f"it is larger than {yaml_reader.SIZE} bytes"),
     ],
 )
 def test_a_file_that_is_no_device_type_is_refused_and_the_others_imported(library: Library, run: Any, content: bytes, reason: str) -> None:
@@ -377,4 +377,4 @@ def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(libr
 def test_text_is_taken_as_it_is_written() -> None:
     text = 'a: 1.10\nb: on\nc: 0123\nd: 2020-01-01\ne: ~\nf: "~"\ng:\nh: &x [1, null]\ni: *x\nj: !!str 1\n'
     told = {"a": "1.10", "b": "on", "c": "0123", "d": "2020-01-01", "e": None, "f": "~", "g": None, "h": ["1", None], "i": ["1", None], "j": "1"}
-    assert yaml_files.parse(text) == told
+    assert yaml_reader.parse(text) == told

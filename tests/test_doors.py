@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Service
-from netinv_core.contract.service import NOTHING
 from netinv_core.http import openapi
 from netinv_core.http.versions import NEWEST
+from netinv_core.testing import Api, Service
+from netinv_core.testing.client import NOTHING
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 ONLY_READ = ("/api/graphql/",)  # by POST, too

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from netinv_core.contract import Api
-from netinv_dcim.lettering import fitted, legible, luminance, readable_on, width_of
+from netinv_core.testing import Api
+from netinv_dcim.rack_views.svg_text import fitted, legible, luminance, readable_on, width_of
 from tests.support.images import png, send
 
 RACKS = "/api/dcim/racks/"
@@ -284,7 +284,7 @@ def test_a_picture_that_is_gone_or_too_much_leaves_the_color(
     send(api, "PATCH", f"/api/dcim/device-types/{kind['id']}/", {"front_image": ("f.png", png())}, status=200)
     device = mount(rack, 1, device_type=kind["id"])
     with monkeypatch.context() as patched:
-        patched.setattr("netinv_dcim.rack_drawings.MOST_PICTURES", len(png()) - 1)
+        patched.setattr("netinv_dcim.rack_views.drawing_data.MOST_PICTURES", len(png()) - 1)
         assert list(draw(rack).root.iter(f"{SVG}image")) == []
     assert len(list(draw(rack).root.iter(f"{SVG}image"))) == 1
     next(path for path in folder.rglob("*.png")).unlink()

@@ -15,13 +15,13 @@ import pytest
 import requests
 import sqlalchemy as sa
 
-from netinv_core import numbering
 from netinv_core.auth.identity import Identity
-from netinv_core.changes import ChangeNumbering, ObjectChange
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.model import now, table_of
+from netinv_core.changelog import sequence
+from netinv_core.changelog.change_set import ChangeNumbering, ObjectChange
+from netinv_core.models.base import now, table_of
+from netinv_core.testing import Api, Service, Unique
 from netinv_core.write import save
-from netinv_extras.feed import cursor_of, number_of
+from netinv_extras.changelog.feed import cursor_of, number_of
 from tests.support.http_server import served
 
 FEED, CHANGES, SITES = "/api/extras/object-changes/feed/", "/api/extras/object-changes/", "/api/dcim/sites/"
@@ -222,7 +222,7 @@ def kept(service: Service) -> Iterator[Any]:
         with service.engine.begin() as connection:
             connection.execute(sa.update(table).where(table.c.changed_object_id.in_(map(uuid.UUID, sites))).values(time=long_ago))
         with service.configured(changelog_retention=3650):
-            return numbering.prune_changes(service.engine, service.registry)
+            return sequence.prune_changes(service.engine, service.registry)
 
     yield prune
 
@@ -270,7 +270,7 @@ def test_a_cursor_from_later_than_the_log_is_told_so(service: Service, start: st
 
 def test_what_comes_begins_behind_all_there_is(service: Service, make_site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even when there is more than is numbered at once."""
-    monkeypatch.setattr(numbering, "_next", numbering._next.limit(2))
+    monkeypatch.setattr(sequence, "_next", sequence._next.limit(2))
     for _ in range(5):
         made = make_site()
     cursor = service.api.get(FEED, {"after": "now"})["cursor"]
@@ -284,7 +284,7 @@ def test_what_comes_begins_behind_all_there_is(service: Service, make_site: Any,
 def test_a_change_that_commits_late_is_not_missed(service: Service, start: str, unique: Unique) -> None:
     """It was written first, and the reader has read what was written after it before it committed."""
     between = []
-    with service.context() as late:
+    with service.unit_of_work() as late:
         (first,) = _create(late, service, unique)
         if service.engine.dialect.name != "sqlite":  # where only one transaction writes at a time
             between.append(service.api.post(SITES, {"name": unique(), "status": "active"})["id"])
@@ -326,7 +326,7 @@ def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique:
                 send("PATCH", f"{SITES}{own[2]['id']}/", {"comments": str(turn)})
 
         def stay_open() -> None:
-            with service.context() as late:
+            with service.unit_of_work() as late:
                 late.base = address
                 _create(late, service, unique, 5)
                 time.sleep(2)

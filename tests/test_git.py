@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core import work
-from netinv_core.contract import Api, Service
-from netinv_core.model import now, table_of
-from netinv_extras import git_files
-from netinv_extras.git_repositories import GitSync
-from netinv_extras.git_syncing import sync_now
+from netinv_core.models.base import now, table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Api, Service
+from netinv_extras.git import files as git_files
+from netinv_extras.git.models import GitSync
+from netinv_extras.git.worker import sync_now
 from tests.support.git_remotes import Remote
 from tests.support.receivers import Receiver
 
@@ -610,10 +610,10 @@ def test_what_concerns_the_sync_asks_for_one(service: Service, remote: Remote, a
 
 def test_the_worker_is_woken_and_syncs(service: Service, remote: Remote, add: Any, tmp_path: Path) -> None:
     head, url = remote.write({}), f"sqlite:///{tmp_path / 'queue.sqlite'}"
-    huey = work.queue(url)
-    work.add_tasks(huey, service.engine, service.registry)
+    huey = task_queue.queue(url)
+    task_queue.add_tasks(huey, service.engine, service.registry)
     with service.configured(queue_url=url):
-        consumer = work.start_embedded(huey)
+        consumer = task_queue.start_embedded(huey)
         try:
             path = f"{add(remote)['url']}sync/"
             until = threading.Event()
@@ -652,5 +652,5 @@ def test_what_is_asked_for_while_a_sync_runs_is_done_after_it(service: Service, 
 
 def change(service: Service, **values: Any) -> None:
     """Changes the syncs behind the service's back."""
-    with service.context() as context:
-        context.write(sa.update(table_of(GitSync)).values(values))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table_of(GitSync)).values(values))

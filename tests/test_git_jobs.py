@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Service
-from netinv_extras import job_running
-from netinv_extras.git_syncing import sync_now
+from netinv_core.testing import Service
+from netinv_extras.git.worker import sync_now
+from netinv_extras.jobs import runner as job_running
 from tests.support.git_remotes import Remote
 
 REPOSITORIES, JOBS, RESULTS, SITES = "/api/extras/git-repositories/", "/api/extras/jobs/", "/api/extras/job-results/", "/api/dcim/sites/"
@@ -82,7 +82,7 @@ def ran(service: Service, job: Any, **data: Any) -> Any:
     """What came of a run."""
     asked = service.api.post(f"{job['url']}run/", {"data": data}, status=201)["job_result"]
     runner = job_running.runner(service.engine, service.registry)
-    runner.look()
+    runner.poll()
     assert runner.wait(60)
     return service.api.get(f"{RESULTS}{asked['id']}/")
 

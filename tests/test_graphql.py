@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Case, Service, Unique
-from netinv_core.service import registry_for
+from netinv_core.main import registry_for
+from netinv_core.testing import Api, Case, Service, Unique
 from tests.support.cabling_fixtures import Plant
 
 GRAPHQL = "/api/graphql/"
@@ -113,7 +113,7 @@ def test_all_that_a_model_has_can_be_read(service: Service, label: str) -> None:
     described = [field for field in described if not field["name"].startswith(("cf_", "cpf_", "rel_"))]  # other tests define any number of them
     ways = {field["name"] for field in described if {field["type"]["kind"], (field["type"]["ofType"] or {}).get("kind")} & {"OBJECT", "INTERFACE"}}
     asked = " ".join(f"{field['name']} {{ id __typename }}" if field["name"] in ways else field["name"] for field in described)
-    with service.configured(graphql_max_ways=0):
+    with service.configured(graphql_max_relations=0):
         answer = ask(service.api, f"query ($id: ID) {{ one: {one}(id: $id) {{ {asked} }} {many}(limit: 3) {{ {asked} }} }}", id=str(shown["id"]))
     assert answer["one"]["id"] == str(shown["id"])
     assert 1 <= len(answer[many]) <= 3
@@ -354,14 +354,14 @@ BOMB += " fragment F9 on SiteType { name }"
     ("query", "message"),
     [
         ("{ sites " + "{ racks { site " * 8 + "{ name }" + "} }" * 8 + " }", "This query is nested more than 12 levels deep (netinv.graphql_max_depth)."),
-        ("{ " + " ".join(f"s{n}: sites {{ name }}" for n in range(101)) + " }", "This query follows more than 100 relations (netinv.graphql_max_ways)."),
+        ("{ " + " ".join(f"s{n}: sites {{ name }}" for n in range(101)) + " }", "This query follows more than 100 relations (netinv.graphql_max_relations)."),
         ("{ sites {" + " name" * 501 + " } }", "This query names more than 500 fields."),
         (BOMB, "This query is nested more than 12 levels deep (netinv.graphql_max_depth)."),
         ("{ sites {" + " tenant { sites {" * 3000 + " name" + " } }" * 3000 + "} }", ""),
     ],
 )
 def test_a_query_has_bounds(api: Api, query: str, message: str, service: Service) -> None:
-    with service.configured(graphql_max_depth=12, graphql_max_ways=100):
+    with service.configured(graphql_max_depth=12, graphql_max_relations=100):
         (found,) = faults(api, query)
     assert found == message or not message
 
@@ -380,7 +380,7 @@ def test_an_answer_has_bounds(api: Api, make_devices: Any, service: Service) -> 
 
 def test_whoever_does_not_ask_does_not_pay() -> None:
     """The library is not loaded by a service that is not asked."""
-    code = "import sys; from netinv_core.service import registry_for; registry_for('sqlite', {}); sys.exit('graphql' in sys.modules)"
+    code = "import sys; from netinv_core.main import registry_for; registry_for('sqlite', {}); sys.exit('graphql' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

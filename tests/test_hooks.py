@@ -15,10 +15,11 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from sqlalchemy.engine import Engine
 
-from netinv_core import migrating, work
-from netinv_core.commands.main import cli
-from netinv_core.contract import Service
-from netinv_core.service import registry_for
+from netinv_core.commands.cli import cli
+from netinv_core.db import migrate
+from netinv_core.main import registry_for
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Service
 from tests.support import REPOSITORY, SUPPORT
 
 PLUGIN_FIXTURES = SUPPORT / "plugin_fixtures"
@@ -158,7 +159,7 @@ def test_dependents_go_with_what_they_are_about(installed: Callable[[str], Servi
 
 def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(installed: Callable[[str], Service]) -> None:
     service = installed("guest")
-    migrating.seed(service.engine, service.registry)
+    migrate.seed(service.engine, service.registry)
     assert len(sys.modules["netinv_guest"].seeded) == 1
     status = service.api.get("/api/status/")
     assert status["guest"] == "at home"
@@ -213,12 +214,12 @@ def test_a_package_writes_rows_along_with_the_records_of_changes(installed: Call
 def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], Service], tmp_path: Path) -> None:
     service = installed("guest")
     url = f"sqlite:///{tmp_path / 'queue.sqlite'}"
-    huey = work.queue(url)
-    work.add_tasks(huey, service.engine, service.registry)
-    consumer, counted = work.start_embedded(huey), sys.modules["netinv_guest"].counted
+    huey = task_queue.queue(url)
+    task_queue.add_tasks(huey, service.engine, service.registry)
+    consumer, counted = task_queue.start_embedded(huey), sys.modules["netinv_guest"].counted
     try:
         with service.configured(queue_url=url):
-            work.call(service.registry, "count_tenants")
+            task_queue.enqueue(service.registry, "count_tenants")
             deadline = time.monotonic() + 60
             while not counted and time.monotonic() < deadline:
                 time.sleep(0.02)

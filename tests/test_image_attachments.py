@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.files import files as command
-from netinv_core.contract import Api, Service, Unique
+from netinv_core.testing import Api, Service, Unique
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
 IMAGES = "/api/extras/image-attachments/"

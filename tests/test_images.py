@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.files import files as command
-from netinv_core.contract import Api, Service
+from netinv_core.testing import Api, Service
 from tests.support.http_server import served
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
@@ -280,22 +280,22 @@ def test_files_go_with_what_has_them(api: Api, make: Any, maker: str, folder: Pa
 
 
 def test_a_rolled_back_savepoint_takes_its_files_along_and_nothing_else(service: Service, folder: Path) -> None:
-    with service.context() as context:
-        context.connection  # noqa: B018 - begins
-        context.files.add("some/first.png", b"1")
-        inner = context.session.begin_nested()
-        context.files.add("some/second.png", b"2")
-        context.files.discard("some/first.png")
+    with service.unit_of_work() as uow:
+        uow.connection  # noqa: B018 - begins
+        uow.files.add("some/first.png", b"1")
+        inner = uow.session.begin_nested()
+        uow.files.add("some/second.png", b"2")
+        uow.files.discard("some/first.png")
         inner.rollback()
         assert kept(folder) == ["some/first.png"]
-        with context.session.begin_nested():
-            context.files.add("some/third.png", b"3")
-        context.files.discard("some/third.png")
+        with uow.session.begin_nested():
+            uow.files.add("some/third.png", b"3")
+        uow.files.discard("some/third.png")
         assert kept(folder) == ["some/first.png", "some/third.png"]
     assert kept(folder) == ["some/first.png"]
     for name in ("some/../../first.png", "some/.first.png", "first.png", "/some/first.png", "some/a/b", ""):
         with pytest.raises(FileNotFoundError):
-            context.files.open(name)
+            uow.files.open(name)
 
 
 def test_of_files_sent_at_once_one_stays(service: Service, make: Any, folder: Path) -> None:

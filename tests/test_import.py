@@ -18,13 +18,13 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.auth import identity
-from netinv_core.changes import ObjectChange
+from netinv_core.changelog.change_set import ObjectChange
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
-from netinv_core.context import Context
-from netinv_core.contract import Api, Service
-from netinv_core.database import session_factory
-from netinv_core.importing import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+from netinv_core.db.engine import session_factory
+from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+from netinv_core.testing import Api, Service
+from netinv_core.uow import UnitOfWork
 from tests.support.databases import migrated_database
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
@@ -49,9 +49,9 @@ def load(service: Service, path: Path, username: str = "", **options: Any) -> Re
     """Imports and commits, as the administrator or another user."""
     report = Report()
     with session_factory(service.engine)() as session:
-        context = Context(service.registry, session, identity.ANONYMOUS, writing=True)
-        context.identity = identity.by_username(context, username or service.admin.username)
-        import_netbox(context, path, report, **options)
+        uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
+        uow.identity = identity.by_username(uow, username or service.admin.username)
+        import_netbox(uow, path, report, **options)
         session.commit()
     return report
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Service
+from netinv_core.testing import Service
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]

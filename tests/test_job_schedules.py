@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.contract import Service
-from netinv_core.model import now, table_of
-from netinv_extras import job_due
-from netinv_extras.crontabs import Crontab
-from netinv_extras.job_schedules import ScheduledJob
+from netinv_core.models.base import now, table_of
+from netinv_core.testing import Service
+from netinv_extras.jobs import scheduler
+from netinv_extras.jobs.crontab import Crontab
+from netinv_extras.jobs.schedules import ScheduledJob
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
@@ -37,8 +37,8 @@ def schedule(service: Service, ask: Callable[..., Any]) -> Callable[..., Any]:
 
 def move(service: Service, shown: Any, **values: Any) -> None:
     """Changes a schedule behind the service's back."""
-    with service.context() as context:
-        context.write(sa.update(_schedule).where(_schedule.c.id == uuid.UUID(shown["id"])).values(**values))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(_schedule).where(_schedule.c.id == uuid.UUID(shown["id"])).values(**values))
 
 
 def runs(service: Service, shown: Any) -> list[Any]:
@@ -99,7 +99,7 @@ def test_what_was_due_while_no_worker_looked_runs_once(
 def test_two_workers_start_a_schedule_once(service: Service, schedule: Callable[..., Any]) -> None:
     made = schedule("future")
     move(service, made, next_run=now())
-    assert [job_due.start_due(service.engine, service.registry) for _ in range(2)] == [1, 0]
+    assert [scheduler.start_due(service.engine, service.registry) for _ in range(2)] == [1, 0]
     work(service)
     assert len(runs(service, made)) == 1
 

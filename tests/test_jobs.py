@@ -19,14 +19,15 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core.changes import ObjectChange
-from netinv_core.commands.main import cli
-from netinv_core.contract import Service
-from netinv_core.model import now, table_of
-from netinv_extras import installed_jobs, job_running
-from netinv_extras.job_claims import ABANDONED
-from netinv_extras.job_results import JobLogEntry, JobResult
-from netinv_extras.job_running import DIED, Runner
+from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.commands.cli import cli
+from netinv_core.models.base import now, table_of
+from netinv_core.testing import Service
+from netinv_extras.jobs import models as job_models
+from netinv_extras.jobs import runner as job_running
+from netinv_extras.jobs.claims import ABANDONED
+from netinv_extras.jobs.results import JobLogEntry, JobResult
+from netinv_extras.jobs.runner import DIED, Runner
 from tests.support.jobs import JOBS, PATH, RESULTS, SITES, ask, job, logs, result, service, until, work
 
 __all__ = ["ask", "job", "service"]
@@ -55,8 +56,8 @@ def test_a_new_class_is_found_a_gone_one_is_told_and_overrides_stay(service: Ser
     (tmp_path / "things.py").write_text(text.format("One"))
 
     def refreshed() -> dict[str, Any]:
-        with service.configured(jobs_root=str(tmp_path)), service.context() as context:
-            installed_jobs.refresh(context)
+        with service.configured(jobs_root=str(tmp_path)), service.unit_of_work() as uow:
+            job_models.refresh(uow)
         return {item["job_class_name"]: item for item in service.api.get(PATH, {"module_name": "things"})["results"]}
 
     try:
@@ -78,8 +79,8 @@ def test_a_new_class_is_found_a_gone_one_is_told_and_overrides_stay(service: Ser
         assert refused == {"detail": "This job is not presently installed and cannot be run."}
         service.api.get(f"{one['url']}variables/", status=403)
     finally:
-        with service.context() as context:
-            installed_jobs.refresh(context)
+        with service.unit_of_work() as uow:
+            job_models.refresh(uow)
         service.api.delete(PATH, [{"id": item["id"]} for item in service.api.get(PATH, {"module_name": "things"})["results"]])
 
 
@@ -323,7 +324,7 @@ def runner(service: Service) -> Runner:
 def test_what_a_job_says_can_be_read_while_it_runs(service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     asked = ask("Linger", gate=str(gate))
-    runner.look()
+    runner.poll()
     until(lambda: logs(service, asked))
     shown = result(service, asked)
     assert (shown["status"]["value"], shown["completed"]) == ("running", None)
@@ -336,7 +337,7 @@ def test_a_lease_is_extended_while_the_job_lives(service: Service, ask: Callable
     gate = tmp_path / "gate"
     with service.configured(job_lease=3):
         asked = ask("Linger", gate=str(gate))
-        runner.look()
+        runner.poll()
         until(lambda: logs(service, asked))
         first = _lease_of(service, asked)
         until(lambda: _lease_of(service, asked) > first)
@@ -377,9 +378,9 @@ def test_a_job_whose_process_is_killed_is_errored_at_once_and_has_written_nothin
 
 WORKER = """
 import json, sys, time
-from netinv_core.database import engine_from
-from netinv_core.service import registry_for
-from netinv_extras.job_running import run_jobs
+from netinv_core.db.engine import engine_from
+from netinv_core.main import registry_for
+from netinv_extras.jobs.runner import run_jobs
 told = json.loads(sys.stdin.readline())
 engine = engine_from(told["database"])
 run_jobs(engine, registry_for(engine.dialect.name, told["settings"]))
@@ -428,10 +429,10 @@ def _lease_of(service: Service, asked: Any) -> datetime.datetime:
 def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     asked = ask("Linger", gate=str(gate))
-    runner.look()
+    runner.poll()
     until(lambda: logs(service, asked))
-    with service.context() as context:
-        context.write(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=now() - datetime.timedelta(seconds=1)))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=now() - datetime.timedelta(seconds=1)))
     assert Runner(service.engine, service.registry)._claims.sweep() == 1
     gate.touch()
     assert runner.wait(60)
@@ -442,7 +443,7 @@ def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(service: Servic
 def test_deleting_the_result_of_a_running_job_ends_it(service: Service, ask: Callable[..., Any], runner: Runner) -> None:
     with service.configured(job_lease=1):
         asked = ask("Linger")
-        runner.look()
+        runner.poll()
         until(lambda: logs(service, asked))
         service.api.delete(f"{RESULTS}{asked['id']}/")
         assert runner.wait(60)
@@ -452,7 +453,7 @@ def test_two_workers_run_a_job_once(service: Service, ask: Callable[..., Any]) -
     asked = [ask("MakeSites", word=service.unique()) for _ in range(6)]
     workers = [Runner(service.engine, service.registry) for _ in range(2)]
     for one in workers:
-        one.look()
+        one.poll()
     for one in workers:
         assert one.wait(60)
         one.stop(0)

@@ -12,11 +12,11 @@ from urllib.parse import unquote
 import pytest
 import webtest
 
-from netinv_core.contract import Api, Service
 from netinv_core.errors import MAX_FAULTY, MAX_MESSAGES, MAX_TEXT
 from netinv_core.http.admission import MAX_HEADER, MAX_PATH, MAX_QUERY, PARSED
-from netinv_core.http.answers import MAX_PARAMETERS
 from netinv_core.http.bodies import MAX_LEVELS
+from netinv_core.http.serialization import MAX_PARAMETERS
+from netinv_core.testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 GRAPHQL = "/api/graphql/"

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Service
-from netinv_core.masking import without_secrets
-from netinv_extras import settings, templates
-from netinv_extras.delivering import deliver_now
+from netinv_core.changelog.masking import without_secrets
+from netinv_core.testing import Service
+from netinv_extras import settings
+from netinv_extras.templates import sandbox
+from netinv_extras.webhooks.worker import deliver_now
 from tests.support import SUPPORT
 from tests.support.receivers import Received, Receiver
 
@@ -222,14 +223,14 @@ def test_a_body_from_a_template_is_as_recorded(service: Service, told: Callable[
     assert levelled(request.body.decode()) == levelled(wanted)
 
 
-def rendered(source: str, **limits: Any) -> str | templates.Unrendered:
+def rendered(source: str, **limits: Any) -> str | sandbox.RenderError:
     """The text that a template renders from the context, or why it fails."""
     found = dataclasses.replace(LIMITS, **limits)
-    (result,) = templates.render([templates.Rendering(source, CONTEXT)], found)
+    (result,) = sandbox.render([sandbox.Rendering(source, CONTEXT)], found)
     return result
 
 
-LIMITS = templates.Limits.of({name: default for name, (_, default) in settings.known.items()})
+LIMITS = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
 CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": "{{ event }}"}}
 
 
@@ -276,12 +277,12 @@ def test_templates_make_what_they_say(source: str, made: str) -> None:
     ],
 )
 def test_templates_can_do_no_harm(source: str) -> None:
-    assert isinstance(rendered(source, seconds=0.5), templates.Unrendered)
+    assert isinstance(rendered(source, seconds=0.5), sandbox.RenderError)
 
 
 def test_a_template_that_does_not_end_is_broken_off() -> None:
     result = rendered("{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}", seconds=0.2)
-    assert isinstance(result, templates.Unrendered) and str(result) == "it takes longer than 0.2 s"
+    assert isinstance(result, sandbox.RenderError) and str(result) == "it takes longer than 0.2 s"
 
 
 def test_masking_takes_the_longest_first_and_no_short_ones() -> None:

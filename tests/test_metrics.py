@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.contract import Api, Service, Unique
 from netinv_core.http.metrics import COUNTER, Sample, text
-from netinv_core.model import now, table_of
-from netinv_extras.deliveries import WebhookDelivery
+from netinv_core.models.base import now, table_of
+from netinv_core.testing import Api, Service, Unique
+from netinv_extras.webhooks.deliveries import WebhookDelivery
 
 METRICS, STATUS = "/metrics", "/api/status/"
 _SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)((?:\{(?:[a-z_]+="(?:[^"\\\n]|\\[\\n"])*",?)*\})?) (-?[0-9.e+]+)')
@@ -49,8 +49,8 @@ def deliver(service: Service, webhook: Any) -> Any:
         words = {"event": "delete", "changed_object_type": "dcim.rackrole", "object_repr": "r", "user_name": "u", "state": state, "attempts": attempts}
         made = now() - datetime.timedelta(seconds=age)
         row = {**dict.fromkeys(names, uuid.uuid4()), **words, "webhook_id": uuid.UUID(webhook["id"]), "time": made, "due": now() + datetime.timedelta(days=1)}
-        with service.context() as context:
-            context.write(sa.insert(table), [row])
+        with service.unit_of_work() as uow:
+            uow.write(sa.insert(table), [row])
 
     return insert
 

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from netinv_core import migrating
-from netinv_core.contract import Service
-from netinv_core.database import WRITING
-from netinv_core.model import Base
-from netinv_core.service import registry_for
+from netinv_core.db import migrate
+from netinv_core.db.engine import WRITING
+from netinv_core.main import registry_for
+from netinv_core.models.base import Base
+from netinv_core.testing import Service
 from tests.support.databases import empty_database
 
 
@@ -25,9 +25,9 @@ def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:
     """Nothing is left for another revision to add or change."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        assert migrating.pending(engine, registry)
-        migrating.upgrade(engine, registry)
-        assert migrating.pending(engine, registry) == []
+        assert migrate.pending(engine, registry)
+        migrate.upgrade(engine, registry)
+        assert migrate.pending(engine, registry) == []
         with engine.connect() as connection:
             ours = {"include_name": lambda name, kind, parents: kind != "table" or name in Base.metadata.tables}
             found = compare_metadata(MigrationContext.configure(connection, opts=ours), Base.metadata)
@@ -38,11 +38,11 @@ def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path) -> None:
     """Migrating again changes nothing, rows and seeds included."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         api = Service(engine).api
         api.post("/api/dcim/sites/", {"name": "Lisbon", "status": "active"})
         before = {name: _count(engine, name) for name in Base.metadata.tables}
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         assert {name: _count(engine, name) for name in Base.metadata.tables} == before
         assert api.get("/api/dcim/sites/")["results"][0]["name"] == "Lisbon"
 
@@ -51,9 +51,9 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
     """Rows survive the tables' changes, and trees get keys of today's form."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrating._ordered(registry):
+        for app in migrate._ordered(registry):
             with engine.connect().execution_options(**{WRITING: True}) as connection:
-                alembic.command.upgrade(migrating._configuration(app, connection), f"{migrating._label(app)}_0001")
+                alembic.command.upgrade(migrate._configuration(app, connection), f"{migrate._label(app)}_0001")
                 connection.commit()
         now = {"created": datetime.date(2026, 1, 1), "last_updated": datetime.datetime(2026, 1, 1), "custom_field_data": "{}"}
         key = uuid.uuid4()
@@ -61,7 +61,7 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
         with engine.begin() as connection:
             table = sa.Table("dcim_region", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), autoload_with=connection)
             connection.execute(sa.insert(table).values(**row, **now))
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         api = Service(engine).api
         api.post("/api/dcim/regions/", {"name": "Portugal", "parent": str(key)})
         assert [shown["name"] for shown in api.get("/api/dcim/regions/")["results"]] == ["Europe", "Portugal"]
@@ -74,13 +74,13 @@ def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> Non
     """SQLite changes a table by dropping it once its rows are in another one; what refers to it goes with it unless that is seen to."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrating._ordered(registry):
-            with migrating._changing_tables(engine) as connection:
-                alembic.command.upgrade(migrating._configuration(app, connection), "extras_0013" if app.name == "extras" else "head")
+        for app in migrate._ordered(registry):
+            with migrate._changing_tables(engine) as connection:
+                alembic.command.upgrade(migrate._configuration(app, connection), "extras_0013" if app.name == "extras" else "head")
         with engine.begin() as connection:
             job = _add(connection, "extras_job", id=uuid.uuid4(), source="local", module_name="tidy", job_class_name="Tidy")
             _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=job)
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         with engine.connect() as connection:
             assert connection.execute(sa.select(registry["extras.jobbutton"].table.c.job_id)).scalar() == job
 
@@ -89,17 +89,17 @@ def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> 
     """Two schemas without an owner have one name: nothing is changed until one is renamed, and then both are kept."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrating._ordered(registry):
-            with migrating._changing_tables(engine) as connection:
-                alembic.command.upgrade(migrating._configuration(app, connection), "extras_0015" if app.name == "extras" else "head")
+        for app in migrate._ordered(registry):
+            with migrate._changing_tables(engine) as connection:
+                alembic.command.upgrade(migrate._configuration(app, connection), "extras_0015" if app.name == "extras" else "head")
         table = sa.table("extras_config_context_schema", sa.column("id", sa.Uuid()), sa.column("name"))
         with engine.begin() as connection:
             first, _ = (_add(connection, table.name, id=uuid.uuid4(), name="uplinks") for _ in range(2))
         with pytest.raises(LookupError, match=r"extras_config_context_schema without owner_object_id.*name=uplinks"):
-            migrating.upgrade(engine, registry)
+            migrate.upgrade(engine, registry)
         with engine.begin() as connection:
             connection.execute(sa.update(table).where(table.c.id == first).values(name="downlinks"))
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         stored = registry["extras.configcontextschema"].table
         with engine.connect() as connection:
             assert sorted(connection.execute(sa.select(stored.c.unowned_name)).scalars()) == ["downlinks", "uplinks"]
@@ -109,8 +109,8 @@ def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: 
     """What is not guarded on the way is looked at in the end."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrating.upgrade(engine, registry)
-        with pytest.raises((LookupError, sa.exc.IntegrityError)), migrating._changing_tables(engine) as connection:
+        migrate.upgrade(engine, registry)
+        with pytest.raises((LookupError, sa.exc.IntegrityError)), migrate._changing_tables(engine) as connection:
             _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=uuid.uuid4())
         assert _count(engine, "extras_job_button") == 0
 
@@ -119,12 +119,12 @@ def test_every_branch_goes_back_to_nothing(tmp_path: Path) -> None:
     """Taking the applications back one by one, those that others rest on last, leaves the core's tables alone."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrating.upgrade(engine, registry)
-        waiting = [app for app in registry.apps.values() if app.migrations != migrating.CORE]
+        migrate.upgrade(engine, registry)
+        waiting = [app for app in registry.apps.values() if app.migrations != migrate.CORE]
         while waiting:
             app = waiting.pop(0)
             try:
-                migrating.remove(engine, registry, app)
+                migrate.remove(engine, registry, app)
                 del registry.apps[app.name]
             except LookupError:
                 waiting.append(app)
@@ -137,9 +137,9 @@ def test_an_application_that_others_rest_on_stays(tmp_path: Path, name: str) -> 
     """The tables of others refer to its own."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         with pytest.raises(LookupError, match="refer to those of"):
-            migrating.remove(engine, registry, registry.apps[name])
+            migrate.remove(engine, registry, registry.apps[name])
 
 
 def _count(engine: sa.Engine, table: str) -> int:

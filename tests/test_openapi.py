@@ -13,10 +13,10 @@ import yaml
 from openapi_spec_validator import validate
 from webob import Request, Response
 
-from netinv_core.contract import Api, Case, Service
 from netinv_core.http import openapi
 from netinv_core.http.versions import DEFAULT, NEWEST, SUPPORTED
-from netinv_core.service import registry_for
+from netinv_core.main import registry_for
+from netinv_core.testing import Api, Case, Service
 from tests.support.openapi_validation import errors_of
 
 LABELS = sorted(registry_for("sqlite", {}).endpoints)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pyramid.interfaces import IRoutesMapper
 
-from netinv_core.contract import Api, Case, Service
-from netinv_core.http.services import Action, actions_of
+from netinv_core.http.views import Action, actions_of
 from netinv_core.registry import Endpoint
+from netinv_core.testing import Api, Case, Service
 from tests.test_permission_writes import WRITES
 
 DENIED = {"detail": "You do not have permission to perform this action."}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.contract import Samples, Service
+from netinv_core.testing import Samples, Service
 
 DENIED = {"detail": "You do not have permission to perform this action."}
 NOT_FOUND = {"detail": "Not found."}
@@ -162,8 +162,8 @@ def failed(service: Service, count: int) -> tuple[dict[str, Any], list[dict[str,
     service.api.post("/api/dcim/regions/", [{"name": service.unique()} for _ in range(count)])
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
-    with service.context() as context:
-        context.write(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=context.now))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table).where(table.c.state == "queued").values(state="failed", finished=uow.now))
     return webhook, service.api.get(DELIVERIES, {"webhook": name})["results"]
 
 

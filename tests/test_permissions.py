@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.contract import Api, Service
-from netinv_core.model import known
+from netinv_core.models.base import column_info
+from netinv_core.testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 NOTES = "/api/extras/notes/"
@@ -84,8 +84,8 @@ def test_a_constraint_that_has_lost_its_sense_grants_nothing(service: Service, m
     account = make_user()
     permission = service.permit("view change", "tenancy.tenant", {"name": "x"}, users=[account.id])
     table = service.registry["users.objectpermission"].table
-    with service.context() as context:
-        context.write(sa.update(table).where(table.c.id == uuid.UUID(permission["id"])).values(constraints=constraints))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table).where(table.c.id == uuid.UUID(permission["id"])).values(constraints=constraints))
     service.api.patch(permission["url"], {"description": "processes forget what they cached"})
     client = account.api
     assert seen(client, three) == ""
@@ -187,7 +187,7 @@ def test_a_star_opens_no_account_credential_or_log(service: Service, anonymous: 
 
 def test_what_has_confidential_columns_is_open_by_name_only(service: Service) -> None:
     for endpoint in service.registry.endpoints.values():
-        assert endpoint.exempt_by_name_only or not any(known(column).confidential for column in endpoint.table.c), endpoint.label
+        assert endpoint.exempt_by_name_only or not any(column_info(column).confidential for column in endpoint.table.c), endpoint.label
 
 
 def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, three: dict[str, Any]) -> None:

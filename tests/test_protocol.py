@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from waitress.server import create_server
 
-from netinv_core.contract import Api, Service
 from netinv_core.http.versions import NEWEST
+from netinv_core.testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"
 SUPPORTED = "Supported versions are 1.2, 1.3, 1.4, 1.5, 1.6"

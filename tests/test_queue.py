@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core import work
-from netinv_core.changes import ObjectChange
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.model import table_of
+from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.models.base import table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Api, Service, Unique
 
 TENANTS = "/api/tenancy/tenants/"
 
@@ -48,8 +48,8 @@ def unnumbered(service: Service) -> bool:
 @pytest.fixture
 def numbering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of the test number changes and do nothing else: others would go on delivering the webhooks of later tests."""
-    tasks_of = work.tasks_of
-    monkeypatch.setattr(work, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"])
+    tasks_of = task_queue.tasks_of
+    monkeypatch.setattr(task_queue, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"])
 
 
 def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
@@ -59,7 +59,7 @@ def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique
     with caplog.at_level(logging.WARNING), service.configured(queue_url=f"redis://127.0.0.1:{port}/0"):
         for _ in range(3):
             api.post(TENANTS, {"name": unique()})
-        work.settle(60)
+        task_queue.flush(60)
     assert api.get("/api/extras/webhook-deliveries/", {"webhook": webhook["id"]})["count"] == 3
     assert any("the worker was not woken" in record.getMessage() for record in caplog.records)
     assert not any(record.exc_info for record in caplog.records)
@@ -70,15 +70,15 @@ def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique
 def test_a_worker_without_its_queue_does_what_is_due_each_minute(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
     api.post(TENANTS, {"name": unique()})
     assert unnumbered(service)
-    huey = work.queue(f"redis://127.0.0.1:{port}/0")
-    work.add_tasks(huey, service.engine, service.registry)
+    huey = task_queue.queue(f"redis://127.0.0.1:{port}/0")
+    task_queue.add_tasks(huey, service.engine, service.registry)
     with caplog.at_level(logging.WARNING, "netinv_core"):
-        consumer = work.start_embedded(huey)
+        consumer = task_queue.start_embedded(huey)
         try:
             assert eventually(lambda: not unnumbered(service))
         finally:
             consumer.stop(graceful=True)
-    lines = [record for record in caplog.records if record.name == "netinv_core.redis_queue"]
+    lines = [record for record in caplog.records if record.name == "netinv_core.tasks.redis_queue"]
     assert [line.exc_info for line in lines] == [None] and lines[0].getMessage().startswith("the queue cannot be reached")
 
 
@@ -104,9 +104,9 @@ if shutil.which("redis-server"):
     def test_a_worker_finds_its_queue_again(service: Service, api: Api, unique: Unique, port: int, redis_server: Any) -> None:
         url = f"redis://127.0.0.1:{port}/0"
         first = redis_server()
-        huey = work.queue(url)
-        number_changes = work.add_tasks(huey, service.engine, service.registry)["number_changes"]
-        consumer = work.start_embedded(huey)
+        huey = task_queue.queue(url)
+        number_changes = task_queue.add_tasks(huey, service.engine, service.registry)["number_changes"]
+        consumer = task_queue.start_embedded(huey)
         try:
             for step in ("there", "gone", "there again"):
                 if step == "gone":

@@ -10,8 +10,8 @@ import uuid
 import requests
 import sqlalchemy as sa
 
-from netinv_core.contract import Service, Unique
-from netinv_core.database import lock_rows
+from netinv_core.db.engine import lock_rows
+from netinv_core.testing import Service, Unique
 from tests.support.cabling_fixtures import CABLES, Plant
 from tests.support.http_server import served
 from tests.support.threads import CLIENTS, at_once

@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Service
-from netinv_extras import renderer_pool, settings, templates
-from netinv_extras.renderer import frames
-from netinv_extras.renderer.values import ObjectRef
-from netinv_extras.templates import Limits, Rendering, Unrendered
+from netinv_core.testing import Service
+from netinv_extras import settings
+from netinv_extras.templates import renderer_pool, sandbox
+from netinv_extras.templates.renderer import frames
+from netinv_extras.templates.renderer.values import ObjectRef
+from netinv_extras.templates.sandbox import Limits, RenderError, Rendering
 from tests.support.processes import processor_seconds, runs
 
 LIMITS = Limits.of({name: default for name, (_, default) in settings.known.items()})
@@ -32,13 +33,13 @@ def made(*sources: str, variables: Any = None, loader: Any = None, **limits: Any
     """The results of sources, with variables that are the same for all."""
     given = {} if variables is None else variables
     renderings = [Rendering(source, given) for source in sources]
-    return templates.render(renderings, dataclasses.replace(LIMITS, **limits), loader)
+    return sandbox.render(renderings, dataclasses.replace(LIMITS, **limits), loader)
 
 
 def reason(source: str, **limits: Any) -> str:
     """Why a source fails."""
     (result,) = made(source, **limits)
-    assert isinstance(result, Unrendered), result
+    assert isinstance(result, RenderError), result
     return str(result)
 
 
@@ -116,7 +117,7 @@ OBJ = {"obj": ObjectRef(0, 0)}
 )
 def test_what_takes_too_much_is_broken_off(source: str) -> None:
     bomb, good = made(unlike(source), "good", seconds=0.3, total=60.0)
-    assert isinstance(bomb, Unrendered)
+    assert isinstance(bomb, RenderError)
     assert good == "good"
 
 
@@ -142,7 +143,7 @@ def test_renderings_have_a_time_together() -> None:
 def test_one_that_kills_its_process_costs_the_others_nothing(count: int) -> None:
     bomb = unlike("{% if n == 7 %}" + FREEZE + "{% endif %}{{ n }}")
     renderings = [Rendering(bomb, {"n": number}) for number in range(6, 6 + count)] + [Rendering("{{ n }}!", {"n": 1})]
-    results = templates.render(renderings, dataclasses.replace(LIMITS, seconds=0.3, total=60.0))
+    results = sandbox.render(renderings, dataclasses.replace(LIMITS, seconds=0.3, total=60.0))
     numbers = [str(number) for number in range(6, 6 + count)]
     assert [result for result in results if isinstance(result, str)] == [number for number in numbers if number != "7"] + ["1!"]
 

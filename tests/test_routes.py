@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pytest
 from pyramid.interfaces import IRoutesMapper
 
-from netinv_core.contract import Service
-from netinv_core.contract.bad_input import BODIES, HEADERS, QUERIES, VALUES
-from netinv_core.contract.fuzzing import ANY, METHODS, TEXTS
+from netinv_core.testing import Service
+from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
+from netinv_core.testing.checks.fuzzing import ANY, METHODS, TEXTS
 
 SEED, INPUTS = os.environ.get("NETINV_TEST_FUZZ_SEED", "0"), int(os.environ.get("NETINV_TEST_FUZZ_INPUTS", "220")) // 6
 GRAPHQL = (

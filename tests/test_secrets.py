@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from netinv_core import settings
-from netinv_core.contract import Api, Service
+from netinv_core.testing import Api, Service
 from netinv_extras import app as extras
 
 SECRETS = "/api/extras/secrets/"

@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from netinv_core import settings as known_settings
+from netinv_core.net.ssrf import Guard, Refused, own_services
 from netinv_extras import app as extras
-from netinv_extras.guard import Guard, Refused, own_services
-from netinv_extras.messages import Message
-from netinv_extras.sending import Answer, Sender
+from netinv_extras.webhooks.http_client import Answer, Sender
+from netinv_extras.webhooks.payload import Message
 from tests.support.receivers import Received, Receiver, say
 
 LOCAL = "127.0.0.0/8 ::1"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from waitress.server import create_server
 
-from netinv_core.contract import Service
+from netinv_core.testing import Service
 
 INI = Path(__file__).parents[1] / "production.ini"
 OURS = ("ident", "max_request_header_size", "max_request_body_size", "inbuf_overflow", "connection_limit", "asyncore_use_poll")

@@ -12,10 +12,10 @@ import argon2
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.auth import keys, passwords
+from netinv_core.auth import crypto, passwords
 from netinv_core.auth.models import SignInCounter
-from netinv_core.contract import Account, Api, Service
-from netinv_core.model import table_of
+from netinv_core.models.base import table_of
+from netinv_core.testing import Account, Api, Service
 from tests.support.threads import at_once
 
 TOKENS = "/api/users/tokens/"
@@ -137,9 +137,9 @@ def test_signing_in_clears_what_failed_before(sign_in: SignIn, account: Account)
 def test_failures_are_forgotten_in_time(service: Service, sign_in: SignIn, account: Account) -> None:
     here = address()
     assert statuses(sign_in, 4, account.username, "wrong", here) == [403, 403, 403, 429]
-    with service.context() as context:
+    with service.unit_of_work() as uow:
         yesterday = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=86401)
-        context.write(sa.update(counters).values(since=yesterday))
+        uow.write(sa.update(counters).values(since=yesterday))
     assert statuses(sign_in, 4, account.username, "wrong", here) == [403, 403, 403, 429]
 
 
@@ -155,7 +155,7 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
             verified.append(str(hash))
             return super().verify(hash, password)
 
-    monkeypatch.setattr(keys, "_hasher", Counting(time_cost=1, memory_cost=64, parallelism=1))
+    monkeypatch.setattr(crypto, "_hasher", Counting(time_cost=1, memory_cost=64, parallelism=1))
     inactive, without = make_user(active=False, password="right"), make_user()
     for username in (unique(), inactive.username, without.username, account.username, "no\x00body", "x" * 2000, ""):
         verified.clear()

@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.database import engine_from, is_timeout
+from netinv_core.db.engine import engine_from, is_timeout
 from netinv_core.errors import Invalid
-from netinv_core.read import pages
+from netinv_core.read import listing
 
 ENDLESS = sa.text(
     "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) "
@@ -35,7 +35,7 @@ def test_a_statement_that_takes_too_long_is_cancelled(hurried: Engine) -> None:
 
 def test_conditions_of_clients_that_take_too_long_are_bad_input(hurried: Engine) -> None:
     """Where filters are evaluated, the answer is 400 with the reason."""
-    with hurried.connect() as connection, pytest.raises(Invalid) as caught, pages.decidable():
+    with hurried.connect() as connection, pytest.raises(Invalid) as caught, listing.filter_errors_as_400():
         connection.execute(ENDLESS).all()
     assert caught.value.status == 400
     assert "in time" in str(caught.value.body)

@@ -14,12 +14,13 @@ from jinja2.filters import _GroupTuple
 from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
 from jinja2.utils import Cycler, Joiner, Namespace, markupsafe
 
-from netinv_core.contract import Api, Service
-from netinv_extras import settings, templates
-from netinv_extras.delivering import deliver_now
-from netinv_extras.renderer import values
-from netinv_extras.renderer.objects import Batches, Function, Members, Object, Queryset
-from netinv_extras.renderer.sandbox import Sandbox, Templates
+from netinv_core.testing import Api, Service
+from netinv_extras import settings
+from netinv_extras.templates import sandbox
+from netinv_extras.templates.renderer import values
+from netinv_extras.templates.renderer.objects import Batches, Function, Members, Object, Queryset
+from netinv_extras.templates.renderer.sandbox import Sandbox, Templates
+from netinv_extras.webhooks.worker import deliver_now
 from tests.support.receivers import Receiver
 
 # -- a walk over all that can be reached
@@ -264,7 +265,7 @@ def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any
 
 
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
-    limits = templates.Limits.of({name: default for name, (_, default) in settings.known.items()})
+    limits = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
     for source in ("{{ 'x' * 10 ** 9 }}", "{{ 9 ** 9999999 }}", "{{ 'x'|center(10 ** 9) }}", "{{ ['x' * 1000000] * 1000|join }}"):
-        (fault,) = templates.faults([templates.Rendering(source, None)], limits)
+        (fault,) = sandbox.faults([sandbox.Rendering(source, None)], limits)
         assert fault is None or "longer than 2 s" in fault or "256 MiB" in fault

@@ -24,14 +24,14 @@ import requests
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from netinv_core import work
+from netinv_core.commands.cli import cli
 from netinv_core.commands.environment import Environment
-from netinv_core.commands.main import cli
-from netinv_core.contract import Api, Service, Unique
-from netinv_core.model import now, table_of
-from netinv_extras.commands import webhooks
-from netinv_extras.deliveries import WebhookAttempt, WebhookDelivery
-from netinv_extras.listener import MOST
+from netinv_core.models.base import now, table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Api, Service, Unique
+from netinv_extras.webhooks.commands import webhooks
+from netinv_extras.webhooks.deliveries import WebhookAttempt, WebhookDelivery
+from netinv_extras.webhooks.listener import MAX_BODY_BYTES
 
 RACK_ROLES = "/api/dcim/rack-roles/"
 DELIVERIES = "/api/extras/webhook-deliveries/"
@@ -41,7 +41,7 @@ _delivery, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
 @pytest.fixture
 def queue(tmp_path: Path) -> Any:
     """The queue that the commands put words in."""
-    return work.queue(f"sqlite:///{tmp_path / 'queue.sqlite'}")
+    return task_queue.queue(f"sqlite:///{tmp_path / 'queue.sqlite'}")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def run(service: Service, tmp_path: Path) -> Any:
         environment = Environment(str(ini))
         done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(webhooks, words, input=answer, obj=environment)
         environment.engine.dispose()
-        work.settle(10)
+        task_queue.flush(10)
         assert done.exit_code == status, f"{done.output}{done.exception}"
         return done.output
 
@@ -89,11 +89,11 @@ def deliver(service: Service, webhook: Any) -> Any:
         moment = now() - datetime.timedelta(seconds=age)
         row = {**dict.fromkeys(("change_id", "changed_object_id", "request_id"), uuid.uuid4()), "webhook_id": uuid.UUID((to or webhook)["id"])}
         row |= {"event": "delete", "changed_object_type": "dcim.rackrole", "object_repr": "r", "user_name": "u", "time": moment, "due": moment}
-        with service.context() as context:
-            (key,) = context.write(sa.insert(_delivery).values({**row, "state": state, "attempts": len(errors), **given})).inserted_primary_key
+        with service.unit_of_work() as uow:
+            (key,) = uow.write(sa.insert(_delivery).values({**row, "state": state, "attempts": len(errors), **given})).inserted_primary_key
             attempts = [{"delivery_id": key, "number": n, "time": moment, "duration_ms": 1, "error": error, "answer": ""} for n, error in enumerate(errors, 1)]
             for attempt in attempts:
-                context.write(sa.insert(_attempt).values(attempt | {"status": int(attempt["error"]) if attempt["error"].isdecimal() else None}))
+                uow.write(sa.insert(_attempt).values(attempt | {"status": int(attempt["error"]) if attempt["error"].isdecimal() else None}))
         return int(key)
 
     return insert
@@ -215,7 +215,7 @@ def test_changes_are_replayed_in_their_order(service: Service, run: Any, changes
 
 def test_many_changes_are_replayed_part_by_part(service: Service, run: Any, changes: Any, webhook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     began, keys = changes
-    monkeypatch.setattr("netinv_extras.replaying.AT_ONCE", 2)
+    monkeypatch.setattr("netinv_extras.webhooks.replay.AT_ONCE", 2)
     assert run("replay", "--after", began, "--webhook", webhook["name"], "--yes") == "5 queued\n"
     assert queued(service, webhook) == [("delete", key) for key in keys]
 
@@ -251,7 +251,7 @@ def listening(folder: Path, *options: str) -> Iterator[tuple[str, Any]]:
     """The address of a listener that runs in an empty folder, and a function that stops it and gives what it printed."""
     # Who runs the tests in the background may have them, and what they start, ignore Ctrl-C.
     heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{heeding}; from netinv_core.commands.main import cli; cli()", "webhook-listener", "--port", "0", *options]
+    command = [sys.executable, "-c", f"{heeding}; from netinv_core.commands.cli import cli; cli()", "webhook-listener", "--port", "0", *options]
     environment = {**os.environ, "HOOK_SECRET": "s3cret", "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1"}
     printed = folder / "printed"
     with printed.open("w") as file:
@@ -340,10 +340,10 @@ def test_the_listener_answers_as_it_is_told(tmp_path: Path) -> None:
 def test_a_body_is_read_up_to_a_limit(tmp_path: Path) -> None:
     with listening(tmp_path) as (url, stop):
         with contextlib.suppress(requests.ConnectionError):  # the answer comes before all is sent
-            requests.post(url, data=b"x" * (MOST + 10_000_000), timeout=10)
+            requests.post(url, data=b"x" * (MAX_BODY_BYTES + 10_000_000), timeout=10)
         requests.post(url, data=(part for part in (b"in ", b"parts")), timeout=10)
         output = stop()
-    assert len(output) < MOST + 2000 and f"(cut after {MOST} bytes)" in output
+    assert len(output) < MAX_BODY_BYTES + 2000 and f"(cut after {MAX_BODY_BYTES} bytes)" in output
     assert "\nin parts\n" in output
 
 

@@ -8,7 +8,7 @@ import pytest
 import requests
 import sqlalchemy as sa
 
-from netinv_core.contract import Api, Service, Unique
+from netinv_core.testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once
 

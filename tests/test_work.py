@@ -11,11 +11,12 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core import numbering, work
-from netinv_core.changes import ObjectChange
-from netinv_core.commands.main import cli
-from netinv_core.contract import Service, Unique
-from netinv_core.model import now, table_of
+from netinv_core.changelog import sequence
+from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.commands.cli import cli
+from netinv_core.models.base import now, table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Service, Unique
 from tests.support.databases import new_queue_url
 
 SITES = "/api/dcim/sites/"
@@ -38,11 +39,11 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
     with service.engine.begin() as connection:
         long_ago = now() - datetime.timedelta(days=400)
         connection.execute(sa.update(table).where(table.c.changed_object_id == uuid.UUID(old)).values(time=long_ago))
-    huey = work.queue(queue_url)
+    huey = task_queue.queue(queue_url)
     huey.flush()
-    tasks = work.add_tasks(huey, service.engine, service.registry)
+    tasks = task_queue.add_tasks(huey, service.engine, service.registry)
     with service.configured(changelog_retention=365):
-        consumer = work.start_embedded(huey)
+        consumer = task_queue.start_embedded(huey)
         try:
             tasks["prune_changes"]()
             deadline = time.monotonic() + 60
@@ -57,13 +58,13 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
 def test_all_records_are_kept_when_the_setting_says_so(service: Service, unique: Unique) -> None:
     """0 days means for ever."""
     with service.configured(changelog_retention=0):
-        assert numbering.prune_changes(service.engine, service.registry) == 0
+        assert sequence.prune_changes(service.engine, service.registry) == 0
 
 
 def test_another_kind_of_queue_is_refused() -> None:
     """The address names one of the two kinds there are."""
     with pytest.raises(ValueError, match="must be redis"):
-        work.queue("amqp://127.0.0.1/")
+        task_queue.queue("amqp://127.0.0.1/")
 
 
 def test_the_worker_is_given_its_ini_file_as_the_service_is() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import keys, passwords
+from netinv_core.auth import crypto, passwords
 from netinv_core.auth.models import (
     ConfigurationVersion,
     ObjectPermission,
@@ -20,12 +20,12 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
-from netinv_core.database import lock_rows
+from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Denied
-from netinv_core.model import now, table_of
+from netinv_core.models.base import now, table_of
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
+    from netinv_core.uow import UnitOfWork
 
 Permissions = dict[tuple[str, str], list[Any]]
 NOT_GIVEN = "Authentication credentials were not provided."
@@ -38,7 +38,7 @@ class Identity:
     user_id: uuid.UUID | None = None
     username: str = ""
     superuser: bool = False
-    writes: bool = True
+    can_write: bool = True
     permissions: Permissions = dataclasses.field(default_factory=dict)
 
     @property
@@ -47,7 +47,7 @@ class Identity:
         return self.user_id is None and not self.superuser
 
 
-ANONYMOUS = Identity(writes=False)
+ANONYMOUS = Identity(can_write=False)
 
 _user = table_of(User)
 _token = table_of(Token)
@@ -58,7 +58,7 @@ _by_name = sa.select(*_columns).where(_user.c.username == sa.bindparam("username
 _by_id = sa.select(*_columns).where(_user.c.id == sa.bindparam("id"))
 
 
-def by_token(context: Context, header: str) -> Identity:
+def by_token(uow: UnitOfWork, header: str) -> Identity:
     """The identity of an ``Authorization: Token …`` header; anonymous for another scheme.
 
     :raises Denied: for a malformed header, an unknown or expired key, an inactive user
@@ -70,15 +70,15 @@ def by_token(context: Context, header: str) -> Identity:
         raise Denied("Invalid token header. No credentials provided.")
     if len(rest) > 1:
         raise Denied("Invalid token header. Token string should not contain spaces.")
-    row = context.execute(_by_key, {"digest": keys.digest(rest[0])}).first()
+    row = uow.execute(_by_key, {"digest": crypto.digest(rest[0])}).first()
     if row is None:
         raise Denied("Invalid token")
     if row.expires is not None and row.expires <= now():
         raise Denied("Token expired")
-    return _identity(context, row, writes=row.write_enabled)
+    return _identity(uow, row, writes=row.write_enabled)
 
 
-def by_password(context: Context, header: str, address: str) -> Identity:
+def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
     """The identity of an ``Authorization: Basic …`` header from a client's ``address``; anonymous for another scheme.
 
     :raises Denied: for a malformed header; as :func:`netinv_core.auth.passwords.sign_in`
@@ -91,54 +91,54 @@ def by_password(context: Context, header: str, address: str) -> Identity:
         username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64, not UTF-8
         raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
-    user_id = passwords.sign_in(context, username, password, address)
-    row = context.execute(_by_id, {"id": user_id}).first()
+    user_id = passwords.sign_in(uow, username, password, address)
+    row = uow.execute(_by_id, {"id": user_id}).first()
     if row is None:
         raise Denied(passwords.WRONG)
-    return _identity(context, row, writes=True)
+    return _identity(uow, row, writes=True)
 
 
-def by_username(context: Context, username: str) -> Identity:
+def by_username(uow: UnitOfWork, username: str) -> Identity:
     """The identity of an account, for commands.
 
     :raises LookupError: when there is none
     """
-    row = context.execute(_by_name, {"username": username}).first()
+    row = uow.execute(_by_name, {"username": username}).first()
     if row is None:
         raise LookupError(f"no user is called {username!r}")
-    return _for_long(context, row)
+    return _for_long(uow, row)
 
 
-def by_id(context: Context, user_id: uuid.UUID) -> Identity:
+def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
     """The identity of an account, for work that its owner asked for earlier.
 
     :raises LookupError: when it is no longer there
     :raises Denied: for an inactive user
     """
-    row = context.execute(_by_id, {"id": user_id}).first()
+    row = uow.execute(_by_id, {"id": user_id}).first()
     if row is None:
         raise LookupError("the account is no longer there")
-    return _for_long(context, row)
+    return _for_long(uow, row)
 
 
-def _for_long(context: Context, row: Any) -> Identity:
+def _for_long(uow: UnitOfWork, row: Any) -> Identity:
     """The identity for work that may last: it goes by the configuration of each moment."""
-    found = _identity(context, row, writes=True)
-    context.configuration.cached = None
+    found = _identity(uow, row, writes=True)
+    uow.configuration.cached = None
     return found
 
 
-def _identity(context: Context, row: Any, *, writes: bool) -> Identity:
+def _identity(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     if not row.is_active:
         raise Denied("User inactive")
-    context.configuration.cached = context.registry.cached(row.version)
+    uow.configuration.cached = uow.registry.cached(row.version)
     if row.is_superuser:
         return Identity(row.id, row.username, True, writes)
-    permissions = context.configured(("permissions", row.id), lambda context: _permissions_of(context, row.id))
+    permissions = uow.cached_config(("permissions", row.id), lambda uow: _permissions_of(uow, row.id))
     return Identity(row.id, row.username, False, writes, permissions)
 
 
-def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
+def _permissions_of(uow: UnitOfWork, user_id: uuid.UUID) -> Permissions:
     """Every enabled permission of a user, own and by group."""
     table = table_of(ObjectPermission)
     groups = sa.select(user_groups.c.target_id).where(user_groups.c.owner_id == user_id)
@@ -152,20 +152,20 @@ def _permissions_of(context: Context, user_id: uuid.UUID) -> Permissions:
         .where(table.c.enabled, table.c.id.in_(mine))
     )
     found: Permissions = {}
-    for label, actions, constraints in context.execute(statement):
+    for label, actions, constraints in uow.execute(statement):
         for action in actions:
             found.setdefault((label, action), []).append(constraints or {})
     return found
 
 
-def lock_configuration(context: Context) -> None:
+def lock_configuration(uow: UnitOfWork) -> None:
     """Has others who change the configuration wait until this transaction ends, for rules over all of it."""
     table = table_of(ConfigurationVersion)
-    context.execute(lock_rows(sa.select(table.c.number).where(table.c.id == 1)))
+    uow.execute(lock_rows(sa.select(table.c.number).where(table.c.id == 1)))
 
 
-def configuration_changed(context: Context) -> None:
+def configuration_changed(uow: UnitOfWork) -> None:
     """Raises the configuration version: every process drops what it cached when it next authenticates, this unit of work at once."""
     table = table_of(ConfigurationVersion)
-    context.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
-    context.configuration.cached = None
+    uow.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
+    uow.configuration.cached = None

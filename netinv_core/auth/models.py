@@ -8,24 +8,24 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.columns import Json
-from netinv_core.model import (
+from netinv_core.models.base import (
     CASCADE,
     Base,
-    Column,
-    Record,
+    ColumnInfo,
+    Model,
     Ref,
+    boolean,
     column,
-    document,
+    content_type_table,
     email,
-    labels_of,
+    foreign_key,
+    json_document,
     many_to_many,
     now,
     required_text,
-    switch,
     text,
-    to,
 )
+from netinv_core.models.types import Json
 
 
 class Group(Base):
@@ -33,11 +33,11 @@ class Group(Base):
 
     __tablename__ = "core_group"
 
-    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": Column(read_only=True, label="ID")})
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": ColumnInfo(read_only=True, label="ID")})
     name: Mapped[str] = required_text(150, unique=True)
 
 
-class User(Record):
+class User(Model):
     """An account. ``password`` holds an argon2 hash; ``config_data`` the user's own preferences."""
 
     __tablename__ = "core_user"
@@ -54,40 +54,40 @@ class User(Record):
     first_name: Mapped[str] = text(150)
     last_name: Mapped[str] = text(150)
     email: Mapped[str] = email(label="Email address")
-    is_staff: Mapped[bool] = switch(False, "Designates whether the user can log into this admin site.", label="Staff status")
-    is_active: Mapped[bool] = switch(
+    is_staff: Mapped[bool] = boolean(False, "Designates whether the user can log into this admin site.", label="Staff status")
+    is_active: Mapped[bool] = boolean(
         True,
         "Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
         label="Active",
     )
     date_joined: Mapped[datetime.datetime] = column(default=now)
-    is_superuser: Mapped[bool] = switch(False, hidden=True)
-    config_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, info={"netinv": Column(hidden=True)})
+    is_superuser: Mapped[bool] = boolean(False, hidden=True)
+    config_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, info={"netinv": ColumnInfo(hidden=True)})
 
 
-class Token(Record):
+class Token(Model):
     """A key that a client sends. Only its hash is stored, by which it is found."""
 
     __tablename__ = "core_token"
 
-    user_id: Mapped[Ref] = to(User, on_delete=CASCADE, hidden=True)
+    user_id: Mapped[Ref] = foreign_key(User, on_delete=CASCADE, hidden=True)
     created: Mapped[datetime.datetime] = column(default=now, read_only=True)
     expires: Mapped[datetime.datetime | None] = column(default=None)
     key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
-    write_enabled: Mapped[bool] = switch(True, "Permit create/update/delete operations using this key")
+    write_enabled: Mapped[bool] = boolean(True, "Permit create/update/delete operations using this key")
     description: Mapped[str] = text(200)
 
 
-class ObjectPermission(Record):
+class ObjectPermission(Model):
     """Actions on models, given to users and groups, within constraints."""
 
     __tablename__ = "core_permission"
 
     name: Mapped[str] = required_text(100)
     description: Mapped[str] = text(200)
-    enabled: Mapped[bool] = switch(True)
+    enabled: Mapped[bool] = boolean(True)
     actions: Mapped[list[Any]] = column(Json(), kind="json", help="The list of actions granted by this permission")
-    constraints: Mapped[Any | None] = document("Queryset filter matching the applicable objects of the selected type(s)")
+    constraints: Mapped[Any | None] = json_document("Queryset filter matching the applicable objects of the selected type(s)")
 
 
 class SignInCounter(Base):
@@ -113,4 +113,4 @@ class ConfigurationVersion(Base):
 user_groups = many_to_many("core_user_group", "core_user", "core_group")
 permission_users = many_to_many("core_permission_user", "core_permission", "core_user")
 permission_groups = many_to_many("core_permission_group", "core_permission", "core_group")
-permission_types = labels_of("core_permission_type", "core_permission")
+permission_types = content_type_table("core_permission_type", "core_permission")

@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
-from netinv_core.auth import keys
+from netinv_core.auth import crypto
 from netinv_core.auth.models import SignInCounter, User
-from netinv_core.availability import is_busy
-from netinv_core.database import options_for
+from netinv_core.db.availability import is_busy
+from netinv_core.db.engine import options_for
 from netinv_core.errors import Denied, TooManyRequests
-from netinv_core.model import now, table_of
+from netinv_core.models.base import now, table_of
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 5
@@ -48,7 +48,7 @@ _by_name = sa.select(_users.c.id, _users.c.password, _users.c.is_active).where(_
 _counted = sa.select(_counters).where(_counters.c.bucket.in_(sa.bindparam("buckets", expanding=True)))
 
 
-def sign_in(context: Context, username: str, password: str, address: str) -> uuid.UUID:
+def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid.UUID:
     """The id of the account whose name and password these are; ``address`` is the client's.
 
     It works in transactions of its own, before the unit of work has begun one: a failure is counted although the request is refused.
@@ -56,20 +56,20 @@ def sign_in(context: Context, username: str, password: str, address: str) -> uui
     :raises Denied: for a wrong password, an unknown or an inactive account, with the same text and after the same time
     :raises TooManyRequests: after too many failures, or while this process verifies as many passwords as it may
     """
-    settings = context.registry.settings
+    settings = uow.registry.settings
     with _turn(settings["password_checks"]):
-        with _connection(context, writing=False) as connection:
+        with _connection(uow, writing=False) as connection:
             account = _account(connection, username)
             buckets = _buckets(settings["secret"], str(account.id) if account else username.casefold(), _network(address))
             counters = {row.bucket: row for row in connection.execute(_counted, {"buckets": list(buckets.all)})}
         if (wait := _wait(settings, counters, buckets)) > 0:
             log.warning("sign-in refused for %s seconds: too many failures, from %s, of account %s", wait, _network(address), account and account.id)
             raise TooManyRequests(wait)
-        _write(context, _counting(context.registry.dialect), _attempt(settings, buckets))
-        if not keys.verify_password(account.password if account else "", password) or not account.is_active:
+        _write(uow, _counting(uow.registry.dialect), _attempt(settings, buckets))
+        if not crypto.verify_password(account.password if account else "", password) or not account.is_active:
             log.warning("sign-in failed, from %s, of account %s", _network(address), account and account.id)
             raise Denied(WRONG)
-        _write(context, _taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
+        _write(uow, _taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
     found: uuid.UUID = account.id
     return found
 
@@ -96,19 +96,19 @@ def _places(most: int) -> tuple[threading.Semaphore, threading.Semaphore]:
 
 
 @contextlib.contextmanager
-def _connection(context: Context, *, writing: bool) -> Iterator[sa.Connection]:
+def _connection(uow: UnitOfWork, *, writing: bool) -> Iterator[sa.Connection]:
     """A connection of its own, committed at the end."""
-    engine: Any = context.session.get_bind()
-    with engine.connect().execution_options(**options_for(context.registry.dialect, writing=writing)) as connection:
+    engine: Any = uow.session.get_bind()
+    with engine.connect().execution_options(**options_for(uow.registry.dialect, writing=writing)) as connection:
         yield connection
         connection.commit()
 
 
-def _write(context: Context, statement: Any, parameters: Mapping[str, Any]) -> None:
+def _write(uow: UnitOfWork, statement: Any, parameters: Mapping[str, Any]) -> None:
     """Runs a statement in a transaction of its own, again when another one was in its way."""
     for left in reversed(range(ATTEMPTS)):
         try:
-            with _connection(context, writing=True) as connection:
+            with _connection(uow, writing=True) as connection:
                 connection.execute(statement, parameters)
             return
         except sa.exc.DBAPIError as error:

@@ -10,13 +10,13 @@ import uuid
 import click
 import sqlalchemy as sa
 
-from netinv_core.auth import keys
+from netinv_core.auth import crypto
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.auth.models import Token, User
 from netinv_core.commands.environment import Environment
-from netinv_core.context import Context
 from netinv_core.errors import Invalid
-from netinv_core.model import now, table_of
+from netinv_core.models.base import now, table_of
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 
 _users, _tokens = table_of(User), table_of(Token)
@@ -38,16 +38,16 @@ def user() -> None:
 def create_user(environment: Environment, username: str, superuser: bool, password: str | None, email: str, with_token: bool, unless_any: bool) -> None:
     """Create the account USERNAME; what is printed is not shown again."""
     chosen = password or secrets.token_urlsafe(12)
-    with environment.context() as context:
-        if unless_any and context.execute(sa.select(_users.c.id)).first() is not None:
+    with environment.unit_of_work() as uow:
+        if unless_any and uow.execute(sa.select(_users.c.id)).first() is not None:
             return
         try:
             body = {"username": username, "password": chosen, "email": email}
-            (made,) = save.create(context, context.registry["users.user"], [body], single=True)
+            (made,) = save.create(uow, uow.registry["users.user"], [body], single=True)
         except Invalid as error:
             raise click.ClickException("; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.body.items())) from None
-        context.write(sa.update(_users).where(_users.c.id == made["id"]).values(is_superuser=superuser, is_staff=superuser))
-        key = make_token(context, made["id"], "made with the account") if with_token else None
+        uow.write(sa.update(_users).where(_users.c.id == made["id"]).values(is_superuser=superuser, is_staff=superuser))
+        key = make_token(uow, made["id"], "made with the account") if with_token else None
     click.echo(f"user      {username}")
     if password is None:
         click.echo(f"password  {chosen}")
@@ -59,8 +59,8 @@ def create_user(environment: Environment, username: str, superuser: bool, passwo
 @click.pass_obj
 def list_users(environment: Environment) -> None:
     """List the accounts."""
-    with environment.context() as context:
-        for row in context.execute(sa.select(_users).order_by(_users.c.username)):
+    with environment.unit_of_work() as uow:
+        for row in uow.execute(sa.select(_users).order_by(_users.c.username)):
             marks = [word for word, shown in (("superuser", row.is_superuser), ("inactive", not row.is_active)) if shown]
             click.echo(f"{row.username:30} {' '.join(marks)}".rstrip())
 
@@ -71,7 +71,7 @@ def list_users(environment: Environment) -> None:
 @click.pass_obj
 def set_password(environment: Environment, username: str, password: str) -> None:
     """Give USERNAME another password."""
-    _change(environment, username, password=keys.hash_password(password))
+    _change(environment, username, password=crypto.hash_password(password))
     click.echo(f"the password of {username} is changed")
 
 
@@ -94,11 +94,11 @@ def activate(environment: Environment, username: str) -> None:
 
 
 def _change(environment: Environment, username: str, **values: object) -> None:
-    with environment.context() as context:
-        found = context.write(sa.update(_users).where(_users.c.username == username).values(values))
+    with environment.unit_of_work() as uow:
+        found = uow.write(sa.update(_users).where(_users.c.username == username).values(values))
         if not found.rowcount:
             raise click.ClickException(f"no user is called {username!r}")
-        configuration_changed(context)
+        configuration_changed(uow)
 
 
 @click.group()
@@ -116,11 +116,11 @@ def token() -> None:
 def create_token(environment: Environment, username: str, read_only: bool, days: int | None, description: str, key: str | None) -> None:
     """Make a token for USERNAME and print its key, which is not shown again."""
     key = key and key.lower()
-    if key is not None and (len(key) != keys.KEY_LENGTH or set(key) - set(string.hexdigits)):
+    if key is not None and (len(key) != crypto.KEY_LENGTH or set(key) - set(string.hexdigits)):
         raise click.BadParameter("Enter 40 hexadecimal digits.", param_hint="--key")
-    with environment.context(username) as context:
+    with environment.unit_of_work(username) as uow:
         expires = now() + datetime.timedelta(days=days) if days is not None else None
-        click.echo(make_token(context, context.identity.user_id, description, expires=expires, writes=not read_only, key=key))
+        click.echo(make_token(uow, uow.identity.user_id, description, expires=expires, writes=not read_only, key=key))
 
 
 @token.command("list")
@@ -128,9 +128,9 @@ def create_token(environment: Environment, username: str, read_only: bool, days:
 @click.pass_obj
 def list_tokens(environment: Environment, username: str) -> None:
     """List the tokens of USERNAME by the first eight digits of their ids; nobody can read a key again."""
-    with environment.context(username) as context:
-        mine = sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id).order_by(_tokens.c.created)
-        for row in context.execute(mine):
+    with environment.unit_of_work(username) as uow:
+        mine = sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id).order_by(_tokens.c.created)
+        for row in uow.execute(mine):
             expiry = f"expires {row.expires:%Y-%m-%d}" if row.expires else "does not expire"
             click.echo(f"{str(row.id)[:8]}  {'read, write' if row.write_enabled else 'read only'}  {expiry}  {row.description}")
 
@@ -143,28 +143,28 @@ def revoke(environment: Environment, username: str, token: str) -> None:
     """Delete the TOKEN of USERNAME: the beginning of its id, as listed, or the whole key."""
     if len(token) < 4:
         raise click.BadParameter("Give at least four digits of the id.", param_hint="TOKEN")
-    with environment.context(username) as context:
-        rows = context.execute(sa.select(_tokens).where(_tokens.c.user_id == context.identity.user_id)).all()
-        matches = [row.id for row in rows if str(row.id).startswith(token.lower()) or row.key_hash == keys.digest(token)]
+    with environment.unit_of_work(username) as uow:
+        rows = uow.execute(sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id)).all()
+        matches = [row.id for row in rows if str(row.id).startswith(token.lower()) or row.key_hash == crypto.digest(token)]
         if len(matches) != 1:
             raise click.ClickException(f"{len(matches) or 'no'} tokens of {username} have an id that begins with this, or this key")
-        context.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
+        uow.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
     click.echo("revoked")
 
 
 def make_token(
-    context: Context, user_id: object, description: str, *, expires: datetime.datetime | None = None, writes: bool = True, key: str | None = None
+    uow: UnitOfWork, user_id: object, description: str, *, expires: datetime.datetime | None = None, writes: bool = True, key: str | None = None
 ) -> str:
     """Writes a token for a user; its key."""
-    key = key or keys.new_key()
+    key = key or crypto.new_key()
     values = {
         "id": uuid.uuid4(),
         "user_id": user_id,
         "created": now(),
         "expires": expires,
-        "key_hash": keys.digest(key),
+        "key_hash": crypto.digest(key),
         "write_enabled": writes,
         "description": description,
     }
-    context.write(sa.insert(_tokens).values(values))
+    uow.write(sa.insert(_tokens).values(values))
     return key

@@ -16,14 +16,14 @@ from pyramid.paster import get_appsettings, setup_logging
 from sqlalchemy.engine import Engine
 
 from netinv_core import settings as known_settings
-from netinv_core import work
 from netinv_core.app import Packages, apps_of, discover
 from netinv_core.auth import identity
 from netinv_core.content_types import load
-from netinv_core.context import Context
-from netinv_core.database import session_factory
+from netinv_core.db.engine import session_factory
+from netinv_core.main import engine_for, registry_for
 from netinv_core.registry import Registry
-from netinv_core.service import engine_for, registry_for
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
 
 VARIABLE = "NETINV_INI"
 
@@ -62,20 +62,20 @@ class Environment:
         return registry_for(self.engine.dialect.name, self.settings, self.packages())
 
     @contextlib.contextmanager
-    def context(self, username: str | None = None) -> Iterator[Context]:
+    def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:
         """A context that commits at its end; acting for a user, or for the service itself.
 
         :raises click.ClickException: when there is no such user
         """
         with session_factory(self.engine)() as session:
-            context = Context(self.registry, session, identity.Identity(superuser=True), writing=True)
-            load(context)
+            uow = UnitOfWork(self.registry, session, identity.Identity(superuser=True), writing=True)
+            load(uow)
             if username is not None:
                 try:
-                    context.identity = identity.by_username(context, username)
+                    uow.identity = identity.by_username(uow, username)
                 except LookupError as error:
                     raise click.ClickException(str(error)) from None
-            yield context
+            yield uow
             session.commit()
 
     def worker_queue(self) -> Huey:
@@ -86,6 +86,6 @@ class Environment:
         url = self.settings["queue_url"]
         if not url:
             raise click.ClickException("the setting netinv.queue_url is empty: there is no queue to work on")
-        huey = work.queue(url)
-        work.add_tasks(huey, self.engine, self.registry)
+        huey = task_queue.queue(url)
+        task_queue.add_tasks(huey, self.engine, self.registry)
         return huey

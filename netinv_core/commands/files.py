@@ -9,8 +9,8 @@ import click
 import sqlalchemy as sa
 
 from netinv_core.commands.environment import Environment
-from netinv_core.context import Context
-from netinv_core.files import stored
+from netinv_core.storage.files import stored
+from netinv_core.uow import UnitOfWork
 
 DAY = 24 * 60 * 60
 
@@ -25,9 +25,9 @@ def files(environment: Environment, remove: bool) -> None:
     files that are named and not there (a backup without the folder, say). Exits with 1 when some are missing.
     """
     root = Path(environment.settings["media_root"])
-    with environment.context() as context:
+    with environment.unit_of_work() as uow:
         kept = dict(stored(root))  # before the names: what is written meanwhile is not taken for left over
-        named = _named(context)
+        named = _named(uow)
     for name in sorted(named - kept.keys()):
         click.secho(f"missing  {name}", fg="red")
     left = sorted(name for name, written in kept.items() if name not in named and written < time.time() - DAY)
@@ -39,11 +39,11 @@ def files(environment: Environment, remove: bool) -> None:
     raise SystemExit(1 if named - kept.keys() else 0)
 
 
-def _named(context: Context) -> set[str]:
+def _named(uow: UnitOfWork) -> set[str]:
     """The names of all files that rows name."""
     found: set[str] = set()
-    for endpoint in context.registry.endpoints.values():
+    for endpoint in uow.registry.endpoints.values():
         for field in endpoint.uploads.values():
             column = endpoint.table.c[field.attribute]
-            found.update(context.execute(sa.select(column).where(column.is_not(None))).scalars())
+            found.update(uow.execute(sa.select(column).where(column.is_not(None))).scalars())
     return found

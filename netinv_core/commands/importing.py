@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Column, Table
 
 from netinv_core.commands.environment import Environment
-from netinv_core.commands.extending import Extensible
-from netinv_core.dumps import Key
-from netinv_core.importing import import_netbox
-from netinv_core.outcomes import OUTCOMES, REFUSED, SKIPPED, Report
+from netinv_core.commands.plugin_group import Extensible
+from netinv_core.importing.dump import Key
+from netinv_core.importing.netbox import import_netbox
+from netinv_core.importing.report import OUTCOMES, REFUSED, SKIPPED, Report
 
 
 @click.group("import", cls=Extensible)
@@ -60,10 +60,10 @@ def carry_out(environment: Environment, user: str, load: Callable[..., None], *,
     """
     report, shown = Report(), Console()
     try:
-        with environment.context(user) as context, _progress(report):
-            load(context, report=report)
+        with environment.unit_of_work(user) as uow, _progress(report):
+            load(uow, report=report)
             if dry_run:
-                context.session.rollback()
+                uow.session.rollback()
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     shown.print(_table(report))

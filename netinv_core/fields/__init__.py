@@ -4,31 +4,31 @@ A field selects itself into a plan and turns a row into JSON (:meth:`Field.reade
 (:meth:`Field.accept`), and describes itself for OPTIONS and OpenAPI.
 """
 
-from netinv_core.fields.columns import from_column
-from netinv_core.fields.derived import Address, Batched, Computed, Count
-from netinv_core.fields.field import NONE, Field, errors_of
+from netinv_core.fields.base import NONE, Field, errors_of
+from netinv_core.fields.from_column import from_column
 from netinv_core.fields.images import Image
-from netinv_core.fields.lists import Back, Labels, Many, collect, grouped, keys_of, refused_items, refused_list, replace_rows
-from netinv_core.fields.references import FirstOf, Holder, ObjectOf, Reference, Status, named_schema, nested_schema
+from netinv_core.fields.read_only import BatchLoaded, Computed, Count, SubresourceUrl
+from netinv_core.fields.references import Coalesce, GenericForeignKey, Reference, Status, ThroughOneToOne, named_schema, nested_schema
+from netinv_core.fields.to_many import ContentTypeList, ReverseForeignKey, ToMany, collect, grouped, keys_of, refused_items, refused_list, replace_rows
 from netinv_core.fields.values import Choice, Value
 
 __all__ = [
     "NONE",
-    "Address",
-    "Back",
-    "Batched",
+    "BatchLoaded",
     "Choice",
+    "Coalesce",
     "Computed",
+    "ContentTypeList",
     "Count",
     "Field",
-    "FirstOf",
-    "Holder",
+    "GenericForeignKey",
     "Image",
-    "Labels",
-    "Many",
-    "ObjectOf",
     "Reference",
+    "ReverseForeignKey",
     "Status",
+    "SubresourceUrl",
+    "ThroughOneToOne",
+    "ToMany",
     "Value",
     "collect",
     "errors_of",

@@ -10,14 +10,14 @@ from urllib.parse import unquote_to_bytes
 
 import colander
 
-from netinv_core import pictures
-from netinv_core.fields.field import NONE, Field, last_text
-from netinv_core.files import LENGTH, Upload, new_name
-from netinv_core.read.plan import Place, Plan, Reader
+from netinv_core.fields.base import NONE, Field, last_text
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.storage import image_headers
+from netinv_core.storage.files import LENGTH, Upload, new_name
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
 MEDIA = "/media/"
@@ -41,7 +41,7 @@ class Image(Field):
     size: tuple[str, str] | None = None
     kind: str = "image upload"
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         return lambda row, page: f"{page.base}{MEDIA}{row[index]}" if row[index] else None
 
@@ -50,7 +50,7 @@ class Image(Field):
             value = _inline(value)
         if isinstance(value, Upload):
             found = self._checked(value)
-            draft.values[self.attribute] = new_name(self.folder, value.name, pictures.SUFFIXES[found.media_type])
+            draft.values[self.attribute] = new_name(self.folder, value.name, image_headers.SUFFIXES[found.media_type])
             draft.extra[self.name] = value
             self._measure(draft, found.width, found.height)
         elif self._check_null(value):
@@ -63,7 +63,7 @@ class Image(Field):
         if self.size is not None:
             draft.values |= dict(zip(self.size, (width, height), strict=True))
 
-    def _checked(self, upload: Upload) -> pictures.Picture:
+    def _checked(self, upload: Upload) -> image_headers.ImageInfo:
         """What a file that was sent holds.
 
         :raises colander.Invalid: for one that is too large, or no picture
@@ -74,25 +74,25 @@ class Image(Field):
         if len(upload.content) > most:
             raise colander.Invalid(None, f"The file has {len(upload.content)} bytes; at most {most} are taken.")
         try:
-            found = pictures.read(upload.content)
+            found = image_headers.read(upload.content)
         except ValueError:
             raise colander.Invalid(None, NOT_AN_IMAGE) from None
         if found.width * found.height > MOST_PIXELS:
             raise colander.Invalid(None, f"The image has {found.width} × {found.height} pixels; at most {MOST_PIXELS} in all are taken.")
         return found
 
-    def store(self, context: Context, drafts: Sequence[Draft]) -> None:
+    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
             if self.name in draft.extra:
-                context.files.add(draft[self.attribute], draft.extra[self.name].content)
+                uow.files.add(draft[self.attribute], draft.extra[self.name].content)
             former = draft.before.get(self.attribute)
             if former and draft.changed(self.attribute):
-                context.files.discard(former)
+                uow.files.discard(former)
 
-    def leave(self, context: Context, rows: Sequence[Mapping[str, Any]]) -> None:
+    def discard(self, uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows:
             if row[self.attribute]:
-                context.files.discard(row[self.attribute])
+                uow.files.discard(row[self.attribute])
 
     def from_form(self, values: Sequence[Any]) -> Any:
         if isinstance(values[-1], Upload):
@@ -100,7 +100,7 @@ class Image(Field):
         text = last_text(values)
         return text or (None if self.nullable else NONE)
 
-    def flat(self, shown: Any) -> Any:
+    def object_data(self, shown: Any) -> Any:
         return shown or ""
 
     def options(self) -> dict[str, Any]:

@@ -7,10 +7,10 @@ import uuid
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.field import Field
-from netinv_core.fields.types import JSON_TYPES
-from netinv_core.model import Link, known
-from netinv_core.read.plan import Page, Place, Plan, Reader, Row, record_nested, shown_fields
+from netinv_core.fields.base import Field
+from netinv_core.fields.openapi_types import JSON_TYPES
+from netinv_core.models.base import ForeignKeyInfo, column_info
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, record_nested, shown_fields
 
 if TYPE_CHECKING:
     from netinv_core.registry import Endpoint, Registry
@@ -25,20 +25,20 @@ class Reference(Field):
     """
 
     attribute: str
-    link: Link
+    link: ForeignKeyInfo
     registry: Registry
     kind: str = "nested object"
     plain: bool = False
-    shows: tuple[str, ...] = ()
+    nested_fields: tuple[str, ...] = ()
 
     @property
     def target(self) -> Endpoint | None:
         """The endpoint of the model referred to; ``None`` while its package is not installed."""
         return self.registry.target(self.link)
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         if not self.plain:
-            return plan.nest(place, self.attribute, self.shows)
+            return plan.nested(place, self.attribute, self.nested_fields)
         index = plan.column(place, self.attribute)
         return lambda row, page: row[index]
 
@@ -47,9 +47,9 @@ class Reference(Field):
         if blank or self._check_null(value):
             draft.values[self.attribute] = None
         else:
-            draft.refer(self, value)
+            draft.add_reference(self, value)
 
-    def settle(self, draft: Draft, found: Any) -> None:
+    def set_resolved(self, draft: Draft, found: Any) -> None:
         """Takes the id that :mod:`netinv_core.write.references` found for what was sent."""
         draft.values[self.attribute] = found
 
@@ -57,14 +57,14 @@ class Reference(Field):
         return super().options() | ({"type": "field"} if self.plain else {})
 
     def schema(self) -> dict[str, Any]:
-        return self.written_schema() if self.plain else self._described(nested_schema(self.target, self.shows))
+        return self.written_schema() if self.plain else self._described(nested_schema(self.target, self.nested_fields))
 
     def written_schema(self) -> dict[str, Any]:
         return self._described(JSON_TYPES[uuid.UUID] if self.plain else named_schema(self.target))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class FirstOf(Field):
+class Coalesce(Field):
     """The first of several references of the same resource that is set, nested."""
 
     references: tuple[str, ...]
@@ -72,7 +72,7 @@ class FirstOf(Field):
     nullable: bool = True
     kind: str = "nested object"
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         readers = [place.endpoint.fields[name].reader(plan, place) for name in self.references]
         return lambda row, page: next((shown for read in readers if (shown := read(row, page)) is not None), None)
 
@@ -92,9 +92,9 @@ class Status(Reference):
     def accept(self, draft: Draft, value: Any) -> None:
         super().accept(draft, None if value == "" else value)
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         present = plan.column(place, self.attribute)
-        target = plan.follow(place, self.attribute)
+        target = plan.join(place, self.attribute)
         if target is None:
             return lambda row, page: None
         slug, name = plan.column(target, "slug"), plan.column(target, "name")
@@ -109,7 +109,7 @@ class Status(Reference):
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class ObjectOf(Field):
+class GenericForeignKey(Field):
     """The object that a pair of ``type`` and ``id`` columns names, nested; one statement for all types and all such pairs on the page."""
 
     type_attribute: str
@@ -117,9 +117,9 @@ class ObjectOf(Field):
     shape: str = "nested"
     read_only: bool = True
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         label, key = plan.column(place, self.type_attribute), plan.column(place, self.id_attribute)
-        batch = plan.objects(self.shape, label, key)
+        batch = plan.load_generic(self.shape, label, key)
         return lambda row, page: page.batches[batch].get((row[label], row[key]))
 
     def sources(self) -> Collection[str]:
@@ -130,7 +130,7 @@ class ObjectOf(Field):
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Holder(Field):
+class ThroughOneToOne(Field):
     """What holds this object by way of a third: the one object of ``to`` whose unique foreign key ``held`` leads here.
 
     Read as the nested object at that one's foreign key ``holder``, with that one nested in it as ``by``.
@@ -144,15 +144,15 @@ class Holder(Field):
     read_only: bool = True
     nullable: bool = True
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         target = self.registry.get(self.to)
         if target is None:
             return lambda row, page: None
-        there = plan.meet(place, self.name, target, self.held)
+        there = plan.join_reverse(place, self.name, target, self.held)
         present = plan.column(there, "id")
-        holder, by = plan.nest(there, self.holder), record_nested(plan, there)
+        holder, by = plan.nested(there, self.holder), record_nested(plan, there)
 
-        def read(row: Row, page: Page) -> dict[str, Any] | None:
+        def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             return None if row[present] is None else {**holder(row, page), self.by: by(row, page)}
 
         return read
@@ -164,7 +164,7 @@ class Holder(Field):
         target = self.registry.get(self.to)
         if target is None:
             return self._described({"type": "object"})
-        outer = self.registry.target(known(target.table.c[self.holder]).link)
+        outer = self.registry.target(column_info(target.table.c[self.holder]).foreign_key)
         shown = {} if outer is None else {field.name: field.brief_schema() for field in shown_fields(outer)}
         return self._described({"type": "object", "properties": {**shown, self.by: nested_schema(target)}})
 

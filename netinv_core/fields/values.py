@@ -7,10 +7,10 @@ import decimal
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.field import NONE, Field, from_json, last_text
-from netinv_core.fields.types import JSON_TYPES
-from netinv_core.model import Choices, Column
-from netinv_core.read.plan import Page, Place, Plan, Reader, Row
+from netinv_core.fields.base import NONE, Field, from_json, last_text
+from netinv_core.fields.openapi_types import JSON_TYPES
+from netinv_core.models.base import Choices, ColumnInfo
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ class Value(Field):
 
     attribute: str
     python_type: type = str
-    known: Column = dataclasses.field(default_factory=Column)
+    known: ColumnInfo = dataclasses.field(default_factory=ColumnInfo)
     node: Any = None
     length: int | None = None
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         if self.python_type is decimal.Decimal:
             return lambda row, page: None if row[index] is None else str(row[index])
@@ -70,13 +70,13 @@ class Choice(Value):
     choices: Choices
     plain: bool = False
 
-    def reader(self, plan: Plan, place: Place) -> Reader:
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         if self.plain:
             return lambda row, page: row[index]
         shown = {value: {"value": value, "label": label} for value, label in self.choices.items}
 
-        def read(row: Row, page: Page) -> Any:
+        def read(row: Row, page: RowSet) -> Any:
             value = row[index]
             if value is None or value == "":
                 return None
@@ -84,7 +84,7 @@ class Choice(Value):
 
         return read
 
-    def brief_reader(self, plan: Plan, place: Place) -> Reader:
+    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
         return Value.reader(self, plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 from pyramid.interfaces import IRouter
 from pyramid.response import Response
 
-from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, Refused, TooLarge, TooLong, bounded
-from netinv_core.http.answers import json_response
+from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong, bounded
+from netinv_core.http.serialization import json_response
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -41,7 +41,7 @@ def admitting(inner: Policy) -> Policy:
         try:
             check(environ, settings)
             response = inner(environ, router)
-        except Refused as error:
+        except RequestError as error:
             response = json_response(bounded(error.body), error.status)
             response.headers.update(error.headers)
         except Exception:

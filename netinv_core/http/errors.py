@@ -14,17 +14,17 @@ from pyramid.response import Response
 from pyramid_retry import IRetryableError, is_error_retryable, mark_error_retryable
 from pyramid_tm import maybe_tag_retryable
 
-from netinv_core import availability
-from netinv_core.database import is_timeout
-from netinv_core.errors import Conflict, NotFound, Refused, Unavailable, bounded
-from netinv_core.http.answers import json_response
+from netinv_core.db import availability
+from netinv_core.db.engine import is_timeout
+from netinv_core.errors import Conflict, NotFound, RequestError, Unavailable, bounded
+from netinv_core.http.serialization import json_response
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
 AT_THE_SAME_TIME = "The change conflicts with another one made at the same time."
 
 
-def refused(error: Refused, request: Request) -> Response:
+def refused(error: RequestError, request: Request) -> Response:
     """A request that the service turned down.
 
     One that a constraint of the database turned down is run again: its rules now see what they conflict with, and say so by field and item.
@@ -124,7 +124,7 @@ def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
 def includeme(config: Any) -> None:
     """Adds the exception views."""
     config.add_exception_view(unavailable, context=sa.exc.SQLAlchemyError)
-    config.add_exception_view(refused, context=Refused)
+    config.add_exception_view(refused, context=RequestError)
     config.add_exception_view(conflict, context=sa.exc.IntegrityError)
     config.add_exception_view(undecodable, context=URLDecodeError)
     config.add_exception_view(broken, context=Exception)

@@ -15,12 +15,12 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import FileIter, Response
 
-from netinv_core import pictures
-from netinv_core.auth import permits
+from netinv_core.auth import permissions
 from netinv_core.errors import Denied, NotAllowed, NotFound
 from netinv_core.fields.images import MEDIA
-from netinv_core.http.opening import Opened, open_file
+from netinv_core.http.request_uow import RequestUnitOfWork, open_file
 from netinv_core.registry import Endpoint
+from netinv_core.storage import image_headers
 
 ALLOW = "GET, HEAD"
 SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
@@ -33,16 +33,16 @@ def send(request: Request) -> Response:
     :raises Denied: without credentials, or without permission to view what has such files
     :raises NotFound: when no object that may be viewed has this file
     """
-    context = open_file(request, ALLOW)
+    uow = open_file(request, ALLOW)
     if request.method not in ALLOW.split(", "):
         raise NotAllowed(request.method, ALLOW)
     folder, name = request.matchdict["folder"], request.matchdict["name"]
-    _check(context, request.registry.netinv_holders.get(folder, ()), f"{folder}/{name}")
+    _check(uow, request.registry.netinv_holders.get(folder, ()), f"{folder}/{name}")
     try:
-        found = context.files.open(f"{folder}/{name}")
+        found = uow.files.open(f"{folder}/{name}")
     except FileNotFoundError:
         raise NotFound() from None
-    media_type = pictures.media_type(found.read(pictures.HEAD)) or "application/octet-stream"
+    media_type = image_headers.media_type(found.read(image_headers.HEAD)) or "application/octet-stream"
     found.seek(0)
     kept = os.fstat(found.fileno())
     response = Response(app_iter=FileIter(found), content_type=media_type, charset=None, conditional_response=True)
@@ -53,17 +53,17 @@ def send(request: Request) -> Response:
     return response
 
 
-def _check(context: Opened, holders: Iterable[Holder], name: str) -> None:
+def _check(uow: RequestUnitOfWork, holders: Iterable[Holder], name: str) -> None:
     refused: Denied | None = None
     for endpoint, attributes in holders:
         table = endpoint.table
         try:
-            allowed = permits.scope(context, endpoint, "view", table)
+            allowed = permissions.scope(uow, endpoint, "view", table)
         except Denied as error:
             refused = error
             continue
         named = sa.or_(*[table.c[attribute] == name for attribute in attributes])
-        if context.execute(sa.select(table.c.id).where(named, sa.true() if allowed is None else allowed).limit(1)).first() is not None:
+        if uow.execute(sa.select(table.c.id).where(named, sa.true() if allowed is None else allowed).limit(1)).first() is not None:
             return
     raise refused or NotFound()
 

@@ -13,11 +13,11 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core import numbering
 from netinv_core.auth.identity import NOT_GIVEN
-from netinv_core.context import Context
+from netinv_core.changelog import sequence
 from netinv_core.errors import Denied, NotAllowed
-from netinv_core.http.opening import open_file
+from netinv_core.http.request_uow import open_file
+from netinv_core.uow import UnitOfWork
 
 ALLOW = "GET, HEAD"
 COUNTER, GAUGE = "counter", "gauge"
@@ -38,15 +38,15 @@ class Sample:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def samples(context: Context) -> list[Sample]:
+def samples(uow: UnitOfWork) -> list[Sample]:
     """The core's figures and those of every package."""
-    release = {"version": importlib.metadata.version("netinv-core"), "database": context.registry.dialect}
-    changes = numbering.numbers(context.connection).given
+    release = {"version": importlib.metadata.version("netinv-core"), "database": uow.registry.dialect}
+    changes = sequence.numbers(uow.connection).given
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
-        Sample("netinv_packages_broken", "Packages that could not be started.", len(context.registry.broken)),
+        Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
-        *[sample for found in context.registry.hooks.netinv_metrics(context=context) for sample in found],
+        *[sample for found in uow.registry.hooks.netinv_metrics(uow=uow) for sample in found],
     ]
 
 
@@ -77,12 +77,12 @@ def metrics(request: Request) -> Response:
 
     :raises Denied: without a token
     """
-    context = open_file(request, ALLOW)
+    uow = open_file(request, ALLOW)
     if request.method not in ALLOW.split(", "):
         raise NotAllowed(request.method, ALLOW)
-    if context.identity.anonymous:
+    if uow.identity.anonymous:
         raise Denied(NOT_GIVEN)
-    response = Response(body=text(samples(context)).encode())
+    response = Response(body=text(samples(uow)).encode())
     response.headers.update({"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store"})
     return response
 

@@ -15,9 +15,10 @@ from typing import Any
 from pyramid.config import Configurator
 
 from netinv_core import fields as kinds
-from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, Refused
-from netinv_core.http import filter_fields, forms, parameters, roots, services, versions
-from netinv_core.http.services import Action, Shape
+from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
+from netinv_core.http import filterset_views, openapi_parameters, root_views, versions, views
+from netinv_core.http import multipart as forms
+from netinv_core.http.views import Action, OperationSchema
 from netinv_core.registry import Endpoint, Registry
 
 Schema = dict[str, Any]
@@ -101,14 +102,14 @@ ITEM_OPERATIONS = (
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
-_UNSAID = Shape(takes={})
+_UNSAID = OperationSchema(takes={})
 # path, method, view, schema of the answer: what is no resource
 _ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
-    ("/", "get", roots.api_root, _URLS),
-    ("/plugins/", "get", roots.plugins_root, _URLS),
-    ("/plugins/installed-plugins/", "get", roots.installed_plugins, _list_of(_STRUCTURED)),
-    ("/status/", "get", roots.status, _STRUCTURED),
-    *[(f"{filter_fields.PATH}{name}/", "get", view, view.shape.shows) for name, view in filter_fields.VIEWS.items()],
+    ("/", "get", root_views.api_root, _URLS),
+    ("/plugins/", "get", root_views.plugins_root, _URLS),
+    ("/plugins/installed-plugins/", "get", root_views.installed_plugins, _list_of(_STRUCTURED)),
+    ("/status/", "get", root_views.status, _STRUCTURED),
+    *[(f"{filterset_views.PATH}{name}/", "get", view, view.shape.shows) for name, view in filterset_views.VIEWS.items()],
 )
 
 
@@ -116,9 +117,9 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
     """The document of an API version; ``actions`` are those that the packages declare when not given."""
     writer = _Writer(registry, version)
     for path, method, view, schema in _ROOTS:
-        writer.root(path, method, view, Shape(schema, takes=schema))
+        writer.root(path, method, view, OperationSchema(schema, takes=schema))
     for app in registry.apps.values():
-        writer.root(app.path.removeprefix("/api"), "get", roots.app_root(app), Shape(_URLS))
+        writer.root(app.path.removeprefix("/api"), "get", root_views.app_root(app), OperationSchema(_URLS))
         for path, view in app.views.items():
             for method in view.methods:
                 writer.root(path.removeprefix("/api"), method, view, getattr(view, "shape", _UNSAID))
@@ -138,7 +139,7 @@ def declared(registry: Registry) -> list[Action]:
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
-    return services.actions_of(config.registry)
+    return views.actions_of(config.registry)
 
 
 def object_schema(
@@ -171,7 +172,7 @@ class _Writer:
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemas: dict[str, Schema] = dict(_ERROR_SCHEMAS)
-        self.common = parameters.common(version)
+        self.common = openapi_parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
         """The whole document."""
@@ -194,7 +195,7 @@ class _Writer:
             },
         }
 
-    def root(self, path: str, method: str, view: Any, shape: Shape) -> None:
+    def root(self, path: str, method: str, view: Any, shape: OperationSchema) -> None:
         """A path that is no resource."""
         schema = self.shown(shape.shows)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
@@ -221,7 +222,7 @@ class _Writer:
         """A route below a resource's items, or below its list."""
         place, keys = ("", _in_path(action.name)) if action.whole else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
-            shape: Shape = getattr(view, "shape", _UNSAID)
+            shape: OperationSchema = getattr(view, "shape", _UNSAID)
             name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.whole and method != 'get')}{_ACTION_NAMES[method]}"
             shown = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
@@ -242,14 +243,14 @@ class _Writer:
     def _add(self, path: str, method: str, made: dict[str, Any]) -> None:
         self.paths.setdefault(path, {})[method] = made
 
-    def shown(self, what: services.Shown, suffix: str = "") -> Schema:
+    def shown(self, what: views.Shown, suffix: str = "") -> Schema:
         if isinstance(what, str):
             found = self.registry.get(what)
             return _ref(f"{found.schema_name}{suffix}") if found is not None else _OBJECT
         return dict(what) if what is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
-        if operation.method != "get" and services.ACTIONS[operation.method.upper()] not in endpoint.resource.writes:
+        if operation.method != "get" and views.ACTIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
         words = {"plural": endpoint.plural, "title": endpoint.title}
@@ -260,11 +261,11 @@ class _Writer:
         made = _operation(endpoint.path, operation.method, operation.name, summary, gives, operation.status)
         made["tags"] = [_tag(endpoint.app.path)]
         made["parameters"] = [*accepted, self.common["api_version"]]
-        if operation.name == "list" and endpoint.renditions:
+        if operation.name == "list" and endpoint.list_formats:
             made["responses"][operation.status]["content"]["*/*"] = {"schema": {}}  # each has a media type of its own
         if operation.takes is not None:
             made["requestBody"] = _body(operation.takes(name), _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None)
-        if endpoint.resource.basic:
+        if endpoint.resource.allow_basic_auth:
             made["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
         self._add(path, operation.method, made)
 
@@ -315,14 +316,14 @@ class _Writer:
             ("exclude", endpoint.costly - absent, "Leaves out fields that take time to find."),
             ("include", endpoint.opt_in - absent, "Adds fields that are shown to those who ask for them."),
         )
-        named = [parameters.query(name, _list_of({"type": "string", "enum": sorted(those)}), words) for name, those, words in sets if those]
+        named = [openapi_parameters.query(name, _list_of({"type": "string", "enum": sorted(those)}), words) for name, those, words in sets if those]
         return [self.common["brief"], *named]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
         absent = versions.coming(endpoint, self.version)
         offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
-        found = [made for item in offered for made in parameters.of_filter(endpoint, item)]
-        forms = [parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.renditions.items())]
+        found = [made for item in offered for made in openapi_parameters.of_filter(endpoint, item)]
+        forms = [openapi_parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.list_formats.items())]
         return [*found, *forms, self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
 
 
@@ -361,7 +362,7 @@ def _operation(
     summary: str,
     gives: Schema | None,
     status: str,
-    errors: Iterable[type[Refused]] = (),
+    errors: Iterable[type[RequestError]] = (),
 ) -> dict[str, Any]:
     """An operation with its answers: success, the errors of every read or write, ``errors`` of its own, and any other."""
     answered: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
@@ -371,7 +372,7 @@ def _operation(
     responses = {status: answered}
     for error in (*usual, *errors):
         responses[str(error.status)] = _ref(error.__name__, "responses")
-    responses["default"] = _ref("Refused", "responses")
+    responses["default"] = _ref("RequestError", "responses")
     return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
 
 
@@ -390,7 +391,7 @@ _RESPONSES = {
         "description": _summary(error).partition(": ")[2].capitalize() or "Any other error.",
         "content": {versions.JSON: {"schema": _FAULTS if error is Invalid else _ref("Error")}},
     }
-    for error in (Refused, Invalid, Denied, NotFound, Conflict, Gone)
+    for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)
 }
 _SECURITY = {
     "tokenAuth": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "The word `Token`, a space, and the token's key."},

@@ -8,40 +8,40 @@ import sqlalchemy as sa
 from pyramid.request import Request
 
 from netinv_core.auth.models import User
-from netinv_core.database import lock_rows
+from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Invalid
-from netinv_core.http import services
-from netinv_core.http.answers import body_of, dumps
-from netinv_core.http.opening import Opened
-from netinv_core.http.roots import root
-from netinv_core.model import table_of
+from netinv_core.http import views
+from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.root_views import root
+from netinv_core.http.serialization import body_of, dumps
+from netinv_core.models.base import table_of
 from netinv_core.write.schema import unkeepable
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 
 
-@services.shaped(_OBJECT, takes=_OBJECT)
+@views.documented(_OBJECT, takes=_OBJECT)
 @root("User Config", "The preferences of the user who asks.", allow="GET, PATCH, HEAD, OPTIONS")
-def user_config(context: Opened, request: Request) -> Any:
+def user_config(uow: RequestUnitOfWork, request: Request) -> Any:
     """The preferences of the user who asks: read, or merged key by key (PATCH)."""
-    if context.identity.anonymous:
+    if uow.identity.anonymous:
         return {}
     table = table_of(User)
-    mine = table.c.id == context.identity.user_id
+    mine = table.c.id == uow.identity.user_id
     select = sa.select(table.c.config_data).where(mine)
     if request.method != "PATCH":
-        return context.execute(select).scalar() or {}
+        return uow.execute(select).scalar() or {}
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
-    stored = _merged(context.execute(lock_rows(select)).scalar() or {}, body)
+    stored = _merged(uow.execute(lock_rows(select)).scalar() or {}, body)
     errors = {name: [reason] for name in body if (reason := unkeepable({name: stored[name]})) is not None}
     if errors:
         raise Invalid(errors)
-    size, most = len(dumps(stored)), context.registry.settings["max_user_config_size"]
+    size, most = len(dumps(stored)), uow.registry.settings["max_user_config_size"]
     if size > most:
         raise Invalid.whole(f"Preferences take at most {most} bytes (netinv.max_user_config_size); with these they would take {size}.")
-    context.write(sa.update(table).where(mine).values(config_data=stored))
+    uow.write(sa.update(table).where(mine).values(config_data=stored))
     return stored
 
 

@@ -1,4 +1,4 @@
-"""Alembic's environment, for one package's branch at a time; see :mod:`netinv_core.migrating`."""
+"""Alembic's environment, for one package's branch at a time; see :mod:`netinv_core.db.migrate`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Literal
 from alembic import context
 from alembic.operations.ops import DropTableOp, ModifyTableOps
 
-from netinv_core.columns import Chars, Json, LongText, Packed, Timestamp
-from netinv_core.model import Base
+from netinv_core.models.base import Base
+from netinv_core.models.types import Chars, Json, LongText, Packed, Timestamp
 
 _OURS = {Chars: "length", Packed: "length", Json: None, LongText: None, Timestamp: None}
 

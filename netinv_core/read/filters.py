@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import permits
+from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
-from netinv_core.model import Choices
-from netinv_core.read import lookups, paths
+from netinv_core.models.base import Choices
+from netinv_core.read import lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
-from netinv_core.read.names import Names, ids_of, invalid_choice
+from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Condition = Any
-Apply = Callable[["Context", "Endpoint", Any, str, "list[str]"], Condition]
+Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
 UNKNOWN = "Unknown filter field"
 NULL = "null"
 
@@ -58,9 +58,9 @@ def _tested(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> 
     return compare(dialect, column, value)
 
 
-def _compare(context: Context, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]) -> Condition:
+def _compare(uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]) -> Condition:
     """A condition on the column at the end of a path, as far as the user may view what lies between."""
-    return paths.compare(endpoint, table, steps, test, permits.visible_for(context))
+    return relations.compare(endpoint, table, steps, test, permissions.visible_for(uow))
 
 
 def value(
@@ -76,7 +76,7 @@ def value(
     """Compares the column at a dotted path, with the lookups named."""
     steps = (path or name).split(".")
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         named, negate = SUFFIXES[suffix]
         used = lookup if suffix == "" else named
         dialect = endpoint.registry.dialect
@@ -86,7 +86,7 @@ def value(
             found = column.in_([lookups.convert(column, item) for item in cleaned])
         else:
             tests = [functools.partial(_tested, LOOKUPS[used], dialect, item) for item in cleaned]
-            found = lookups.any_of([_compare(context, endpoint, table, steps, test) for test in tests])
+            found = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
         return lookups.negated(found) if negate else found
 
     return Filter(name, apply, tuple(lookup_names), multiple, kind, lone=kind == "string")
@@ -97,7 +97,7 @@ def number(name: str, path: str | None = None, **options: Any) -> Filter:
     return value(name, path, lookup_names=options.pop("lookup_names", lookups.NUMBER), kind="number", **options)
 
 
-def moment(name: str, path: str | None = None) -> Filter:
+def date_time(name: str, path: str | None = None) -> Filter:
     """Compares a date or an instant, one value: the same, not, from and until."""
     return value(name, path, lookup_names=("n", "gte", "lte"), multiple=False)
 
@@ -106,9 +106,9 @@ def flag(name: str, path: str | None = None) -> Filter:
     """Compares a boolean column."""
     steps = (path or name).split(".")
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         wanted = lookups.convert_flag(values[-1])
-        found = _compare(context, endpoint, table, steps, lambda column: column == wanted)
+        found = _compare(uow, endpoint, table, steps, lambda column: column == wanted)
         return lookups.negated(found) if suffix == "n" else found
 
     return Filter(name, apply, ("n",), False, "boolean")
@@ -119,11 +119,11 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
     steps = (path or name).split(".")
     by_text = {str(item): item for item, _ in choices.items}
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
             if item not in by_text:
                 raise invalid_choice(name, item)
-        found = _compare(context, endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
+        found = _compare(uow, endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
         return lookups.negated(found) if suffix == "n" else found
 
     return Filter(name, apply, ("n",), multiple, blank=multiple)
@@ -133,8 +133,8 @@ def has(name: str, path: str) -> Filter:
     """Whether following a dotted path leads anywhere."""
     steps = path.split(".")
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        found = paths.exists(endpoint, table, steps, permits.visible_for(context))
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        found = relations.exists(endpoint, table, steps, permissions.visible_for(uow))
         return found if lookups.convert_flag(values[-1]) is (suffix != "n") else lookups.negated(found)
 
     return Filter(name, apply, ("n",), False, "boolean")
@@ -144,17 +144,17 @@ def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
     """The endpoint at the end of a path of relations."""
     found: Endpoint | None = endpoint
     for step in steps:
-        found = paths.relation(found, step).target() if found is not None else None
+        found = relations.relation(found, step).target() if found is not None else None
     return found
 
 
-def key(
+def related(
     name: str,
     path: str | None = None,
     *,
     by: str | Sequence[str] | None = None,
     ids: bool = True,
-    within: Callable[[Context, Endpoint, Any], Any] | None = None,
+    within: Callable[[UnitOfWork, Endpoint, Any], Any] | None = None,
     all_of: bool = False,
     multiple: bool = True,
     only: Callable[[Any], Condition] | None = None,
@@ -167,29 +167,29 @@ def key(
     """
     steps = (path or name).split(".")
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         target = target_of(endpoint, steps)
         if target is None:
             if set(values) != {NULL}:
                 raise invalid_choice(name, values[0])
             return sa.false() if suffix == "n" else sa.true()
-        natural = (target.natural,) if target.natural in target.table.c else ()
+        natural = (target.natural_sort,) if target.natural_sort in target.table.c else ()
         names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
         wanted = [item for item in values if item != NULL]
-        named = Names(name, target, tuple(wanted), names, ids, multiple, only, public)
-        conditions, visible = [], permits.visible_for(context)
-        for found in ids_of(context, named, apart=all_of and suffix != "n") if wanted else ():
-            reached = within(context, target, found) if within else found
-            conditions.append(paths.reach(endpoint, table, steps, reached, visible))
+        named = NameQuery(name, target, tuple(wanted), names, ids, multiple, only, public)
+        conditions, visible = [], permissions.visible_for(uow)
+        for found in ids_of(uow, named, apart=all_of and suffix != "n") if wanted else ():
+            reached = within(uow, target, found) if within else found
+            conditions.append(relations.leads_to_any(endpoint, table, steps, reached, visible))
         if NULL in values:
-            conditions.append(paths.ends(endpoint, table, steps, visible))
+            conditions.append(relations.path_is_null(endpoint, table, steps, visible))
         condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
         return lookups.negated(condition) if suffix == "n" else condition
 
     return Filter(name, apply, ("n",), multiple)
 
 
-def descendants(context: Context, target: Endpoint, ids: Any) -> Any:
+def descendants(uow: UnitOfWork, target: Endpoint, ids: Any) -> Any:
     """A select of the ids, a list or a select of them, and of everything below them in a tree."""
     table = target.table
     down = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
@@ -200,7 +200,7 @@ def descendants(context: Context, target: Endpoint, ids: Any) -> Any:
 
 def tree(name: str, path: str | None = None) -> Filter:
     """Objects of a tree, given by id or slug; what lies below them is included."""
-    return key(name, path, within=descendants)
+    return related(name, path, within=descendants)
 
 
 def tree_pair(name: str, path: str | None = None) -> list[Filter]:
@@ -214,7 +214,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
     A path may end in ``:lookup`` to compare otherwise, such as ``asn:exact`` (skipped when the text does not fit).
     """
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         text = values[-1].strip()
         if not text:
             return sa.true()
@@ -224,7 +224,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             compare = LOOKUPS[lookup or "icontains"]
             try:
                 test = functools.partial(_tested, compare, endpoint.registry.dialect, text)
-                conditions.append(_compare(context, endpoint, table, path.split("."), test))
+                conditions.append(_compare(uow, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
@@ -232,7 +232,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
     return Filter(name, apply, (), False)
 
 
-def special(
+def custom(
     name: str,
     function: Callable[..., Condition],
     *,
@@ -248,8 +248,8 @@ def special(
     """
     negatable = not suffixes and (negatable or kind == "boolean")
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        found = function(context, table, values, suffix) if suffixes else function(context, table, values)
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        found = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
         return lookups.negated(found) if negatable and suffix == "n" else found
 
     return Filter(name, apply, ("n",) if negatable else tuple(suffixes), multiple, kind, help)
@@ -258,7 +258,7 @@ def special(
 def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
     """Content types, given as ``app.model``."""
 
-    def apply(context: Context, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
             if endpoint.registry.content_type(item) is None:
                 raise invalid_choice(name, item)
@@ -277,15 +277,15 @@ def _named(table: Mapping[str, Filter], name: str) -> tuple[Filter, str] | None:
     return (found, suffix) if found is not None and suffix in found.lookups else None
 
 
-def configured(context: Context, endpoint: Endpoint) -> dict[str, Filter]:
+def configured(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
     """The parameters that depend on the configuration."""
     found: dict[str, Filter] = {}
-    for some in context.registry.hooks.netinv_parameters(context=context, endpoint=endpoint) if endpoint.resource.of is None else ():
+    for some in uow.registry.hooks.netinv_dynamic_filters(uow=uow, endpoint=endpoint) if endpoint.resource.of is None else ():
         found.update(some)
     return found
 
 
-def lookup_of(context: Context, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
+def lookup_of(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
     """Finds the filter and the lookup that a parameter of an endpoint names; those that depend on the configuration are asked for once."""
     dependent: list[dict[str, Filter]] = []
 
@@ -294,20 +294,20 @@ def lookup_of(context: Context, endpoint: Endpoint) -> Callable[[str], tuple[Fil
         if named is not None:
             return named
         if not dependent:
-            dependent.append(configured(context, endpoint))
+            dependent.append(configured(uow, endpoint))
         return _named(dependent[0], name)
 
     return find
 
 
-def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
+def parse_parameters(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
     """The conditions that query parameters ask for.
 
     :raises Invalid: naming every unknown parameter, or the first with a bad value
     """
     known: list[tuple[str, Filter, str, list[str]]] = []
     unknown: dict[str, list[str]] = {}
-    find = lookup_of(context, endpoint)
+    find = lookup_of(uow, endpoint)
     for name, values in parameters:
         named = find(name)
         if named is None:
@@ -324,7 +324,7 @@ def parse_parameters(context: Context, endpoint: Endpoint, table: Any, parameter
         if any("\x00" in item for item in given):
             raise Invalid.field(name, "Null characters are not allowed.")
         try:
-            conditions.append(found.apply(context, endpoint, table, suffix, given))
+            conditions.append(found.apply(uow, endpoint, table, suffix, given))
         except ValueError as error:
             raise Invalid.field(name, str(error)) from None
         except Invalid as error:
@@ -343,23 +343,23 @@ def derived(endpoint: Endpoint) -> dict[str, Filter]:
 
     for name, field in endpoint.fields.items():
         if isinstance(field, fields.Status):
-            add(key(name, by="slug", ids=False, public=True))
+            add(related(name, by="slug", ids=False, public=True))
         elif isinstance(field, fields.Reference):
-            add(key(name, name))
-            add(key(f"{name}_id", name, by=()))
+            add(related(name, name))
+            add(related(f"{name}_id", name, by=()))
         elif isinstance(field, fields.Choice):
             add(one_of(name, field.choices, field.attribute))
-        elif isinstance(field, fields.Labels):
+        elif isinstance(field, fields.ContentTypeList):
             add(content_type(name, _labelled(field)))
-        elif isinstance(field, fields.Many):
-            add(key(name, name))
+        elif isinstance(field, fields.ToMany):
+            add(related(name, name))
         elif isinstance(field, fields.Value) and not (field.write_only or field.confidential) and field.known.kind != "json":
             add(_for_type(name, field.attribute, field.python_type))
-    for name in endpoint.backs:
-        add(key(name, name))
+    for name in endpoint.reverse_relations:
+        add(related(name, name))
         add(has(f"has_{name}", name))
     for name, step in endpoint.relations.items():
-        if name not in endpoint.backs and step.column is None and step.values is None and name in endpoint.fields:
+        if name not in endpoint.reverse_relations and step.column is None and step.values is None and name in endpoint.fields:
             add(has(f"has_{name}", name))
     if endpoint.resource.search:
         add(search("q", endpoint.resource.search))
@@ -381,5 +381,5 @@ def _for_type(name: str, attribute: str, python_type: type) -> Filter:
     if python_type in (int, float, decimal.Decimal):
         return number(name, attribute)
     if python_type in (datetime.date, datetime.datetime):
-        return moment(name, attribute)
+        return date_time(name, attribute)
     return value(name, attribute)

@@ -14,8 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.columns import utc
-from netinv_core.database import lowered, lowered_value, matching
+from netinv_core.db.engine import lower, lower_value, regex_match
+from netinv_core.models.types import utc
 
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
@@ -103,7 +103,7 @@ def _like(before: str, after: str, *, fold: bool) -> Compare:
             if dialect == "sqlite":
                 return _plain(text, str(value), before, after)
             return text.like(pattern, escape="/")
-        return lowered(dialect, text).like(lowered_value(dialect, pattern), escape="/")
+        return lower(dialect, text).like(lower_value(dialect, pattern), escape="/")
 
     return compare
 
@@ -118,11 +118,11 @@ def _plain(text: Any, value: str, before: str, after: str) -> Condition:
 
 
 def _iexact(dialect: str, column: Any, value: Any) -> Condition:
-    return lowered(dialect, as_text(dialect, column)) == lowered_value(dialect, str(value))
+    return lower(dialect, as_text(dialect, column)) == lower_value(dialect, str(value))
 
 
 def _regex(*, fold: bool) -> Compare:
-    return lambda dialect, column, value: matching(dialect, as_text(dialect, column), str(value), ignore_case=fold)
+    return lambda dialect, column, value: regex_match(dialect, as_text(dialect, column), str(value), ignore_case=fold)
 
 
 def _ordered(name: str) -> Compare:

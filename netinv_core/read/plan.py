@@ -15,38 +15,38 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.columns import Chars, LongText
-from netinv_core.database import among, literal
-from netinv_core.model import known
-from netinv_core.read import paths
-from netinv_core.read.paths import Visible
+from netinv_core.db.engine import in_parameter, inlined_int
+from netinv_core.models.base import column_info
+from netinv_core.models.types import Chars, LongText
+from netinv_core.read import relations
+from netinv_core.read.relations import Visible
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.fields import Field
     from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
 
 Row = Sequence[Any]
-Reader = Callable[[Row, "Page"], Any]
-Batch = Callable[["Context", Sequence[Row]], dict[Any, Any]]
+Reader = Callable[[Row, "RowSet"], Any]
+Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
 
 
 @dataclasses.dataclass(eq=False)
-class Page:
+class RowSet:
     """The rows being represented: whose request it is, and what the batches loaded for all of them.
 
     ``nested`` keeps, for each reference of the plan, the representations already made, by id: a page of devices has
     few sites.
     """
 
-    context: Context
+    uow: UnitOfWork
     base: str
     batches: list[dict[Any, Any]]
     nested: list[dict[Any, dict[str, Any]]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Place:
+class JoinedTable:
     """A table within a plan's joins, and the endpoint whose model it holds."""
 
     table: Any
@@ -68,10 +68,10 @@ class Plan:
         ordered: bool = False,
     ) -> None:
         self.registry = registry
-        self.root = Place(endpoint.table, endpoint)
+        self.root = JoinedTable(endpoint.table, endpoint)
         source, self._order = endpoint.ordering if ordered else (endpoint.table, [])
         self._from: Any = source if through is None else through.join(source, through.c.target_id == endpoint.table.c.id)
-        self._joins: dict[tuple[str, ...], Place] = {(): self.root}
+        self._joins: dict[tuple[str, ...], JoinedTable] = {(): self.root}
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
@@ -92,35 +92,35 @@ class Plan:
             self._columns.append(expression.label(f"c{len(self._columns)}"))
         return self._index[name]
 
-    def column(self, place: Place, attribute: str) -> int:
+    def column(self, place: JoinedTable, attribute: str) -> int:
         """The position in the row of a column of ``place``."""
         return self._add((place.path, attribute), place.table.c[attribute])
 
-    def expression(self, place: Place, name: str, expression: Any) -> int:
+    def expression(self, place: JoinedTable, name: str, expression: Any) -> int:
         """The position in the row of an SQL expression, shared by those who give the same ``name``."""
         return self._add((place.path, "", name), expression)
 
-    def follow(self, place: Place, attribute: str) -> Place | None:
+    def join(self, place: JoinedTable, attribute: str) -> JoinedTable | None:
         """The place a foreign key leads to, joined; ``None`` when its package is not installed."""
         path = (*place.path, attribute)
         if path in self._joins:
             return self._joins[path]
-        link = known(place.endpoint.model.__table__.c[attribute]).link
+        link = column_info(place.endpoint.model.__table__.c[attribute]).foreign_key
         target = self.registry.target(link)
         if target is None:
             return None
         table = target.table.alias("_".join(path))
         self._from = self._from.outerjoin(table, place.table.c[attribute] == table.c.id)
-        self._joins[path] = Place(table, target, path)
+        self._joins[path] = JoinedTable(table, target, path)
         return self._joins[path]
 
-    def meet(self, place: Place, name: str, target: Endpoint, attribute: str) -> Place:
+    def join_reverse(self, place: JoinedTable, name: str, target: Endpoint, attribute: str) -> JoinedTable:
         """The place of the one object of ``target`` whose unique foreign key ``attribute`` leads to ``place``, joined; ``name`` is that of the step."""
         path = (*place.path, name)
         if path not in self._joins:
             table = target.table.alias("_".join(path))
             self._from = self._from.outerjoin(table, table.c[attribute] == place.table.c.id)
-            self._joins[path] = Place(table, target, path)
+            self._joins[path] = JoinedTable(table, target, path)
         return self._joins[path]
 
     def batch(self, load: Batch) -> int:
@@ -128,28 +128,28 @@ class Plan:
         self._batches.append(load)
         return len(self._batches) - 1
 
-    def objects(self, shape: str, label: int, key: int) -> int:
+    def load_generic(self, shape: str, label: int, key: int) -> int:
         """The position in ``page.batches`` of the objects, by label and id, that pairs of columns name: one batch for all pairs shown alike."""
         if shape not in self._objects:
             pairs: list[tuple[int, int]] = []
 
-            def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
-                return named_objects(context, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
+            def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+                return named_objects(uow, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
 
             self._objects[shape] = pairs, self.batch(load)
         pairs, batch = self._objects[shape]
         pairs.append((label, key))
         return batch
 
-    def gather(self, place: Place, inner: Plan) -> Reader:
+    def load_to_many(self, place: JoinedTable, inner: Plan) -> Reader:
         """A reader of the list of what ``inner`` finds by the ids at ``place``: one statement for all lists that are gathered."""
         if self._gathered is None:
             inners: list[tuple[int, Plan]] = []
 
-            def load(context: Context, rows: Sequence[Row]) -> dict[Any, Any]:
+            def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
                 found: dict[Any, Any] = {}
                 wanted = [(plan, list({row[key]: None for row in rows if row[key] is not None})) for key, plan in inners]
-                for number, items in enumerate(fetch_together(context, wanted)):
+                for number, items in enumerate(fetch_together(uow, wanted)):
                     for owner, item in items:
                         found.setdefault((number, owner), []).append(item)
                 return found
@@ -160,15 +160,15 @@ class Plan:
         inners.append((key, inner))
         return lambda row, page: page.batches[batch].get((number, row[key]), [])
 
-    def nest(self, place: Place, attribute: str, shows: Sequence[str] = ()) -> Reader:
+    def nested(self, place: JoinedTable, attribute: str, shows: Sequence[str] = ()) -> Reader:
         """A reader of the nested representation that a foreign key leads to (of these fields, when ``shows`` names any), or of null."""
-        present, target = self.column(place, attribute), self.follow(place, attribute)
+        present, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
             return _nothing
         make, slot = record_nested(self, target, shows), self._references
         self._references += 1
 
-        def read(row: Row, page: Page) -> dict[str, Any] | None:
+        def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             key = row[present]
             if key is None:
                 return None
@@ -180,13 +180,13 @@ class Plan:
 
         return read
 
-    def reader_of(self, place: Place, field: Field) -> Reader:
+    def reader_of(self, place: JoinedTable, field: Field) -> Reader:
         """How a field is read at ``place``: what it loads is loaded once, however many other fields are read from it."""
         if (place.path, field) not in self._readers:
             self._readers[place.path, field] = field.reader(self, place)
         return self._readers[place.path, field]
 
-    def read(self, place: Place, path: str) -> Reader:
+    def read(self, place: JoinedTable, path: str) -> Reader:
         """A reader for a dotted path of field or column names, across references (``"rack.site.name"``)."""
         head, _, rest = path.partition(".")
         if not rest:
@@ -196,7 +196,7 @@ class Plan:
             index = self.column(place, head)
             return lambda row, page: row[index]
         attribute = f"{head}_id"
-        target = self.follow(place, attribute)
+        target = self.join(place, attribute)
         if target is None:
             return lambda row, page: None
         present, reader = self.column(place, attribute), self.read(target, rest)
@@ -217,7 +217,7 @@ class Plan:
 
     # -- running
 
-    def fetch(self, context: Context, keys: Sequence[Any], conditions: Sequence[Any] = (), most: int | None = None) -> list[tuple[Any, dict[str, Any]]]:
+    def fetch(self, uow: UnitOfWork, keys: Sequence[Any], conditions: Sequence[Any] = (), most: int | None = None) -> list[tuple[Any, dict[str, Any]]]:
         """The representations for ``keys``, each with its key; in the plan's own order, or none.
 
         Only those for whose rows the ``conditions`` on the resource's table hold, ``most`` of them.
@@ -226,10 +226,10 @@ class Plan:
         if not keys:
             return []
         if self._statement is None:
-            self._statement = sa.select(*self._columns).select_from(self._from).where(among(self.registry.dialect, self._key)).order_by(*self._order)
+            self._statement = sa.select(*self._columns).select_from(self._from).where(in_parameter(self.registry.dialect, self._key)).order_by(*self._order)
         statement = self._statement.where(*conditions) if conditions else self._statement
-        statement = statement if most is None else statement.limit(literal("most", most))
-        return self._represented(context, context.execute(statement, {"keys": list(keys)}).all())
+        statement = statement if most is None else statement.limit(inlined_int("most", most))
+        return self._represented(uow, uow.execute(statement, {"keys": list(keys)}).all())
 
     def _ranked(self) -> list[Any]:
         """The columns as parts of a statement of several plans, whose rows come in no order: an ordered plan adds the place of each row."""
@@ -240,49 +240,52 @@ class Plan:
         """The rows of :meth:`_ranked` columns, in the plan's own order."""
         return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
-    def _represented(self, context: Context, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
+    def _represented(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
         assert self._reader is not None
-        page = Page(context, context.base, [], [{} for _ in range(self._references)])
+        page = RowSet(uow, uow.base, [], [{} for _ in range(self._references)])
         for load in self._batches:
-            page.batches.append(load(context, rows) if rows else {})
+            page.batches.append(load(uow, rows) if rows else {})
         read = self._reader
         return [(row[0], read(row, page)) for row in rows]
 
-    def represent(self, context: Context, keys: Sequence[Any]) -> list[dict[str, Any]]:
+    def represent(self, uow: UnitOfWork, keys: Sequence[Any]) -> list[dict[str, Any]]:
         """The representations in the order of ``keys``; keys without a row are left out."""
-        found = dict(self.fetch(context, keys))
+        found = dict(self.fetch(uow, keys))
         return [found[key] for key in keys if key in found]
 
 
 def fetch_together(
-    context: Context, wanted: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = paths.everything
+    uow: UnitOfWork, wanted: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = relations.everything
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
     """The representations of several plans, each by its own keys and in its own order, in one UNION ALL whose columns are shared by type.
 
-    ``visible`` limits what is found to what a user may view (:func:`netinv_core.auth.permits.visible_for`).
+    ``visible`` limits what is found to what a user may view (:func:`netinv_core.auth.permissions.visible_for`).
     """
     asked = [(plan, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted if keys]
     if len(asked) < 2:
-        return [plan.fetch(context, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted]
-    plans, dialect = tuple(plan for plan, _, _ in asked), context.registry.dialect
+        return [plan.fetch(uow, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted]
+    plans, dialect = tuple(plan for plan, _, _ in asked), uow.registry.dialect
 
     def parts() -> list[Any]:
-        return [(plan._ranked(), plan._from, sa.and_(among(dialect, plan._key, f"keys{number}"), *limits)) for number, (plan, _, limits) in enumerate(asked)]
+        return [
+            (plan._ranked(), plan._from, sa.and_(in_parameter(dialect, plan._key, f"keys{number}"), *limits))
+            for number, (plan, _, limits) in enumerate(asked)
+        ]
 
     limited = any(limits for _, _, limits in asked)
-    union = Union(dialect, parts()) if limited else context.registry.union(plans, parts)
-    found = iter(union.rows(context, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(asked)}))
-    return [plan._represented(context, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
+    union = Union(dialect, parts()) if limited else uow.registry.union(plans, parts)
+    found = iter(union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(asked)}))
+    return [plan._represented(uow, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
 
 
-def named_objects(context: Context, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = paths.everything) -> dict[Any, Any]:
+def named_objects(uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = relations.everything) -> dict[Any, Any]:
     """The objects that these labels and ids name, in one statement; those of packages that are not installed, or not ``visible``, are left out."""
     wanted: dict[str, set[Any]] = {}
     for label, key in pairs:
         if label and key is not None:
             wanted.setdefault(label, set()).add(key)
-    targets = {label: found for label in sorted(wanted) if (found := context.registry.get(label)) is not None and found.key_type is uuid.UUID}
-    shown = fetch_together(context, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()], visible)
+    targets = {label: found for label in sorted(wanted) if (found := uow.registry.get(label)) is not None and found.key_type is uuid.UUID}
+    shown = fetch_together(uow, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()], visible)
     return {(label, key): item for label, items in zip(targets, shown, strict=True) for key, item in items}
 
 
@@ -300,10 +303,10 @@ class Union:
             selects.append(sa.select(sa.literal_column(str(number)).label("part"), *labelled).select_from(source).where(condition))
         self._statement = sa.union_all(*selects)
 
-    def rows(self, context: Context, parameters: dict[str, Any]) -> list[list[Row]]:
+    def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
         """The rows that each select finds."""
         found: list[list[Row]] = [[] for _ in self._places]
-        for part, *row in context.execute(self._statement, parameters):
+        for part, *row in uow.execute(self._statement, parameters):
             found[part].append([row[slot] for slot in self._places[part]])
         return found
 
@@ -325,18 +328,18 @@ def _null(dialect: str, type_: Any) -> Any:
     return sa.cast(sa.null(), type_) if dialect == "postgresql" else sa.literal_column("NULL", type_)
 
 
-def _record(plan: Plan, place: Place, fields: Iterable[Field], *, brief: bool) -> Reader:
+def _record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool) -> Reader:
     """A reader of a dictionary of ``fields`` at ``place``."""
     shown = [field for field in fields if not field.write_only]
     readers = [(field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field)) for field in shown]
 
-    def read(row: Row, page: Page) -> dict[str, Any]:
+    def read(row: Row, page: RowSet) -> dict[str, Any]:
         return {name: reader(row, page) for name, reader in readers}
 
     return read
 
 
-def _nothing(row: Row, page: Page) -> None:
+def _nothing(row: Row, page: RowSet) -> None:
     return None
 
 
@@ -347,12 +350,12 @@ def shown_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
     return [field for field in endpoint.brief if field.nested != "absent"]
 
 
-def record_nested(plan: Plan, place: Place, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()) -> Reader:
+def record_nested(plan: Plan, place: JoinedTable, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()) -> Reader:
     """A reader of the representation that other resources nest of the object at ``place``, with the fields ``beside`` it."""
     shown = [*shown_fields(place.endpoint, shows), *beside]
     readers = [(f.name, _nothing if f.nested == "null" and not listed else f.brief_reader(plan, place)) for f in shown]
 
-    def read(row: Row, page: Page) -> dict[str, Any]:
+    def read(row: Row, page: RowSet) -> dict[str, Any]:
         return {name: reader(row, page) for name, reader in readers}
 
     return read

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import changes
-from netinv_core.auth import permits
+from netinv_core.auth import permissions
 from netinv_core.auth.identity import configuration_changed
-from netinv_core.database import among, lock_rows
+from netinv_core.changelog import change_set
+from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.errors import Conflict
-from netinv_core.fields import Many
-from netinv_core.model import BY_DEPARTURE, CASCADE, PROTECT, SET_NULL, known
-from netinv_core.read import pages
+from netinv_core.fields import ToMany
+from netinv_core.models.base import APP_HANDLED, CASCADE, PROTECT, SET_NULL, column_info
+from netinv_core.read import listing
 from netinv_core.write import save
-from netinv_core.write.amend import amend
+from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
 
 
 @dataclasses.dataclass(frozen=True)
-class Dependents:
+class GenericCascade:
     """Objects bound to an object of any model by a pair of type and id columns; they go with it.
 
     ``label`` is their own endpoint's; without one, they are mere rows of ``table``. ``applies`` says to which
@@ -51,38 +51,38 @@ class _Walk:
     protecting: dict[tuple[str, Any], Endpoint]
 
 
-def delete(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, single: bool = False) -> None:
+def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single: bool = False) -> None:
     """Deletes objects, each item with its ``id``, and what depends on them.
 
     :raises NotFound: for a single object that is not there
     :raises Invalid: for an id that is missing, unknown or given twice
     :raises Conflict: naming the objects that protect them
     """
-    permits.check(context, endpoint, "delete")
+    permissions.check(uow, endpoint, "delete")
     keys = save.keys_of(endpoint, bodies)
     if not keys:
         return
-    rows = pages.rows_for_change(context, endpoint, keys, "delete")
+    rows = listing.rows_for_change(uow, endpoint, keys, "delete")
     save.missing_error(rows, keys, single=single)
     walk = _Walk({endpoint.label: rows}, [], {})
-    _follow(context, endpoint, rows, walk)
-    _raise_protected(context, walk)
-    shown = {label: dict(context.registry[label].plan().fetch(context, list(rows))) for label, rows in walk.going.items()}
-    context.leaving = walk.going
+    _follow(uow, endpoint, rows, walk)
+    _raise_protected(uow, walk)
+    shown = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.going.items()}
+    uow.deleting = walk.going
     for label, leaving in walk.going.items():
-        for departure in context.registry[label].resource.departures:
-            departure(context, list(leaving.values()))
-    _clear(context, walk)
-    _remove(context, walk, shown)
-    context.leaving = {}
+        for departure in uow.registry[label].resource.before_delete_functions:
+            departure(uow, list(leaving.values()))
+    _clear(uow, walk)
+    _remove(uow, walk, shown)
+    uow.deleting = {}
 
 
-def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
+def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
     """Meets everything that refers to the rows, and goes on from what goes along."""
-    for child, attribute, policy in _links_to(context.registry, endpoint):
-        if policy == BY_DEPARTURE or (policy == CASCADE and _unseen(child)):
+    for child, attribute, policy in _links_to(uow.registry, endpoint):
+        if policy == APP_HANDLED or (policy == CASCADE and _unseen(child)):
             continue
-        found = _referring(context, child, attribute, list(rows))
+        found = _referring(uow, child, attribute, list(rows))
         taken = walk.going.get(child.label, {})
         found = {key: row for key, row in found.items() if key not in taken}
         if not found:
@@ -93,16 +93,16 @@ def _follow(context: Context, endpoint: Endpoint, rows: Mapping[Any, dict[str, A
             walk.clearing.append((child, attribute, found))
         elif policy == CASCADE:
             walk.going.setdefault(child.label, {}).update(found)
-            _follow(context, child, found, walk)
-    for dependents in _dependents(context.registry):
+            _follow(uow, child, found, walk)
+    for dependents in _dependents(uow.registry):
         if dependents.label is None or not dependents.applies(endpoint):
             continue
-        child = context.registry[dependents.label]
-        found = _bound(context, child, dependents, endpoint, list(rows))
+        child = uow.registry[dependents.label]
+        found = _bound(uow, child, dependents, endpoint, list(rows))
         found = {key: row for key, row in found.items() if key not in walk.going.get(child.label, {})}
         if found:
             walk.going.setdefault(child.label, {}).update(found)
-            _follow(context, child, found, walk)
+            _follow(uow, child, found, walk)
 
 
 def _unseen(endpoint: Endpoint) -> bool:
@@ -113,8 +113,8 @@ def _unseen(endpoint: Endpoint) -> bool:
     return not (endpoint.resource.writes or endpoint.resource.recorded)
 
 
-def _dependents(registry: Registry) -> list[Dependents]:
-    return [item for items in registry.hooks.netinv_dependents(registry=registry) for item in items]
+def _dependents(registry: Registry) -> list[GenericCascade]:
+    return [item for items in registry.hooks.netinv_generic_cascades(registry=registry) for item in items]
 
 
 def _links_to(registry: Registry, endpoint: Endpoint) -> list[tuple[Endpoint, str, str]]:
@@ -122,26 +122,26 @@ def _links_to(registry: Registry, endpoint: Endpoint) -> list[tuple[Endpoint, st
     found = []
     for child in registry.endpoints.values():
         for attribute, column in child.table.c.items():
-            link = known(column).link
+            link = column_info(column).foreign_key
             if link is not None and registry.target(link) is endpoint:
                 found.append((child, attribute, link.on_delete))
     return found
 
 
-def _referring(context: Context, child: Endpoint, attribute: str, keys: list[Any]) -> dict[Any, dict[str, Any]]:
+def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> dict[Any, dict[str, Any]]:
     table = child.table
-    statement = sa.select(table).where(among(context.registry.dialect, table.c[attribute]))
-    return {row["id"]: dict(row) for row in context.execute(lock_rows(statement), {"keys": keys}).mappings()}
+    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c[attribute]))
+    return {row["id"]: dict(row) for row in uow.execute(lock_rows(statement), {"keys": keys}).mappings()}
 
 
-def _bound(context: Context, child: Endpoint, dependents: Dependents, endpoint: Endpoint, keys: list[Any]) -> dict[Any, dict[str, Any]]:
+def _bound(uow: UnitOfWork, child: Endpoint, dependents: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> dict[Any, dict[str, Any]]:
     table = dependents.table
-    clause = among(context.registry.dialect, table.c[dependents.id_column])
+    clause = in_parameter(uow.registry.dialect, table.c[dependents.id_column])
     statement = sa.select(child.table).where(table.c[dependents.type_column] == endpoint.label, clause)
-    return {row["id"]: dict(row) for row in context.execute(statement, {"keys": keys}).mappings()}
+    return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": keys}).mappings()}
 
 
-def _raise_protected(context: Context, walk: _Walk) -> None:
+def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
     """Refuses the deletion while something protects it that does not go along.
 
     :raises Conflict: naming each object with its id
@@ -152,7 +152,7 @@ def _raise_protected(context: Context, walk: _Walk) -> None:
             kept.setdefault(child, []).append(key)
     if not kept:
         return
-    named = [item for child, keys in kept.items() for item in _names(context, child, keys).items()]
+    named = [item for child, keys in kept.items() for item in _names(uow, child, keys).items()]
     raise in_use(named, sum(map(len, kept.values())))
 
 
@@ -165,47 +165,47 @@ def in_use(named: Sequence[tuple[Any, Any]], count: int) -> Conflict:
     return Conflict(f"{message}: {listed}")
 
 
-def _names(context: Context, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
+def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
     """The names of those objects that the user may view, by id."""
     table = endpoint.table
-    limits = permits.visible(context, endpoint, table)
-    if endpoint.resource.called is None:
-        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(context, keys, limits)}
-    statement = sa.select(table.c.id, table.c[endpoint.resource.called]).where(among(context.registry.dialect, table.c.id), *limits)
-    return dict(context.execute(statement, {"keys": list(keys)}).tuples().all())
+    limits = permissions.visible(uow, endpoint, table)
+    if endpoint.resource.name_attribute is None:
+        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(uow, keys, limits)}
+    statement = sa.select(table.c.id, table.c[endpoint.resource.name_attribute]).where(in_parameter(uow.registry.dialect, table.c.id), *limits)
+    return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
-def _clear(context: Context, walk: _Walk) -> None:
+def _clear(uow: UnitOfWork, walk: _Walk) -> None:
     """Sets to null what refers to the rows that go, and records it."""
     for child, attribute, rows in walk.clearing:
-        amend(context, child, {key: {attribute: None} for key in rows if key not in walk.going.get(child.label, {})})
+        system_update(uow, child, {key: {attribute: None} for key in rows if key not in walk.going.get(child.label, {})})
 
 
-def _remove(context: Context, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
+def _remove(uow: UnitOfWork, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
     """Deletes what goes, children before parents, and records it as it was ``shown`` before anything changed."""
-    registry = context.registry
+    registry = uow.registry
     order = _children_first(registry, list(walk.going))
     for label in order:
         endpoint, rows = registry[label], walk.going[label]
         keys = list(rows)
         for dependents in _dependents(registry):
             if dependents.label is None and dependents.applies(endpoint):
-                clause = among(registry.dialect, dependents.table.c[dependents.id_column])
+                clause = in_parameter(registry.dialect, dependents.table.c[dependents.id_column])
                 of_type = dependents.table.c[dependents.type_column] == label
-                context.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
+                uow.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
         for field in endpoint.fields.values():
-            field.leave(context, list(rows.values()))
+            field.discard(uow, list(rows.values()))
         for child, attribute, policy in _links_to(registry, endpoint):
             if policy == CASCADE and _unseen(child):
-                context.write(sa.delete(child.table).where(among(registry.dialect, child.table.c[attribute])), {"keys": keys})
-        _unlink_self(context, endpoint, keys)
-        _leave_lists(context, endpoint, keys)
-        context.write(sa.delete(endpoint.table).where(among(registry.dialect, endpoint.table.c.id)), {"keys": keys})
+                uow.write(sa.delete(child.table).where(in_parameter(registry.dialect, child.table.c[attribute])), {"keys": keys})
+        _unlink_self(uow, endpoint, keys)
+        _leave_lists(uow, endpoint, keys)
+        uow.write(sa.delete(endpoint.table).where(in_parameter(registry.dialect, endpoint.table.c.id)), {"keys": keys})
         for key, row in rows.items():
             old = shown[label][key]
-            context.journal.add(changes.Change(endpoint, key, changes.DELETE, old, None, changes.flat(context, endpoint, row, old)))
+            uow.change_set.add(change_set.Change(endpoint, key, change_set.DELETE, old, None, change_set.object_data(uow, endpoint, row, old)))
         if endpoint.resource.configuration:
-            configuration_changed(context)
+            configuration_changed(uow)
 
 
 def _children_first(registry: Registry, labels: list[str]) -> list[str]:
@@ -225,23 +225,23 @@ def _children_first(registry: Registry, labels: list[str]) -> list[str]:
     return found
 
 
-def _unlink_self(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
+def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
     """Loosens rows of one table from each other, so that they can go in one statement."""
-    own = [name for name, column in endpoint.table.c.items() if column.nullable and context.registry.target(known(column).link) is endpoint]
-    if own and context.registry.dialect == "mysql":
-        clause = among(context.registry.dialect, endpoint.table.c.id)
-        context.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(own)), {"keys": keys})
+    own = [name for name, column in endpoint.table.c.items() if column.nullable and uow.registry.target(column_info(column).foreign_key) is endpoint]
+    if own and uow.registry.dialect == "mysql":
+        clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
+        uow.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(own)), {"keys": keys})
 
 
-def _leave_lists(context: Context, endpoint: Endpoint, keys: list[Any]) -> None:
+def _leave_lists(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
     """Takes rows out of the lists of models that know them by label only (a late association has no constraint to do it)."""
-    for other in context.registry.endpoints.values():
+    for other in uow.registry.endpoints.values():
         for field in other.fields.values():
-            if not isinstance(field, Many) or field.to != endpoint.label:
+            if not isinstance(field, ToMany) or field.to != endpoint.label:
                 continue
             target = field.table.c.get("target_id")
             if target is not None and not target.foreign_keys:
-                clause = among(context.registry.dialect, target)
-                removed = context.write(sa.delete(field.table).where(clause), {"keys": keys}).rowcount
+                clause = in_parameter(uow.registry.dialect, target)
+                removed = uow.write(sa.delete(field.table).where(clause), {"keys": keys}).rowcount
                 if removed and other.resource.configuration:
-                    configuration_changed(context)
+                    configuration_changed(uow)

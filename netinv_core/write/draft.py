@@ -12,7 +12,7 @@ from netinv_core.fields import NONE, Field, errors_of
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
-    from netinv_core.fields import Many, Reference
+    from netinv_core.fields import Reference, ToMany
     from netinv_core.registry import Endpoint
 
 NON_FIELD = "non_field_errors"
@@ -37,7 +37,7 @@ class Draft:
         self.extra: dict[str, Any] = {}
         self.errors: FieldErrors = {}
         self.references: list[tuple[Reference, Any]] = []
-        self.references_many: list[tuple[Many, list[Any]]] = []
+        self.references_many: list[tuple[ToMany, list[Any]]] = []
         self.id: Any = self.before.get("id")
 
     @property
@@ -60,11 +60,11 @@ class Draft:
         """Says what is wrong with a field (``__all__`` or ``non_field_errors`` for the whole)."""
         self.errors.setdefault(field, []).extend(messages)
 
-    def refer(self, field: Reference, value: Any) -> None:
+    def add_reference(self, field: Reference, value: Any) -> None:
         """Leaves a reference to be found with those of the whole batch."""
         self.references.append((field, value))
 
-    def refer_many(self, field: Many, values: list[Any]) -> None:
+    def add_references(self, field: ToMany, values: list[Any]) -> None:
         """Leaves a list of references to be found with those of the whole batch."""
         self.references_many.append((field, values))
 

@@ -1,6 +1,6 @@
 """Finding what a batch refers to: every foreign key of all drafts, by id or by attributes, in few statements.
 
-What is named by id, and statuses, are found in one statement; what is named by attributes (:mod:`netinv_core.write.attributes`), in one for
+What is named by id, and statuses, are found in one statement; what is named by attributes (:mod:`netinv_core.write.attribute_references`), in one for
 each target and set of attribute names, however many objects are named by them. An object that the user may not view is not found, unless it is
 what the draft refers to already, or a foreign key names it by its bare id. A status is a value to choose, which OPTIONS list; anyone may name it.
 """
@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import permits
-from netinv_core.database import among
-from netinv_core.fields import Many, Reference, Status
-from netinv_core.read import paths
+from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
+from netinv_core.fields import Reference, Status, ToMany
+from netinv_core.read import relations
 from netinv_core.read.plan import Union
-from netinv_core.write import attributes, schema
+from netinv_core.write import attribute_references, schema
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
 UNRECOGNIZED = "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
@@ -36,17 +36,17 @@ PLAIN = {UNRECOGNIZED: "“{}” is not a valid UUID.", NO_SUCH_ID: 'Invalid pk 
 
 
 @dataclasses.dataclass(eq=False)
-class Wanted:
+class ReferenceRequest:
     """One reference of a draft: what was sent, and what becomes of it."""
 
     draft: Draft
-    field: Reference | Many
+    field: Reference | ToMany
     raw: Any
     id: Any = None
     error: str | None = None
-    given: attributes.Attributes | None = None
+    given: attribute_references.Attributes | None = None
 
-    def refuse(self, message: str, value: Any) -> None:
+    def reject(self, message: str, value: Any) -> None:
         """Says what is wrong, as the field words it."""
         if message is UNRECOGNIZED and value is None:
             self.error = PLAIN[NO_SUCH_ID].format(None) if self.field.plain else schema.NOT_NULL
@@ -54,36 +54,36 @@ class Wanted:
         if message is UNRECOGNIZED and self.field.plain and (_numbered(self.field.target) or isinstance(value, bool)):
             self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
             return
-        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(attributes.short(str(value)))
+        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(attribute_references.short(str(value)))
 
 
-def resolve(context: Context, drafts: Sequence[Draft]) -> None:
+def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Finds every reference of the batch, and rejects those that name none or several."""
-    singles = [Wanted(draft, field, raw) for draft in drafts for field, raw in draft.references]
-    lists = [(draft, field, [Wanted(draft, field, raw) for raw in values]) for draft in drafts for field, values in draft.references_many]
+    singles = [ReferenceRequest(draft, field, raw) for draft in drafts for field, raw in draft.references]
+    lists = [(draft, field, [ReferenceRequest(draft, field, raw) for raw in values]) for draft in drafts for field, values in draft.references_many]
     every = [*singles, *[wanted for _, _, found in lists for wanted in found]]
     if not every and not lists:
         return
-    sorted_ = _Sorted(context)
+    sorted_ = _Sorted(uow)
     for wanted in every:
         _sort(sorted_, wanted)
-    _find_rows(context, sorted_)
+    _find_rows(uow, sorted_)
     for (target, _), group in sorted_.by_attributes.items():
-        for wanted, ids in zip(group, attributes.find(context, target, [item.given for item in group if item.given]), strict=True):
+        for wanted, ids in zip(group, attribute_references.find(uow, target, [item.given for item in group if item.given]), strict=True):
             _take(wanted, ids)
-    _refuse_outside(context, [wanted for _, _, found in lists for wanted in found])
+    _refuse_outside(uow, [wanted for _, _, found in lists for wanted in found])
     for wanted in singles:
         assert isinstance(wanted.field, Reference)
         if wanted.error:
             wanted.draft.reject(wanted.field.name, wanted.error)
         else:
-            wanted.field.settle(wanted.draft, wanted.id)
+            wanted.field.set_resolved(wanted.draft, wanted.id)
     for draft, field, found in lists:
         errors = [wanted.error for wanted in found if wanted.error]
         if errors:
-            field.refuse(draft, errors)
+            field.reject(draft, errors)
         else:
-            field.settle(draft, [wanted.id for wanted in found])
+            field.set_resolved(draft, [wanted.id for wanted in found])
     for draft in drafts:
         draft.references, draft.references_many = [], []
 
@@ -92,61 +92,61 @@ def resolve(context: Context, drafts: Sequence[Draft]) -> None:
 class _Sorted:
     """References by the way in which they are found; ``limits`` are the conditions that a user may view a target's rows."""
 
-    context: Context
-    by_id: dict[Endpoint, list[Wanted]] = dataclasses.field(default_factory=dict)
-    by_attributes: dict[tuple[Endpoint, tuple[attributes.Path, ...]], list[Wanted]] = dataclasses.field(default_factory=dict)
-    statuses: list[Wanted] = dataclasses.field(default_factory=list)
+    uow: UnitOfWork
+    by_id: dict[Endpoint, list[ReferenceRequest]] = dataclasses.field(default_factory=dict)
+    by_attributes: dict[tuple[Endpoint, tuple[attribute_references.Path, ...]], list[ReferenceRequest]] = dataclasses.field(default_factory=dict)
+    statuses: list[ReferenceRequest] = dataclasses.field(default_factory=list)
     limits: dict[Endpoint, list[Any]] = dataclasses.field(default_factory=dict)
 
     def limits_of(self, target: Endpoint) -> list[Any]:
         """The conditions on the target's own table; none for a user who may view every object."""
         if target not in self.limits:
-            self.limits[target] = permits.visible(self.context, target, target.table)
+            self.limits[target] = permissions.visible(self.uow, target, target.table)
         return self.limits[target]
 
 
-def _sort(sorted_: _Sorted, wanted: Wanted) -> None:
+def _sort(sorted_: _Sorted, wanted: ReferenceRequest) -> None:
     """Puts a reference to the group it will be found with, or says at once what is wrong with it."""
     target, raw, field = wanted.field.target, wanted.raw, wanted.field
     if isinstance(field, Status):
         sorted_.statuses.append(wanted)
         return
-    if isinstance(field, Many) and field.by is not None:
+    if isinstance(field, ToMany) and field.by is not None:
         raw = {field.by: str(raw)}
     if isinstance(raw, dict) and not (field.plain and isinstance(field, Reference)):
         if target is None:
-            wanted.refuse(NO_SUCH, raw)
-        elif "id" not in raw or not (sorted_.limits_of(target) and (isinstance(field, Many) or _is_held(wanted, _key(raw["id"], target)))):
+            wanted.reject(NO_SUCH, raw)
+        elif "id" not in raw or not (sorted_.limits_of(target) and (isinstance(field, ToMany) or _is_held(wanted, _key(raw["id"], target)))):
             _sort_attributes(sorted_, wanted, target, raw)
             return
         raw = raw.get("id")
     key = _key(raw, target)
     if key is None:
         number = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < 2**128  # stands for a UUID, which nothing has
-        wanted.refuse(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
+        wanted.reject(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
     elif target is None:
-        wanted.refuse(NO_SUCH_ID, raw)
+        wanted.reject(NO_SUCH_ID, raw)
     else:
         wanted.id = key
         if not (sorted_.limits_of(target) and _is_held(wanted, key)):
             sorted_.by_id.setdefault(target, []).append(wanted)
 
 
-def _is_held(wanted: Wanted, key: Any) -> bool:
+def _is_held(wanted: ReferenceRequest, key: Any) -> bool:
     """True when the draft's foreign key has this value already: its object shows it anyway."""
     return isinstance(wanted.field, Reference) and key is not None and wanted.draft.before.get(wanted.field.attribute) == key
 
 
-def _sort_attributes(sorted_: _Sorted, wanted: Wanted, target: Endpoint, raw: dict[str, Any]) -> None:
+def _sort_attributes(sorted_: _Sorted, wanted: ReferenceRequest, target: Endpoint, raw: dict[str, Any]) -> None:
     try:
-        given = wanted.given = attributes.read(target, raw)
+        given = wanted.given = attribute_references.read(target, raw)
     except ValueError as error:
         wanted.error = str(error)
         return
     if given.identifying:
         sorted_.by_attributes.setdefault((target, tuple(given.values)), []).append(wanted)
     else:
-        wanted.refuse(SEVERAL, given.sent)
+        wanted.reject(SEVERAL, given.sent)
 
 
 def _key(raw: Any, target: Endpoint | None) -> Any:
@@ -165,17 +165,17 @@ def _numbered(target: Endpoint | None) -> bool:
     return target is not None and target.key_type is int
 
 
-def _find_rows(context: Context, sorted_: _Sorted) -> None:
+def _find_rows(uow: UnitOfWork, sorted_: _Sorted) -> None:
     """Finds what is named by id, and statuses by slug among those allowed for the content type: one statement in all.
 
     What is known needs no statement, of models whose objects the user may all view. The rows are kept for the rules, which ask for many of
-    them (:func:`netinv_core.read.pages.rows_of`).
+    them (:func:`netinv_core.read.listing.rows_of`).
     """
-    groups: dict[Group, list[Wanted]] = {}
+    groups: dict[Group, list[ReferenceRequest]] = {}
     limits: dict[Group, Any] = {}
     for target, named in sorted_.by_id.items():
         limited = sorted_.limits_of(target)
-        seen, made = () if limited else context.seen.get(target.table, ()), context.made.get(target.table, ())
+        seen, made = () if limited else uow.row_cache.get(target.table, ()), uow.new_drafts.get(target.table, ())
         if unknown := [wanted for wanted in named if wanted.id not in seen and wanted.id not in made]:
             groups[target, None] = unknown
             if limited:
@@ -187,27 +187,27 @@ def _find_rows(context: Context, sorted_: _Sorted) -> None:
         return
     names = {group: _names if group[1] else _ids for group in groups}
     parameters = {f"keys{number}": list({names[group](wanted) for wanted in found}) for number, (group, found) in enumerate(groups.items())}
-    for (target, label), rows in zip(groups, _union(context.registry, tuple(groups), limits).rows(context, parameters), strict=True):
+    for (target, label), rows in zip(groups, _union(uow.registry, tuple(groups), limits).rows(uow, parameters), strict=True):
         there = [target.row_type._make(row) for row in rows]
-        context.seen.setdefault(target.table, {}).update((row.id, row) for row in there)
+        uow.row_cache.setdefault(target.table, {}).update((row.id, row) for row in there)
         found = {(row.slug if label else row.id): row.id for row in there}
         for wanted in groups[target, label]:
             wanted.id = found.get(names[target, label](wanted))
             if wanted.id is None and label:
                 wanted.error = f"Object with slug={wanted.raw.lower() if isinstance(wanted.raw, str) else wanted.raw} does not exist."
             elif wanted.id is None:
-                wanted.refuse(NO_SUCH_ID, wanted.raw)
+                wanted.reject(NO_SUCH_ID, wanted.raw)
 
 
-def _listed(target: Endpoint, several: Sequence[Wanted]) -> list[Any]:
+def _listed(target: Endpoint, several: Sequence[ReferenceRequest]) -> list[Any]:
     """Conditions on the target's table under which a row may be named that the user may not view.
 
     It is in the list already for which it is named (a list written back as it was read), or a foreign key names it by its bare id, which nobody
     guesses: the reference service takes that.
     """
-    owners: dict[Many, set[Any]] = {}
+    owners: dict[ToMany, set[Any]] = {}
     for wanted in several:
-        if isinstance(wanted.field, Many) and not wanted.draft.new:
+        if isinstance(wanted.field, ToMany) and not wanted.draft.new:
             owners.setdefault(wanted.field, set()).add(wanted.draft.id)
     pairs = [(field.pairs, keys) for field, keys in owners.items()]
     named = target.table.c.id.in_({wanted.id for wanted in several if isinstance(wanted.field, Reference)})
@@ -218,11 +218,11 @@ def _listed(target: Endpoint, several: Sequence[Wanted]) -> list[Any]:
 Group = tuple["Endpoint", str | None]
 
 
-def _ids(wanted: Wanted) -> Any:
+def _ids(wanted: ReferenceRequest) -> Any:
     return wanted.id
 
 
-def _names(wanted: Wanted) -> str:
+def _names(wanted: ReferenceRequest) -> str:
     if isinstance(wanted.raw, dict) and set(wanted.raw) == {"value", "label"}:
         wanted.raw = wanted.raw["value"]
     return str(wanted.raw).lower()
@@ -233,9 +233,9 @@ def _union(registry: Registry, groups: tuple[Group, ...], limits: Mapping[Group,
 
     def parts() -> Iterator[Any]:
         for number, (target, label) in enumerate(groups):
-            condition = among(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
+            condition = in_parameter(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
             if label:
-                condition &= paths.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
+                condition &= relations.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
             elif (target, label) in limits:
                 condition = sa.and_(condition, limits[target, label])
             yield list(target.table.c), target.table, condition
@@ -243,31 +243,31 @@ def _union(registry: Registry, groups: tuple[Group, ...], limits: Mapping[Group,
     return Union(registry.dialect, list(parts())) if limits else registry.union(groups, parts)
 
 
-def _refuse_outside(context: Context, every: Sequence[Wanted]) -> None:
+def _refuse_outside(uow: UnitOfWork, every: Sequence[ReferenceRequest]) -> None:
     """Refuses objects that exist but may not stand in the list they were named for; one statement a field."""
-    for field in {wanted.field for wanted in every if isinstance(wanted.field, Many)}:
+    for field in {wanted.field for wanted in every if isinstance(wanted.field, ToMany)}:
         group = [wanted for wanted in every if wanted.field is field and wanted.error is None]
-        allowed = field.allowed(context, {wanted.id for wanted in group}) if group else None
+        allowed = field.allowed(uow, {wanted.id for wanted in group}) if group else None
         for wanted in group:
             if allowed is not None and wanted.id not in allowed:
-                wanted.refuse(NO_SUCH if wanted.given else NO_SUCH_ID, wanted.given.sent if wanted.given else wanted.raw)
+                wanted.reject(NO_SUCH if wanted.given else NO_SUCH_ID, wanted.given.sent if wanted.given else wanted.raw)
 
 
-def statuses_for(context: Context, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
+def statuses_for(uow: UnitOfWork, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
     """The slugs and names of the statuses that an endpoint's objects may have, by name."""
     target = field.target
     if target is None:
         return []
-    within = paths.compare(target, target.table, ["content_types"], lambda column: column == endpoint.label)
-    rows = context.execute(sa.select(target.table.c.slug, target.table.c.name).where(within).order_by(target.table.c.name))
+    within = relations.compare(target, target.table, ["content_types"], lambda column: column == endpoint.label)
+    rows = uow.execute(sa.select(target.table.c.slug, target.table.c.name).where(within).order_by(target.table.c.name))
     return [(slug, name) for slug, name in rows]
 
 
-def _take(wanted: Wanted, ids: Sequence[Any]) -> None:
+def _take(wanted: ReferenceRequest, ids: Sequence[Any]) -> None:
     sent = wanted.given.sent if wanted.given else {}
     if len(ids) == 1:
         wanted.id = ids[0]
-    elif isinstance(wanted.field, Many) and wanted.field.by is not None:
+    elif isinstance(wanted.field, ToMany) and wanted.field.by is not None:
         wanted.error = f"Object with {wanted.field.by}={sent[wanted.field.by]} does not exist."
     else:
-        wanted.refuse(SEVERAL if ids else NO_SUCH, sent)
+        wanted.reject(SEVERAL if ids else NO_SUCH, sent)

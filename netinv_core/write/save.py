@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core import changes
-from netinv_core.auth import permits
+from netinv_core.auth import permissions
 from netinv_core.auth.identity import configuration_changed
+from netinv_core.changelog import change_set
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import pages
+from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
-from netinv_core.write import naming, references, schema, trees, uniqueness
+from netinv_core.write import references, schema, slugs, trees, uniqueness
 from netinv_core.write.draft import Draft, raise_errors
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint
+    from netinv_core.uow import UnitOfWork
 
 Body = Mapping[str, Any]
 Shown = list[dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Written:
+class PendingBatch:
     """Objects of one model whose rows are written, while what follows from that is not; ``before`` holds their former representations."""
 
     endpoint: Endpoint
@@ -40,37 +40,37 @@ class Written:
         return [draft.id for draft in self.drafts]
 
 
-def create(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Shown:
+def create(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Shown:
     """Creates objects and gives their representations, in order; ``ids`` gives them known ids (an import) instead of new ones.
 
     :raises Denied: without permission, or for an object outside of its constraints
     :raises Invalid: with the errors of one object (``single``), or one entry for each
     """
-    return finish(context, [insert(context, endpoint, bodies, single=single, ids=ids)])[0]
+    return finish(uow, [insert(uow, endpoint, bodies, single=single, ids=ids)])[0]
 
 
-def insert(context: Context, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Written:
+def insert(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> PendingBatch:
     """Writes the rows of new objects, and nothing more until they are given to :func:`finish`.
 
     So objects of several models are made in few statements: those that are written after others may refer to them, which
     needs no looking up, and what follows is done for all at once. Parameters and errors are those of :func:`create`.
     """
-    permits.check(context, endpoint, "add")
-    trees.lock(context, endpoint, bodies, new=True)
+    permissions.check(uow, endpoint, "add")
+    trees.lock(uow, endpoint, bodies, new=True)
     drafts = [Draft(endpoint, body) for body in bodies]
     for draft, key in zip(drafts, ids or (), strict=ids is not None):
         draft["id"] = key
     if drafts:
         for draft in drafts:
             draft.parse(partial=False)
-        _check(context, endpoint, drafts, single=single)
-        _insert(context, endpoint, drafts)
-        context.made.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
-    return Written(endpoint, drafts, "add")
+        _check(uow, endpoint, drafts, single=single)
+        _insert(uow, endpoint, drafts)
+        uow.new_drafts.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
+    return PendingBatch(endpoint, drafts, "add")
 
 
 def update(
-    context: Context,
+    uow: UnitOfWork,
     endpoint: Endpoint,
     bodies: Sequence[Body],
     *,
@@ -87,20 +87,20 @@ def update(
     :raises Denied: as :func:`create`
     :raises Invalid: as :func:`create`; also for an id that is missing, unknown or given twice
     """
-    permits.check(context, endpoint, "change")
+    permissions.check(uow, endpoint, "change")
     keys = keys_of(endpoint, bodies)
-    trees.lock(context, endpoint, bodies, new=False)
-    rows = pages.rows_for_change(context, endpoint, keys, "change") if keys else {}
+    trees.lock(uow, endpoint, bodies, new=False)
+    rows = listing.rows_for_change(uow, endpoint, keys, "change") if keys else {}
     missing_error(rows, keys, single=single)
     drafts = [Draft(endpoint, body, rows[key]) for body, key in zip(bodies, keys, strict=True)]
     if not drafts:
         return []
-    before = dict(endpoint.plan().fetch(context, keys))
+    before = dict(endpoint.plan().fetch(uow, keys))
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
-    _check(context, endpoint, drafts, single=True)  # the first one's errors stand for the batch
-    _update(context, endpoint, drafts)
-    return finish(context, [Written(endpoint, drafts, "change", before)])[0]
+    _check(uow, endpoint, drafts, single=True)  # the first one's errors stand for the batch
+    _update(uow, endpoint, drafts)
+    return finish(uow, [PendingBatch(endpoint, drafts, "change", before)])[0]
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
@@ -144,25 +144,25 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
     raise Invalid.batch([{} if key in rows else {"id": [f"Object not found using the provided ID: {key}"]} for key in keys])
 
 
-def _check(context: Context, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
+def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
     """Everything between the parsed bodies and the database; leaves the drafts complete and without errors.
 
     :raises Invalid: when any draft is rejected
     """
-    references.resolve(context, drafts)
-    naming.fill(context, drafts)
-    uniqueness.check_early(context, endpoint, drafts)
+    references.resolve(uow, drafts)
+    slugs.fill(uow, drafts)
+    uniqueness.check_field_level(uow, endpoint, drafts)
     sound = _sound(drafts)
     for draft in sound:
         if draft.new:
             draft.complete()
     if trees.is_tree(endpoint):
-        trees.check_loops(context, endpoint, sound)
-    for preparation in endpoint.resource.preparations:
-        preparation(context, sound)
+        trees.check_loops(uow, endpoint, sound)
+    for preparation in endpoint.resource.prepare_functions:
+        preparation(uow, sound)
     for rule in endpoint.rules:
-        rule(context, _sound(sound))
-    uniqueness.check_late(context, endpoint, sound)
+        rule(uow, _sound(sound))
+    uniqueness.check_model_level(uow, endpoint, sound)
     raise_errors(drafts, single=single)
 
 
@@ -171,80 +171,80 @@ def _sound(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if not draft.errors]
 
 
-def _insert(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def _insert(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     table = endpoint.table
     try:
         if endpoint.key_type is int:
             for draft in drafts:
-                draft.id = context.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
+                draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
         else:
-            context.write(sa.insert(table), [draft.values for draft in drafts])
+            uow.write(sa.insert(table), [draft.values for draft in drafts])
     except sa.exc.IntegrityError as error:
         raise uniqueness.explain(endpoint, error) from error
 
 
-def _update(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Writes the columns that changed: one statement for each set of columns."""
     table = endpoint.table
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for draft in drafts:
         draft.values = {name: value for name, value in draft.values.items() if value != draft.before.get(name, value) or name not in draft.before}
         if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
-            draft.values["last_updated"] = context.now
+            draft.values["last_updated"] = uow.now
         if draft.values:
             names = tuple(sorted(draft.values))
             groups.setdefault(names, []).append({"of_id": draft.id, **draft.values})
     try:
         for names, rows in groups.items():
             statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
-            context.write(statement.values({name: sa.bindparam(name) for name in names}), rows)
+            uow.write(statement.values({name: sa.bindparam(name) for name in names}), rows)
     except sa.exc.IntegrityError as error:
         raise uniqueness.explain(endpoint, error) from error
 
 
-def finish(context: Context, written: Sequence[Written]) -> list[Shown]:
+def finish(uow: UnitOfWork, written: Sequence[PendingBatch]) -> list[Shown]:
     """What follows the rows themselves: associations, trees, effects, permission, read back, change record; the representations, in order.
 
     :raises Denied: for objects outside of what is permitted
     """
-    with context.collecting() as following:
+    with uow.collecting() as following:
         for batch in written:
-            _follow_up(context, batch)
+            _follow_up(uow, batch)
     for batch in written:
-        permits.verify(context, batch.endpoint, batch.action, batch.keys)
-    shown = [dict(found) for found in fetch_together(context, [(batch.endpoint.plan(), batch.keys) for batch in written])]
-    changed = [batch.endpoint for batch, after in zip(written, shown, strict=True) if _record(context, batch, after)]
-    context.journal.follow(following)
+        permissions.verify(uow, batch.endpoint, batch.action, batch.keys)
+    shown = [dict(found) for found in fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in written])]
+    changed = [batch.endpoint for batch, after in zip(written, shown, strict=True) if _record(uow, batch, after)]
+    uow.change_set.merge(following)
     if any(endpoint.resource.configuration for endpoint in changed):
-        configuration_changed(context)
+        configuration_changed(uow)
     for batch in written:
-        context.finished(batch.endpoint.table, batch.keys)
+        uow.release_new_drafts(batch.endpoint.table, batch.keys)
     return [[after[key] for key in batch.keys] for batch, after in zip(written, shown, strict=True)]
 
 
-def _follow_up(context: Context, batch: Written) -> None:
+def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
     """Associations, trees, effects."""
     if not batch.drafts:
         return
     for field in batch.endpoint.writable.values():
-        field.store(context, batch.drafts)
+        field.store(uow, batch.drafts)
     if trees.is_tree(batch.endpoint):
-        trees.place(context, batch.endpoint, batch.drafts)
-    for effect in batch.endpoint.resource.effects:
-        effect(context, batch.drafts)
+        trees.place(uow, batch.endpoint, batch.drafts)
+    for effect in batch.endpoint.resource.after_save_functions:
+        effect(uow, batch.drafts)
 
 
-def _record(context: Context, batch: Written, after: Mapping[Any, dict[str, Any]]) -> bool:
+def _record(uow: UnitOfWork, batch: PendingBatch, after: Mapping[Any, dict[str, Any]]) -> bool:
     """Tells the journal what changed, and whether anything did."""
     endpoint, changed = batch.endpoint, False
     for draft in batch.drafts:
         row = {**draft.before, **draft.values}
-        old, new = batch.before.get(draft.id), changes.with_masked(endpoint, after[draft.id], row)
-        old = old and changes.with_masked(endpoint, old, draft.before)
-        if old is not None and changes.same(old, new):
+        old, new = batch.before.get(draft.id), change_set.with_masked(endpoint, after[draft.id], row)
+        old = old and change_set.with_masked(endpoint, old, draft.before)
+        if old is not None and change_set.same(old, new):
             continue
         changed = True
-        kind = changes.UPDATE if old is not None else changes.CREATE
-        context.journal.add(changes.Change(endpoint, draft.id, kind, old, new, changes.flat(context, endpoint, row, new)))
+        kind = change_set.UPDATE if old is not None else change_set.CREATE
+        uow.change_set.add(change_set.Change(endpoint, draft.id, kind, old, new, change_set.object_data(uow, endpoint, row, new)))
     return changed

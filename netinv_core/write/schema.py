@@ -12,8 +12,8 @@ from typing import Any
 
 import colander
 
-from netinv_core.columns import utc
-from netinv_core.model import Choices, Column
+from netinv_core.models.base import Choices, ColumnInfo
+from netinv_core.models.types import utc
 
 REQUIRED = "This field is required."
 NOT_NULL = "This field may not be null."
@@ -233,7 +233,7 @@ class Parsed(_Type):
             raise ValueError("Not a valid value.") from None
 
 
-def _bounds(known: Column, least: int | None = None, most: int | None = None) -> list[Any]:
+def _bounds(known: ColumnInfo, least: int | None = None, most: int | None = None) -> list[Any]:
     low = least if known.minimum is None else known.minimum
     high = most if known.maximum is None else known.maximum
     if low is None and high is None:
@@ -242,7 +242,7 @@ def _bounds(known: Column, least: int | None = None, most: int | None = None) ->
     return [colander.Range(min=low, max=high, min_err=low_error, max_err=high_error)]
 
 
-def _text_rules(known: Column, length: int | None) -> list[Any]:
+def _text_rules(known: ColumnInfo, length: int | None) -> list[Any]:
     found: list[Any] = []
     if known.pattern is not None:
         found.append(_unless_long(functools.partial(colander.Regex, known.pattern), known.pattern_error))
@@ -274,7 +274,7 @@ def _unless_long(validator: Callable[..., Any], message: str | None) -> Any:
     return bounded
 
 
-def node(name: str, python_type: type, known: Column, *, length: int | None, digits: tuple[int, int] | None) -> Any:
+def node(name: str, python_type: type, known: ColumnInfo, *, length: int | None, digits: tuple[int, int] | None) -> Any:
     """The colander node for a column: its type and validators."""
     rules: list[Any] = []
     kind: _Type

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.locks import lock_for
-from netinv_core.model import Tree
-from netinv_core.resource import Spec, computed, count_of
+from netinv_core.db.locks import lock_for
+from netinv_core.models.base import Tree
+from netinv_core.resource import FieldFactory, computed, count_of
 from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
 
 STEP = "\x1f"
 LAST = "\U0010ffff"
@@ -26,7 +26,7 @@ def is_tree(endpoint: Endpoint) -> bool:
     return issubclass(endpoint.model, Tree)
 
 
-def lock(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> None:
+def lock(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> None:
     """Locks a tree before its rows are written: those who move or rename nodes take turns, and those who add nodes below others wait for them.
 
     Two moves at the same time could each be free of loops and make one together, and a node added below one that is moved would get a
@@ -34,7 +34,7 @@ def lock(context: Context, endpoint: Endpoint, bodies: Sequence[Any], *, new: bo
     """
     wanted = {"parent"} if new else {"parent", "name"}
     if is_tree(endpoint) and any(isinstance(body, Mapping) and not wanted.isdisjoint(body) for body in bodies):
-        lock_for(context, "tree", [endpoint.label], shared=new)
+        lock_for(uow, "tree", [endpoint.label], shared=new)
 
 
 def _columns(table: Any) -> list[Any]:
@@ -42,20 +42,20 @@ def _columns(table: Any) -> list[Any]:
     return [table.c.id, table.c.parent_id, table.c.name, table.c.get("name_key", table.c.name).label("sorted")]
 
 
-def _ancestors(context: Context, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
+def _ancestors(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
     """These objects and all above them, by id."""
     up = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
     above = table.alias()
     up = up.union(sa.select(*_columns(above)).where(above.c.id == up.c.parent_id))
-    return {row.id: row for row in context.execute(sa.select(up))}
+    return {row.id: row for row in uow.execute(sa.select(up))}
 
 
-def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def check_loops(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rejects an object that would become its own ancestor."""
     moving = [draft for draft in drafts if not draft.new and draft.changed("parent_id") and draft["parent_id"]]
     if not moving:
         return
-    above = _ancestors(context, endpoint.table, [draft["parent_id"] for draft in moving])
+    above = _ancestors(uow, endpoint.table, [draft["parent_id"] for draft in moving])
     parents = {key: node.parent_id for key, node in above.items()} | {d.id: d["parent_id"] for d in moving}
     for draft in moving:
         step, seen = draft["parent_id"], set()
@@ -67,22 +67,22 @@ def check_loops(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
             step = parents.get(step)
 
 
-def place(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def place(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rewrites the keys of the written objects whose name or parent changed, and of everything below them."""
     moved = [draft.id for draft in drafts if draft.changed("parent_id", "name")]
     if moved:
-        _rewrite(context, endpoint.table, moved)
+        _rewrite(uow, endpoint.table, moved)
 
 
-def mend(context: Context, endpoint: Endpoint) -> None:
+def rebuild(uow: UnitOfWork, endpoint: Endpoint) -> None:
     """Rewrites the keys that an earlier release made otherwise."""
     table = endpoint.table
-    earlier = [key for key, stored in context.execute(sa.select(table.c.id, table.c.tree_key)) if f"{key}{STEP}" not in stored]
+    earlier = [key for key, stored in uow.execute(sa.select(table.c.id, table.c.tree_key)) if f"{key}{STEP}" not in stored]
     if earlier:
-        _rewrite(context, table, earlier)
+        _rewrite(uow, table, earlier)
 
 
-def _rewrite(context: Context, table: Any, moved: Sequence[Any]) -> None:
+def _rewrite(uow: UnitOfWork, table: Any, moved: Sequence[Any]) -> None:
     """The keys of these nodes and of everything below them.
 
     A key holds the ids beside the names, so that of two nodes that are called the same (at two sites, say) each has what is below
@@ -91,8 +91,8 @@ def _rewrite(context: Context, table: Any, moved: Sequence[Any]) -> None:
     down = sa.select(*_columns(table)).where(table.c.id.in_(moved)).cte(recursive=True)
     below = table.alias()
     down = down.union(sa.select(*_columns(below)).where(below.c.parent_id == down.c.id))
-    nodes = {row.id: row for row in context.execute(sa.select(down))}
-    nodes |= _ancestors(context, table, [key for key in {node.parent_id for node in nodes.values()} if key is not None and key not in nodes])
+    nodes = {row.id: row for row in uow.execute(sa.select(down))}
+    nodes |= _ancestors(uow, table, [key for key in {node.parent_id for node in nodes.values()} if key is not None and key not in nodes])
     ways: dict[Any, list[Any]] = {}
 
     def way(key: Any) -> list[Any]:
@@ -107,15 +107,15 @@ def _rewrite(context: Context, table: Any, moved: Sequence[Any]) -> None:
         place_in_order = "".join(f"{node.sorted}{STEP}{node.id}{STEP}" for node in found)
         rows.append({"of_id": key, "tree_key": place_in_order, "tree_names": [node.name for node in found], "tree_level": len(found) - 1})
     statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
-    context.write(statement.values({name: sa.bindparam(name) for name in ("tree_key", "tree_names", "tree_level")}), rows)
+    uow.write(statement.values({name: sa.bindparam(name) for name in ("tree_key", "tree_names", "tree_level")}), rows)
 
 
-def depth(name: str, **options: Any) -> Spec:
+def depth(name: str, **options: Any) -> FieldFactory:
     """The field that says how many levels lie above a node; ``options`` as for any :class:`netinv_core.fields.Field`."""
     return computed(name, lambda level: level, "tree_level", **{"kind": "integer", "openapi": {"type": "integer"}, **options})
 
 
-def count_below(name: str, label: str, attribute: str) -> Spec:
+def count_below(name: str, label: str, attribute: str) -> FieldFactory:
     """A counter of the objects of ``label`` whose ``attribute`` leads to a node or to anything below it."""
 
     def source(registry: Registry, table: Any) -> Any:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.errors import Invalid
-from netinv_core.model import known
+from netinv_core.models.base import column_info
 from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
-    from netinv_core.context import Context
     from netinv_core.fields import Field
     from netinv_core.registry import Endpoint
+    from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
 
@@ -41,23 +41,23 @@ def _message(endpoint: Endpoint, names: Names) -> str:
 
 
 def _field_name(endpoint: Endpoint, attribute: str) -> str:
-    return attribute.removesuffix("_id") if known(endpoint.table.c[attribute]).link is not None else attribute
+    return attribute.removesuffix("_id") if column_info(endpoint.table.c[attribute]).foreign_key is not None else attribute
 
 
 def _concerned(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if draft.changed(*names) and all(draft[name] is not None for name in names)]
 
 
-def _holders(context: Context, endpoint: Endpoint, sets: Sequence[Names], drafts: Sequence[Draft]) -> Holders:
+def _holders(uow: UnitOfWork, endpoint: Endpoint, sets: Sequence[Names], drafts: Sequence[Draft]) -> Holders:
     """Which objects have the values that drafts want, for each set of columns; one statement for all sets."""
     table = endpoint.table
     holders: Holders = {names: {} for names in sets}
     wanted: dict[Names, list[Draft]] = {}
     for names in sets:
         concerned = _concerned(names, drafts)
-        apart = _of_what_is_made(context, endpoint, names, concerned)
+        apart = _of_what_is_made(uow, endpoint, names, concerned)
         if apart:
-            _add_made(context, endpoint, names, holders[names])
+            _add_made(uow, endpoint, names, holders[names])
         if others := [draft for draft in concerned if draft not in apart]:
             wanted[names] = others
     columns = [table.c[name] for name in dict.fromkeys(name for names in wanted for name in names)]
@@ -66,21 +66,21 @@ def _holders(context: Context, endpoint: Endpoint, sets: Sequence[Names], drafts
         for number, (names, found) in enumerate(wanted.items())
     ]
     asked, places = list(wanted), {column.name: place for place, column in enumerate(columns)}
-    for number, key, *values in context.execute(sa.union_all(*selects) if len(selects) > 1 else selects[0]) if selects else ():
+    for number, key, *values in uow.execute(sa.union_all(*selects) if len(selects) > 1 else selects[0]) if selects else ():
         names = asked[number]
         holders[names].setdefault(tuple(values[places[name]] for name in names), set()).add(key)
     return holders
 
 
-def _of_what_is_made(context: Context, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
+def _of_what_is_made(uow: UnitOfWork, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
     """The drafts that refer, by one of the columns, to an object made just now: what else refers to that was made since, and is known."""
-    targets = {name: endpoint.registry.target(known(endpoint.table.c[name]).link) for name in names}
-    made = {name: found for name, target in targets.items() if target is not None and (found := context.made.get(target.table))}
+    targets = {name: endpoint.registry.target(column_info(endpoint.table.c[name]).foreign_key) for name in names}
+    made = {name: found for name, target in targets.items() if target is not None and (found := uow.new_drafts.get(target.table))}
     return {draft for draft in drafts if any(draft[name] in found for name, found in made.items())}
 
 
-def _add_made(context: Context, endpoint: Endpoint, names: Names, holders: dict[tuple[Any, ...], set[Any]]) -> None:
-    for key, draft in context.made.get(endpoint.table, {}).items():
+def _add_made(uow: UnitOfWork, endpoint: Endpoint, names: Names, holders: dict[tuple[Any, ...], set[Any]]) -> None:
+    for key, draft in uow.new_drafts.get(endpoint.table, {}).items():
         holders.setdefault(tuple(draft[name] for name in names), set()).add(key)
 
 
@@ -97,23 +97,23 @@ def _clashing(names: Names, drafts: Sequence[Draft], holders: Mapping[tuple[Any,
     return found
 
 
-def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rejects values of unique columns that are taken; then, of drafts without errors, sets of values that belong to the fields.
 
     A set with an optional field is looked at only when no other is taken.
     """
     fields = _unique_fields(endpoint, references=False)
     for name in fields:
-        what = known(endpoint.table.c[name])
+        what = column_info(endpoint.table.c[name])
         if endpoint.table.c[name].nullable or (what.kind == "slug" and not what.slug_of):  # such a blank slug is made by the resource's `prepare`
             _blank_is_none(drafts, name)
     sets = _sets(endpoint, early=True)
     _fill_defaults(endpoint, {name for names in sets for name in names}, drafts)
-    holders = _holders(context, endpoint, [*((name,) for name in fields), *sets], drafts)
+    holders = _holders(uow, endpoint, [*((name,) for name in fields), *sets], drafts)
     for name, field in fields.items():
         label = field.label or field.name.replace("_", " ")
         for draft in _clashing((name,), [d for d in drafts if field.name not in d.errors], holders[name,]):
-            draft.reject(field.name, known(endpoint.table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists.")
+            draft.reject(field.name, column_info(endpoint.table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists.")
     sound = [draft for draft in drafts if not draft.errors]
     for names in sets:
         optional = any(endpoint.table.c[name].nullable for name in names)
@@ -126,7 +126,7 @@ def check_early(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -
 def _unique_fields(endpoint: Endpoint, *, references: bool) -> dict[str, Field]:
     """The fields of unique columns, by column: the ``references`` among them, or the others."""
     unique = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
-    wanted = [name for name in unique if (known(endpoint.table.c[name]).link is not None) is references]
+    wanted = [name for name in unique if (column_info(endpoint.table.c[name]).foreign_key is not None) is references]
     return {name: field for name in wanted if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
 
 
@@ -146,10 +146,10 @@ def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
             draft.values[name] = None
 
 
-def check_late(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Rejects references and sets of values that are taken, where the model as a whole says so; fields that are wrong are no part of it."""
     sets = [*((name,) for name in _unique_fields(endpoint, references=True)), *_sets(endpoint, early=False)]
-    holders = _holders(context, endpoint, sets, drafts)
+    holders = _holders(uow, endpoint, sets, drafts)
     for names in sets:
         fields = _late_fields(endpoint, names)
         for draft in _clashing(names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)], holders[names]):
@@ -158,7 +158,7 @@ def check_late(context: Context, endpoint: Endpoint, drafts: Sequence[Draft]) ->
 
 def _late_fields(endpoint: Endpoint, names: Names) -> list[str]:
     """The fields that a late set is about: none is looked at again that is wrong already."""
-    sources = [copy[0] if (copy := known(endpoint.table.c[name]).copy_of) is not None else name for name in names]
+    sources = [copy[0] if (copy := column_info(endpoint.table.c[name]).copy_of) is not None else name for name in names]
     return [_field_name(endpoint, name) for name in sources]
 
 

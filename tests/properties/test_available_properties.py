@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.contract import Api, Unique
-from netinv_ipam.available import Block, Range, blocks, cut, gaps
+from netinv_core.testing import Api, Unique
+from netinv_ipam.allocation import Block, Range, blocks, cut, gaps
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 SPACE = 300  # addresses that are counted one by one

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.contract import Service
-from netinv_dcim.cable_paths import DEEPEST
+from netinv_core.testing import Service
+from netinv_dcim.cabling.paths import MAX_STEPS
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Panel, Plant
 
 CONNECTED, PLANNED = "connected", "planned"
@@ -42,7 +42,7 @@ class Site:
             return self.sides[place ^ 1] if (place ^ 1) < len(self.sides) else None
         for panel in self.panels:
             shared = len(panel.fronts) > 1
-            if end in panel.fronts and len(stack) < DEEPEST:
+            if end in panel.fronts and len(stack) < MAX_STEPS:
                 if shared:
                     stack.append(panel.fronts.index(end))
                 return panel.rear

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from netinv_core.changes import CREATE, DELETE, UPDATE, Change, Journal
-from netinv_core.contract import Service
+from netinv_core.changelog.change_set import CREATE, DELETE, UPDATE, Change, ChangeSet
+from netinv_core.testing import Service
 from netinv_core.write import delete, save
 
 Shown = dict[str, Any]
@@ -27,7 +27,7 @@ class State:
     """Objects as a transaction sees them, and the changes so far."""
 
     objects: dict[str, Shown]
-    journal: Journal
+    journal: ChangeSet
 
 
 def value_of(shown: Shown | None) -> int | None:
@@ -49,7 +49,7 @@ class Transaction(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.initial: dict[str, Shown] = {"a": {"value": 0, "last_updated": 0}, "b": {"value": 1, "last_updated": 0}}
-        self.states = [State(copy.deepcopy(self.initial), Journal())]
+        self.states = [State(copy.deepcopy(self.initial), ChangeSet())]
         self.time = 0
 
     def change(self, key: str, action: str, after: Shown | None) -> None:
@@ -78,7 +78,7 @@ class Transaction(RuleBasedStateMachine):
     @rule()
     def begin(self) -> None:
         """Begins to collect changes apart."""
-        self.states.append(State(copy.deepcopy(self.states[-1].objects), Journal()))
+        self.states.append(State(copy.deepcopy(self.states[-1].objects), ChangeSet()))
 
     @precondition(lambda self: len(self.states) > 1)
     @rule(keep=st.booleans())
@@ -87,7 +87,7 @@ class Transaction(RuleBasedStateMachine):
         inner = self.states.pop()
         if keep:
             self.states[-1].objects = inner.objects
-            self.states[-1].journal.follow(inner.journal)
+            self.states[-1].journal.merge(inner.journal)
 
     @invariant()
     def journal_holds_the_net_effect(self) -> None:
@@ -123,19 +123,19 @@ def test_a_transaction_leaves_one_record_of_each_object_that_it_changed(
     old = service.api.post("/api/tenancy/tenants/", {"name": name, "slug": name})["id"]
     keys = {True: uuid.UUID(old), False: uuid.uuid4()}
     state: dict[bool, str | None] = {True: "", False: None}
-    with service.context() as context:
+    with service.unit_of_work() as uow:
         for which, action, text in some:
             key, body = keys[which], {"name": f"{name}{which}", "slug": f"{name}{which}".lower(), "description": text}
             if action == "create" and state[which] is None:
-                save.create(context, endpoint, [body], ids=[key])
+                save.create(uow, endpoint, [body], ids=[key])
             elif action == "update" and state[which] is not None:
-                save.update(context, endpoint, [{"id": str(key), "description": text}], partial=True)
+                save.update(uow, endpoint, [{"id": str(key), "description": text}], partial=True)
             elif action == "delete" and state[which] is not None:
-                delete.delete(context, endpoint, [{"id": str(key)}])
+                delete.delete(uow, endpoint, [{"id": str(key)}])
             else:
                 continue
             state[which] = None if action == "delete" else text
-        request = str(context.request_id)
+        request = str(uow.request_id)
     shown = service.api.get("/api/extras/object-changes/", {"request_id": request})["results"]
     actions = {change["changed_object_id"]: change["action"]["value"] for change in shown}
     assert len(actions) == len(shown)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.contract import Service
 from netinv_core.http.versions import DEFAULT, SUPPORTED
+from netinv_core.testing import Service
 from tests.support.images import png
 
 TENANTS, TYPES = "/api/tenancy/tenants/", "/api/dcim/device-types/"

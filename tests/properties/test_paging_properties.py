@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netinv_core.contract import Service
-from netinv_core.http.paging import LARGEST
-from netinv_extras.feed import cursor_of, number_of
+from netinv_core.http.pagination import LARGEST
+from netinv_core.testing import Service
+from netinv_extras.changelog.feed import cursor_of, number_of
 
 TENANTS, FEED = "/api/tenancy/tenants/", "/api/extras/object-changes/feed/"
 COUNT = 23

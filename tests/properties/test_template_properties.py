@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from netinv_core.contract import Service
+from netinv_core.testing import Service
 
 FIELDS, SITES = "/api/extras/computed-fields/", "/api/dcim/sites/"
 EXPRESSIONS = (

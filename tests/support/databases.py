@@ -15,9 +15,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine, make_url
 
-from netinv_core import migrating
-from netinv_core.database import engine_from
-from netinv_core.service import registry_for
+from netinv_core.db import migrate as migrating
+from netinv_core.db.engine import engine_from
+from netinv_core.main import registry_for
 
 SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
 DIALECT = make_url(SERVER).get_backend_name() if SERVER else "sqlite"

@@ -13,13 +13,13 @@ import argon2
 import pytest
 from sqlalchemy.engine import Engine
 
-from netinv_core.auth import keys
-from netinv_core.contract import Api, Service, Unique
+from netinv_core.auth import crypto
+from netinv_core.testing import Api, Service, Unique
 from tests.support.databases import migrated_database, template_database
 from tests.support.jobs import JOBS
 from tests.support.seed import seed_deliveries, seed_job_results
 
-keys._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
+crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from netinv_core.contract import Api
+from netinv_core.testing import Api
 
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
 NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an image or a corrupted image. PNG, JPEG, GIF and WebP are taken."

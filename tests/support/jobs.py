@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.contract import Api, Service
-from netinv_extras import installed_jobs, job_running
+from netinv_core.testing import Api, Service
+from netinv_extras.jobs import models as job_models
+from netinv_extras.jobs import runner
 from tests.support import SUPPORT
 from tests.support.databases import migrated_database
 
@@ -22,12 +23,12 @@ def service(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator
     """A service on a database of its own, so that nobody else's jobs are run."""
     with migrated_database(tmp_path_factory.mktemp("jobs"), template) as engine:
         service = Service(engine, JOBS)
-        with service.context() as context:
-            installed_jobs.refresh(context)
+        with service.unit_of_work() as uow:
+            job_models.refresh(uow)
         for item in service.api.get(PATH)["results"]:
             service.api.patch(item["url"], {"enabled": True})
         yield service
-        job_running.runner(engine, service.registry).stop(0)
+        runner.runner(engine, service.registry).stop(0)
 
 
 @pytest.fixture
@@ -49,8 +50,8 @@ def ask(service: Service, job: Callable[[str], Any]) -> Callable[..., Any]:
 
 def work(service: Service, seconds: float = 60) -> None:
     """Runs what is pending or due."""
-    one = job_running.runner(service.engine, service.registry)
-    one.look()
+    one = runner.runner(service.engine, service.registry)
+    one.poll()
     assert one.wait(seconds)
 
 

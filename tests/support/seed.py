@@ -6,15 +6,15 @@ import uuid
 
 import sqlalchemy as sa
 
-from netinv_core.contract import Service
-from netinv_core.contract.samples import Samples
-from netinv_extras import installed_jobs
+from netinv_core.testing import Service
+from netinv_core.testing.samples import Samples
+from netinv_extras.jobs import models as job_models
 
 
 def seed_job_results(service: Service) -> None:
     """Adds results, log entries and schedules of jobs."""
-    with service.context() as context:
-        installed_jobs.refresh(context)
+    with service.unit_of_work() as uow:
+        job_models.refresh(uow)
     (job,) = service.api.get("/api/extras/jobs/", {"job_class_name": "MakeSites"})["results"]
     service.api.patch(job["url"], {"enabled": True})
     for label, class_name in (("extras.jobhook", "Watcher"), ("extras.jobbutton", "Marker")):
@@ -25,11 +25,11 @@ def seed_job_results(service: Service) -> None:
         service.api.post(f"{job['url']}run/", {"data": {"word": "w"}})
         service.api.post(f"{job['url']}run/", {"data": {"word": "w"}, "schedule": later})
     results, entries = (service.registry[label].table for label in ("extras.jobresult", "extras.joblogentry"))
-    with service.context() as context:
-        key = context.execute(sa.select(results.c.id).limit(1)).scalar()
-        context.write(sa.update(results).values(status="completed", completed=context.now))
-        entry = {"job_result_id": key, "grouping": "run", "log_level": "info", "created": context.now}
-        context.write(sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **entry} for n in range(5)])
+    with service.unit_of_work() as uow:
+        key = uow.execute(sa.select(results.c.id).limit(1)).scalar()
+        uow.write(sa.update(results).values(status="completed", completed=uow.now))
+        entry = {"job_result_id": key, "grouping": "run", "log_level": "info", "created": uow.now}
+        uow.write(sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **entry} for n in range(5)])
 
 
 def seed_deliveries(service: Service) -> None:
@@ -39,5 +39,5 @@ def seed_deliveries(service: Service) -> None:
     Samples(service.api, service.registry, service.unique).make_many(service.registry["extras.tag"], 5)
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
-    with service.context() as context:
-        context.write(sa.update(table).values(state="succeeded", finished=context.now))
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(table).values(state="succeeded", finished=uow.now))

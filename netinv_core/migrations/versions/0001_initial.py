@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = "core_0001"
 down_revision = None
@@ -20,58 +20,58 @@ def upgrade() -> None:
     op.create_table(
         "core_content_type",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("app_label", columns.Chars(100), nullable=False),
-        sa.Column("model", columns.Chars(100), nullable=False),
+        sa.Column("app_label", column_types.Chars(100), nullable=False),
+        sa.Column("model", column_types.Chars(100), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_content_type")),
         sa.UniqueConstraint("app_label", "model", name=op.f("uq_core_content_type_app_label_model")),
     )
     op.create_table(
         "core_group",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("name", columns.Chars(150), nullable=False),
+        sa.Column("name", column_types.Chars(150), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_group")),
         sa.UniqueConstraint("name", name=op.f("uq_core_group_name")),
     )
     op.create_table(
         "core_permission",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("name", columns.Chars(100), nullable=False),
-        sa.Column("description", columns.Chars(200), nullable=False),
+        sa.Column("name", column_types.Chars(100), nullable=False),
+        sa.Column("description", column_types.Chars(200), nullable=False),
         sa.Column("enabled", sa.Boolean(), nullable=False),
-        sa.Column("actions", columns.Json(), nullable=False),
-        sa.Column("constraints", columns.Json(), nullable=True),
+        sa.Column("actions", column_types.Json(), nullable=False),
+        sa.Column("constraints", column_types.Json(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_permission")),
     )
     op.create_table(
         "core_user",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("username", columns.Chars(150), nullable=False),
-        sa.Column("password", columns.Chars(128), nullable=False),
-        sa.Column("first_name", columns.Chars(150), nullable=False),
-        sa.Column("last_name", columns.Chars(150), nullable=False),
-        sa.Column("email", columns.Chars(254), nullable=False),
+        sa.Column("username", column_types.Chars(150), nullable=False),
+        sa.Column("password", column_types.Chars(128), nullable=False),
+        sa.Column("first_name", column_types.Chars(150), nullable=False),
+        sa.Column("last_name", column_types.Chars(150), nullable=False),
+        sa.Column("email", column_types.Chars(254), nullable=False),
         sa.Column("is_staff", sa.Boolean(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("date_joined", columns.Timestamp(), nullable=False),
+        sa.Column("date_joined", column_types.Timestamp(), nullable=False),
         sa.Column("is_superuser", sa.Boolean(), nullable=False),
-        sa.Column("config_data", columns.Json(), nullable=False),
+        sa.Column("config_data", column_types.Json(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_user")),
         sa.UniqueConstraint("username", name=op.f("uq_core_user_username")),
     )
     op.create_table(
         "core_object_change",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("time", columns.Timestamp(), nullable=False),
+        sa.Column("time", column_types.Timestamp(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=True),
-        sa.Column("user_name", columns.Chars(150), nullable=False),
+        sa.Column("user_name", column_types.Chars(150), nullable=False),
         sa.Column("request_id", sa.Uuid(), nullable=False),
-        sa.Column("action", columns.Chars(50), nullable=False),
-        sa.Column("changed_object_type", columns.Chars(100), nullable=False),
+        sa.Column("action", column_types.Chars(50), nullable=False),
+        sa.Column("changed_object_type", column_types.Chars(100), nullable=False),
         sa.Column("changed_object_id", sa.Uuid(), nullable=False),
-        sa.Column("object_repr", columns.Chars(200), nullable=False),
-        sa.Column("object_data", columns.Json(), nullable=False),
-        sa.Column("before", columns.Json(), nullable=True),
-        sa.Column("after", columns.Json(), nullable=True),
+        sa.Column("object_repr", column_types.Chars(200), nullable=False),
+        sa.Column("object_data", column_types.Json(), nullable=False),
+        sa.Column("before", column_types.Json(), nullable=True),
+        sa.Column("after", column_types.Json(), nullable=True),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["core_user.id"], name=op.f("fk_core_object_change_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_object_change")),
@@ -98,7 +98,7 @@ def upgrade() -> None:
     op.create_table(
         "core_permission_type",
         sa.Column("owner_id", sa.Uuid(), nullable=False),
-        sa.Column("label", columns.Chars(100), nullable=False),
+        sa.Column("label", column_types.Chars(100), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["core_permission.id"], name=op.f("fk_core_permission_type_owner_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner_id", "label", name=op.f("pk_core_permission_type")),
     )
@@ -120,12 +120,12 @@ def upgrade() -> None:
         "core_token",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
-        sa.Column("created", columns.Timestamp(), nullable=False),
-        sa.Column("expires", columns.Timestamp(), nullable=True),
-        sa.Column("key_hash", columns.Chars(64), nullable=False),
-        sa.Column("key_sealed", columns.Chars(255), nullable=False),
+        sa.Column("created", column_types.Timestamp(), nullable=False),
+        sa.Column("expires", column_types.Timestamp(), nullable=True),
+        sa.Column("key_hash", column_types.Chars(64), nullable=False),
+        sa.Column("key_sealed", column_types.Chars(255), nullable=False),
         sa.Column("write_enabled", sa.Boolean(), nullable=False),
-        sa.Column("description", columns.Chars(200), nullable=False),
+        sa.Column("description", column_types.Chars(200), nullable=False),
         sa.ForeignKeyConstraint(["user_id"], ["core_user.id"], name=op.f("fk_core_token_user_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_core_token")),
         sa.UniqueConstraint("key_hash", name=op.f("uq_core_token_key_hash")),

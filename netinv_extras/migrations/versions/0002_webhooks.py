@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = "extras_0002"
 down_revision = "extras_0001"
@@ -14,24 +14,24 @@ def upgrade() -> None:
     op.create_table(
         "extras_webhook",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("name", columns.Chars(150), nullable=False),
+        sa.Column("name", column_types.Chars(150), nullable=False),
         sa.Column("type_create", sa.Boolean(), nullable=False),
         sa.Column("type_update", sa.Boolean(), nullable=False),
         sa.Column("type_delete", sa.Boolean(), nullable=False),
-        sa.Column("payload_url", columns.Chars(500), nullable=False),
+        sa.Column("payload_url", column_types.Chars(500), nullable=False),
         sa.Column("enabled", sa.Boolean(), nullable=False),
-        sa.Column("http_method", columns.Chars(30), nullable=False),
-        sa.Column("http_content_type", columns.Chars(100), nullable=False),
-        sa.Column("additional_headers", columns.LongText(), nullable=False),
-        sa.Column("body_template", columns.LongText(), nullable=False),
-        sa.Column("secret", columns.LongText(), nullable=False),
+        sa.Column("http_method", column_types.Chars(30), nullable=False),
+        sa.Column("http_content_type", column_types.Chars(100), nullable=False),
+        sa.Column("additional_headers", column_types.LongText(), nullable=False),
+        sa.Column("body_template", column_types.LongText(), nullable=False),
+        sa.Column("secret", column_types.LongText(), nullable=False),
         sa.Column("ssl_verification", sa.Boolean(), nullable=False),
-        sa.Column("ca_file_path", columns.Chars(4096), nullable=True),
+        sa.Column("ca_file_path", column_types.Chars(4096), nullable=True),
         sa.Column("retries", sa.Integer(), nullable=False),
         sa.Column("retry_after", sa.Integer(), nullable=False),
         sa.Column("created", sa.Date(), nullable=False),
-        sa.Column("last_updated", columns.Timestamp(), nullable=False),
-        sa.Column("custom_field_data", columns.Json(), nullable=False),
+        sa.Column("last_updated", column_types.Timestamp(), nullable=False),
+        sa.Column("custom_field_data", column_types.Json(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_extras_webhook")),
         sa.UniqueConstraint("name", name=op.f("uq_extras_webhook_name")),
     )
@@ -40,19 +40,19 @@ def upgrade() -> None:
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("webhook_id", sa.Uuid(), nullable=False),
         sa.Column("change_id", sa.Uuid(), nullable=False),
-        sa.Column("event", columns.Chars(50), nullable=False),
-        sa.Column("changed_object_type", columns.Chars(100), nullable=False),
+        sa.Column("event", column_types.Chars(50), nullable=False),
+        sa.Column("changed_object_type", column_types.Chars(100), nullable=False),
         sa.Column("changed_object_id", sa.Uuid(), nullable=False),
-        sa.Column("object_repr", columns.Chars(200), nullable=False),
+        sa.Column("object_repr", column_types.Chars(200), nullable=False),
         sa.Column("request_id", sa.Uuid(), nullable=False),
-        sa.Column("user_name", columns.Chars(150), nullable=False),
-        sa.Column("time", columns.Timestamp(), nullable=False),
-        sa.Column("state", columns.Chars(20), nullable=False),
+        sa.Column("user_name", column_types.Chars(150), nullable=False),
+        sa.Column("time", column_types.Timestamp(), nullable=False),
+        sa.Column("state", column_types.Chars(20), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("due", columns.Timestamp(), nullable=False),
-        sa.Column("finished", columns.Timestamp(), nullable=True),
+        sa.Column("due", column_types.Timestamp(), nullable=False),
+        sa.Column("finished", column_types.Timestamp(), nullable=True),
         sa.Column("claimed_by", sa.Uuid(), nullable=True),
-        sa.Column("claimed_until", columns.Timestamp(), nullable=True),
+        sa.Column("claimed_until", column_types.Timestamp(), nullable=True),
         sa.ForeignKeyConstraint(["webhook_id"], ["extras_webhook.id"], name=op.f("fk_extras_webhook_delivery_webhook_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_extras_webhook_delivery")),
     )
@@ -68,7 +68,7 @@ def upgrade() -> None:
     op.create_table(
         "extras_webhook_type",
         sa.Column("owner_id", sa.Uuid(), nullable=False),
-        sa.Column("label", columns.Chars(100), nullable=False),
+        sa.Column("label", column_types.Chars(100), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["extras_webhook.id"], name=op.f("fk_extras_webhook_type_owner_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner_id", "label", name=op.f("pk_extras_webhook_type")),
     )
@@ -80,11 +80,11 @@ def upgrade() -> None:
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("delivery_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.Column("time", columns.Timestamp(), nullable=False),
+        sa.Column("time", column_types.Timestamp(), nullable=False),
         sa.Column("duration_ms", sa.Integer(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=True),
-        sa.Column("error", columns.LongText(), nullable=False),
-        sa.Column("answer", columns.LongText(), nullable=False),
+        sa.Column("error", column_types.LongText(), nullable=False),
+        sa.Column("answer", column_types.LongText(), nullable=False),
         sa.ForeignKeyConstraint(["delivery_id"], ["extras_webhook_delivery.id"], name=op.f("fk_extras_webhook_attempt_delivery_id"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_extras_webhook_attempt")),
     )

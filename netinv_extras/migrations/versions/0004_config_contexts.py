@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = "extras_0004"
 down_revision = "extras_0003"
@@ -14,17 +14,17 @@ def upgrade() -> None:
     op.create_table(
         "extras_config_context",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("name", columns.Chars(100), nullable=False),
-        sa.Column("owner_content_type", columns.Chars(100), nullable=True),
+        sa.Column("name", column_types.Chars(100), nullable=False),
+        sa.Column("owner_content_type", column_types.Chars(100), nullable=True),
         sa.Column("owner_object_id", sa.Uuid(), nullable=True),
         sa.Column("weight", sa.Integer(), nullable=False),
-        sa.Column("description", columns.Chars(200), nullable=False),
+        sa.Column("description", column_types.Chars(200), nullable=False),
         sa.Column("schema_id", sa.Uuid(), nullable=True),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("data", columns.Json(), nullable=False),
+        sa.Column("data", column_types.Json(), nullable=False),
         sa.Column("created", sa.Date(), nullable=False),
-        sa.Column("last_updated", columns.Timestamp(), nullable=False),
-        sa.Column("custom_field_data", columns.Json(), nullable=False),
+        sa.Column("last_updated", column_types.Timestamp(), nullable=False),
+        sa.Column("custom_field_data", column_types.Json(), nullable=False),
         sa.ForeignKeyConstraint(["schema_id"], ["extras_config_context_schema.id"], name=op.f("fk_extras_config_context_schema_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_extras_config_context")),
         sa.UniqueConstraint(
@@ -38,7 +38,7 @@ def upgrade() -> None:
     op.create_table(
         "extras_config_context_scope",
         sa.Column("owner_id", sa.Uuid(), nullable=False),
-        sa.Column("scope", columns.Chars(100), nullable=False),
+        sa.Column("scope", column_types.Chars(100), nullable=False),
         sa.Column("target_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
             ["owner_id"], ["extras_config_context.id"], name=op.f("fk_extras_config_context_scope_owner_id"), ondelete="CASCADE"

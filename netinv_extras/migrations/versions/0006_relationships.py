@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = 'extras_0006'
 down_revision = 'extras_0005'
@@ -13,23 +13,23 @@ down_revision = 'extras_0005'
 def upgrade() -> None:
     op.create_table('extras_relationship',
     sa.Column('id', sa.Uuid(), nullable=False),
-    sa.Column('name', columns.Chars(100), nullable=False),
-    sa.Column('slug', columns.Chars(100), nullable=False),
-    sa.Column('description', columns.Chars(200), nullable=False),
-    sa.Column('type', columns.Chars(50), nullable=False),
-    sa.Column('required_on', columns.Chars(12), nullable=False),
-    sa.Column('source_type', columns.Chars(100), nullable=False),
-    sa.Column('source_label', columns.Chars(50), nullable=False),
+    sa.Column('name', column_types.Chars(100), nullable=False),
+    sa.Column('slug', column_types.Chars(100), nullable=False),
+    sa.Column('description', column_types.Chars(200), nullable=False),
+    sa.Column('type', column_types.Chars(50), nullable=False),
+    sa.Column('required_on', column_types.Chars(12), nullable=False),
+    sa.Column('source_type', column_types.Chars(100), nullable=False),
+    sa.Column('source_label', column_types.Chars(50), nullable=False),
     sa.Column('source_hidden', sa.Boolean(), nullable=False),
-    sa.Column('source_filter', columns.Json(), nullable=True),
-    sa.Column('destination_type', columns.Chars(100), nullable=False),
-    sa.Column('destination_label', columns.Chars(50), nullable=False),
+    sa.Column('source_filter', column_types.Json(), nullable=True),
+    sa.Column('destination_type', column_types.Chars(100), nullable=False),
+    sa.Column('destination_label', column_types.Chars(50), nullable=False),
     sa.Column('destination_hidden', sa.Boolean(), nullable=False),
-    sa.Column('destination_filter', columns.Json(), nullable=True),
+    sa.Column('destination_filter', column_types.Json(), nullable=True),
     sa.Column('advanced_ui', sa.Boolean(), nullable=False),
     sa.Column('created', sa.Date(), nullable=False),
-    sa.Column('last_updated', columns.Timestamp(), nullable=False),
-    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.Column('last_updated', column_types.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', column_types.Json(), nullable=False),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_relationship')),
     sa.UniqueConstraint('name', name=op.f('uq_extras_relationship_name')),
     sa.UniqueConstraint('slug', name=op.f('uq_extras_relationship_slug'))
@@ -37,9 +37,9 @@ def upgrade() -> None:
     op.create_table('extras_association',
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('relationship_id', sa.Uuid(), nullable=False),
-    sa.Column('source_type', columns.Chars(100), nullable=False),
+    sa.Column('source_type', column_types.Chars(100), nullable=False),
     sa.Column('source_id', sa.Uuid(), nullable=False),
-    sa.Column('destination_type', columns.Chars(100), nullable=False),
+    sa.Column('destination_type', column_types.Chars(100), nullable=False),
     sa.Column('destination_id', sa.Uuid(), nullable=False),
     sa.ForeignKeyConstraint(['relationship_id'], ['extras_relationship.id'], name=op.f('fk_extras_association_relationship_id')),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_association')),

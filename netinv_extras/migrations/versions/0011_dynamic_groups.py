@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = 'extras_0011'
 down_revision = 'extras_0010'
@@ -13,14 +13,14 @@ down_revision = 'extras_0010'
 def upgrade() -> None:
     op.create_table('extras_dynamic_group',
     sa.Column('id', sa.Uuid(), nullable=False),
-    sa.Column('name', columns.Chars(100), nullable=False),
-    sa.Column('slug', columns.Chars(100), nullable=False),
-    sa.Column('description', columns.Chars(200), nullable=False),
-    sa.Column('content_type', columns.Chars(100), nullable=False),
-    sa.Column('filter', columns.Json(), nullable=False),
+    sa.Column('name', column_types.Chars(100), nullable=False),
+    sa.Column('slug', column_types.Chars(100), nullable=False),
+    sa.Column('description', column_types.Chars(200), nullable=False),
+    sa.Column('content_type', column_types.Chars(100), nullable=False),
+    sa.Column('filter', column_types.Json(), nullable=False),
     sa.Column('created', sa.Date(), nullable=False),
-    sa.Column('last_updated', columns.Timestamp(), nullable=False),
-    sa.Column('custom_field_data', columns.Json(), nullable=False),
+    sa.Column('last_updated', column_types.Timestamp(), nullable=False),
+    sa.Column('custom_field_data', column_types.Json(), nullable=False),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_extras_dynamic_group')),
     sa.UniqueConstraint('name', name=op.f('uq_extras_dynamic_group_name')),
     sa.UniqueConstraint('slug', name=op.f('uq_extras_dynamic_group_slug'))
@@ -32,7 +32,7 @@ def upgrade() -> None:
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('group_id', sa.Uuid(), nullable=False),
     sa.Column('parent_group_id', sa.Uuid(), nullable=False),
-    sa.Column('operator', columns.Chars(12), nullable=False),
+    sa.Column('operator', column_types.Chars(12), nullable=False),
     sa.Column('weight', sa.Integer(), nullable=False),
     sa.ForeignKeyConstraint(['group_id'], ['extras_dynamic_group.id'], name=op.f('fk_extras_dynamic_group_membership_group_id')),
     sa.ForeignKeyConstraint(['parent_group_id'], ['extras_dynamic_group.id'], name=op.f('fk_extras_dynamic_group_membership_parent_group_id')),

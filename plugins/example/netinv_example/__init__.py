@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
-from netinv_core.context import Context
 from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Endpoint, Registry
-from netinv_core.resource import Rule, Spec
+from netinv_core.resource import FieldFactory, Rule
+from netinv_core.uow import UnitOfWork
 from netinv_example import sites, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 
@@ -33,7 +33,7 @@ def netinv_app() -> App:
 
 
 @hookimpl
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Spec]:
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """``next_maintenance`` on sites."""
     return [sites.next_maintenance] if endpoint.label == sites.LABEL else []
 
@@ -51,6 +51,6 @@ def netinv_jobs(registry: Registry) -> Iterable[type]:
 
 
 @hookimpl
-def netinv_status(context: Context) -> dict[str, Any]:
+def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
     """How many windows are active now."""
-    return {"active-maintenance-windows": count_active(context)}
+    return {"active-maintenance-windows": count_active(uow)}

@@ -8,32 +8,32 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import services
-from netinv_core.read import pages
+from netinv_core.http import views
+from netinv_core.read import listing
 from netinv_core.write import save
 from netinv_example.maintenance_windows import CANCELLED
 
 
-@services.shaped("example.maintenancewindow", status=200)
+@views.documented("example.maintenancewindow", status=200)
 def close(request: Request) -> Response:
     """Ends an active window now, by the ordinary write path: rules, permissions and change record apply.
 
     :raises Invalid: when the window is not active
     """
-    context, endpoint = services.open_item(request, ("POST",), action="change")
+    uow, endpoint = views.open_item(request, ("POST",), action="change")
     key = request.context.key
-    row = pages.rows_for_change(context, endpoint, [key], "change").get(key)
+    row = listing.rows_for_change(uow, endpoint, [key], "change").get(key)
     if row is None:
         raise NotFound()
-    if row["status"] == CANCELLED or not row["start"] < context.now < row["end"]:
+    if row["status"] == CANCELLED or not row["start"] < uow.now < row["end"]:
         raise Invalid.whole("Only an active maintenance window can be closed.")
-    (closed,) = save.update(context, endpoint, [{"id": key, "end": context.now.isoformat()}], partial=True, single=True)
-    return services.answer(context, request, closed)
+    (closed,) = save.update(uow, endpoint, [{"id": key, "end": uow.now.isoformat()}], partial=True, single=True)
+    return views.answer(uow, request, closed)
 
 
 def includeme(config: Any) -> None:
     """Adds the route."""
-    actions = services.Actions(config.registry.netinv.apps["example"])
+    actions = views.Actions(config.registry.netinv.apps["example"])
     actions.item("maintenance-windows", "close", post=close)
     for service in actions.services:
         config.add_cornice_service(service)

@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.context import Context
-from netinv_core.model import CASCADE, Choices, Description, Name, Primary, Ref, Slug, choice, column, to
+from netinv_core.models.base import CASCADE, Choices, Description, Name, Primary, Ref, Slug, choice, column, foreign_key
 from netinv_core.read.lookups import convert
 from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.sites import Site
 
@@ -27,7 +27,7 @@ class MaintenanceWindow(Primary):
 
     name: Mapped[Name]
     slug: Mapped[Slug]
-    site_id: Mapped[Ref] = to(Site, on_delete=CASCADE, back="maintenance_windows")
+    site_id: Mapped[Ref] = foreign_key(Site, on_delete=CASCADE, related_name="maintenance_windows")
     start: Mapped[datetime.datetime] = column(index=True, help="When the work begins")
     end: Mapped[datetime.datetime] = column(index=True, help="When the work is over")
     status: Mapped[str] = choice(STATUSES, default="planned")
@@ -50,20 +50,20 @@ def active(table: Any, moment: datetime.datetime) -> Any:
 
 
 @maintenance_windows.filter("active_at", help="An instant (ISO 8601): the windows that cover it")
-def active_at(context: Context, table: Any, values: list[str]) -> Any:
+def active_at(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """``?active_at=2030-01-02T00:00:00Z``: the windows that cover this instant, or one of several."""
     return sa.or_(*[active(table, convert(table.c.start, value)) for value in values])
 
 
 @maintenance_windows.rule
-def end_follows_start(context: Context, drafts: Sequence[Draft]) -> None:
+def end_follows_start(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A window ends after it has begun."""
     for draft in drafts:
         if draft["end"] <= draft["start"]:
             draft.reject("end", "The end must be after the start.")
 
 
-def count_active(context: Context) -> int:
+def count_active(uow: UnitOfWork) -> int:
     """How many windows are active now."""
     table = MaintenanceWindow.__table__
-    return int(context.execute(sa.select(sa.func.count()).select_from(table).where(active(table, context.now))).scalar_one())
+    return int(uow.execute(sa.select(sa.func.count()).select_from(table).where(active(table, uow.now))).scalar_one())

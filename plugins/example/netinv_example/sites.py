@@ -8,10 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import permits
-from netinv_core.context import Context
-from netinv_core.database import among
-from netinv_core.resource import batched
+from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
+from netinv_core.resource import batch_loaded
+from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow, active
 from netinv_extras.statuses import Status
@@ -20,18 +20,18 @@ LABEL = "dcim.site"
 RETIRED = "retired"
 
 
-def _starts(context: Context, sites: list[Any]) -> dict[Any, datetime.datetime]:
+def _starts(uow: UnitOfWork, sites: list[Any]) -> dict[Any, datetime.datetime]:
     """When the windows begin that are not over, the first of each site: one statement, however many sites."""
     table = MaintenanceWindow.__table__
     statement = (
         sa.select(table.c.site_id, sa.func.min(table.c.start))
-        .where(among(context.registry.dialect, table.c.site_id), table.c.status != CANCELLED, table.c.end > context.now)
+        .where(in_parameter(uow.registry.dialect, table.c.site_id), table.c.status != CANCELLED, table.c.end > uow.now)
         .group_by(table.c.site_id)
     )
-    return dict(context.execute(statement, {"keys": sites}).tuples().all())
+    return dict(uow.execute(statement, {"keys": sites}).tuples().all())
 
 
-next_maintenance = batched(
+next_maintenance = batch_loaded(
     "next_maintenance",
     _starts,
     help="When the maintenance window begins that is active or comes next",
@@ -40,18 +40,18 @@ next_maintenance = batched(
 )
 
 
-def no_retirement_during_maintenance(context: Context, drafts: Sequence[Draft]) -> None:
+def no_retirement_during_maintenance(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A site with an active maintenance window may not become retired: two statements, however many sites."""
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("status_id")}
     if not moved:
         return
     statuses, windows = Status.__table__, MaintenanceWindow.__table__
-    retired = set(context.execute(sa.select(statuses.c.id).where(statuses.c.slug == RETIRED)).scalars())
+    retired = set(uow.execute(sa.select(statuses.c.id).where(statuses.c.slug == RETIRED)).scalars())
     leaving = [key for key, draft in moved.items() if draft["status_id"] in retired]
     if not leaving:
         return
-    visible = sa.and_(sa.true(), *permits.visible(context, context.registry.of_model(MaintenanceWindow), windows))
+    visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(MaintenanceWindow), windows))
     columns = windows.c.site_id, windows.c.name, visible
-    under_way = sa.select(*columns).where(among(context.registry.dialect, windows.c.site_id), active(windows, context.now))
-    for site, name, named in context.execute(under_way, {"keys": leaving}):
+    under_way = sa.select(*columns).where(in_parameter(uow.registry.dialect, windows.c.site_id), active(windows, uow.now))
+    for site, name, named in uow.execute(under_way, {"keys": leaving}):
         moved[site].reject("status", f"The site cannot be retired during its maintenance window {name if named else ''}".rstrip() + ".")

@@ -14,13 +14,14 @@ import pytest
 import sqlalchemy as sa
 from netinv_example.maintenance_windows import MaintenanceWindow
 
-from netinv_core import migrating, service
+from netinv_core import main as service
 from netinv_core.app import App, discover
-from netinv_core.contract import CHECKS, Api, Case, Check, Service, Unique
+from netinv_core.db import migrate
 from netinv_core.hookspecs import hookimpl
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
-from netinv_extras import job_running
+from netinv_core.testing import CHECKS, Api, Case, Check, Service, Unique
+from netinv_extras.jobs import runner as job_running
 from tests.support.databases import empty_database
 
 JOBS = "/api/extras/jobs/"
@@ -312,22 +313,22 @@ def test_two_resources_with_one_path_fail_at_the_start() -> None:
 def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         registry = service.registry_for(engine.dialect.name, {})
-        migrating.upgrade(engine, registry)
-        assert migrating.pending(engine, registry) == []
+        migrate.upgrade(engine, registry)
+        assert migrate.pending(engine, registry) == []
         with_example = set(sa.inspect(engine).get_table_names())
         with pytest.raises(LookupError, match="example"):
-            migrating.remove(engine, registry, registry.apps["dcim"])
+            migrate.remove(engine, registry, registry.apps["dcim"])
         example = registry.apps.pop("example")
-        migrating.upgrade(engine, registry)  # uninstalled with its tables in place: nobody minds
+        migrate.upgrade(engine, registry)  # uninstalled with its tables in place: nobody minds
         registry.apps["example"] = example
-        migrating.remove(engine, registry, example)
+        migrate.remove(engine, registry, example)
         assert with_example - set(sa.inspect(engine).get_table_names()) == {MaintenanceWindow.__tablename__}
-        assert migrating.pending(engine, registry) == ["example_0001"]
+        assert migrate.pending(engine, registry) == ["example_0001"]
         del registry.apps["example"]
-        migrating.upgrade(engine, registry)
-        assert migrating.pending(engine, registry) == []
+        migrate.upgrade(engine, registry)
+        assert migrate.pending(engine, registry) == []
         registry.apps["example"] = example
-        migrating.upgrade(engine, registry)
+        migrate.upgrade(engine, registry)
         assert set(sa.inspect(engine).get_table_names()) == with_example
 
 
@@ -348,7 +349,7 @@ def test_the_recipe_of_the_tutorial_works() -> None:
     program = f"""{dict(BLOCKS)[RECIPE]}
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
-from netinv_core.service import registry_for
+from netinv_core.main import registry_for
 from netinv_core import service
 
 class Package:
@@ -380,7 +381,7 @@ def test_the_job_cancels_what_nobody_confirmed(service: Service, make_site: Any,
     service.api.patch(job["url"], {"enabled": True})
     asked = service.api.post(f"{job['url']}run/", {"data": {"site": {"name": site["name"]}, "days": 2}})["job_result"]
     runner = job_running.runner(service.engine, service.registry)
-    runner.look()
+    runner.poll()
     assert runner.wait(60)
     runner.stop(0)
     assert service.api.get(asked["url"])["data"] == {"output": "\n1 cancelled"}

@@ -15,8 +15,8 @@ from typing import Any
 import requests
 from sqlalchemy.engine import Engine, make_url
 
-from netinv_core import work
-from netinv_core.contract import Service
+from netinv_core.tasks import queue as task_queue
+from netinv_core.testing import Service
 from tests.support.receivers import Received, Receiver
 
 PROCESS = Path(__file__).with_name("process.py")
@@ -39,7 +39,7 @@ class Installation:
             "netinv.webhook_read_timeout": "1",
             "netinv.webhook_total_timeout": "1",
         }
-        self.queue = work.queue(queue_url)
+        self.queue = task_queue.queue(queue_url)
         self.queue.flush()
         self._log = (folder / f"processes-{uuid.uuid4().hex[:6]}.log").open("wb")
         self._running: list[subprocess.Popen[bytes]] = []

@@ -15,9 +15,10 @@ from typing import Any
 
 import waitress
 
-from netinv_core import service, work
-from netinv_extras.outbox import Outbox
-from netinv_extras.sending import Sender
+from netinv_core import main as service
+from netinv_core.tasks import queue as task_queue
+from netinv_extras.webhooks.http_client import Sender
+from netinv_extras.webhooks.outbox import Outbox
 
 
 def die(*_: Any, **__: Any) -> Any:
@@ -25,7 +26,7 @@ def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-FAULTS = {"after-commit": (work, "call"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
+FAULTS = {"after-commit": (task_queue, "call"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
 
 
 def main(kind: str, text: str, fault: str = "") -> None:
@@ -42,8 +43,8 @@ def main(kind: str, text: str, fault: str = "") -> None:
         return
     known, packages = service.read_settings(settings)
     engine = service.engine_for(known)
-    huey = work.queue(known["queue_url"])
-    work.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
+    huey = task_queue.queue(known["queue_url"])
+    task_queue.add_tasks(huey, engine, service.registry_for(engine.dialect.name, known, packages))
     _break(fault)
     print("ready", flush=True)
     huey.create_consumer(workers=2, worker_type="thread").run()

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from netinv_core.errors import Refused
+from netinv_core.errors import RequestError
 from netinv_extras.jobs import (
     BooleanVar,
     ChoiceVar,
@@ -72,7 +72,7 @@ class MakeSites(Job):
         self.inventory.delete(SITES, made[2]["id"])
         try:
             self.inventory.create(SITES, [{"name": f"{word} 3", "status": "active"}, {"name": f"{word} 1", "status": "active"}])
-        except Refused as error:
+        except RequestError as error:
             self.log_warning(f"refused {error.body}")
         assert self.inventory.count(SITES, name__isw=word) == 2
         then = data["then"]

@@ -5,17 +5,17 @@ import sqlalchemy as sa
 from pyramid.response import Response
 
 from netinv_core.app import App
-from netinv_core.changes import ObjectChange
+from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.errors import Invalid
 from netinv_core.hookspecs import hookimpl
+from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
-from netinv_core.http.renditions import Rendition
-from netinv_core.read import filters, pages, paths
-from netinv_core.recording import Follower
+from netinv_core.read import filters, listing, relations
 from netinv_core.resource import computed
-from netinv_core.work import Task
-from netinv_core.write.delete import Dependents
-from netinv_extras.context_scopes import Scope
+from netinv_core.tasks.queue import Task
+from netinv_core.write.delete import GenericCascade
+from netinv_extras.config_contexts.scopes import Scope
 from netinv_extras.secrets import Provider
 
 TARGET = "tenancy.tenant"
@@ -43,20 +43,20 @@ def netinv_filters(registry, endpoint):
     """``letters``: how long the name is."""
     if endpoint.label != TARGET:
         return []
-    return [filters.special("letters", lambda context, table, values: sa.func.length(table.c.name).in_([int(value) for value in values]))]
+    return [filters.custom("letters", lambda uow, table, values: sa.func.length(table.c.name).in_([int(value) for value in values]))]
 
 
 @hookimpl
-def netinv_parameters(context, endpoint):
+def netinv_dynamic_filters(uow, endpoint):
     """``called_as_<name of a status>``: tenants that are called as an existing status is."""
     if endpoint.label != TARGET:
         return {}
-    names = context.configured("guest's names", _names_of_statuses)
-    return {f"called_as_{name.lower()}": filters.special("called", lambda context, table, values, name=name: table.c.name == name) for name in names}
+    names = uow.cached_config("guest's names", _names_of_statuses)
+    return {f"called_as_{name.lower()}": filters.custom("called", lambda uow, table, values, name=name: table.c.name == name) for name in names}
 
 
-def _names_of_statuses(context):
-    return list(context.execute(sa.select(context.registry["extras.status"].table.c.name)).scalars())
+def _names_of_statuses(uow):
+    return list(uow.execute(sa.select(uow.registry["extras.status"].table.c.name)).scalars())
 
 
 @hookimpl
@@ -69,7 +69,7 @@ def netinv_relations(registry, endpoint):
         other = endpoint.table.alias()
         return table.c.description.in_(sa.select(other.c.description).where(other.c.id.in_(ids)))
 
-    return {"namesake": paths.Relation(lambda: endpoint, those, lambda table: sa.true())}
+    return {"namesake": relations.Relation(lambda: endpoint, those, lambda table: sa.true())}
 
 
 @hookimpl
@@ -89,21 +89,21 @@ def netinv_secret_providers(registry):
 
 
 @hookimpl
-def netinv_renditions(registry):
+def netinv_list_formats(registry):
     """``tally``: how many tenants the filters select, in another unit."""
 
-    def render(context, endpoint, value, parameters):
-        count, _ = pages.ids(context, endpoint, parameters, pages.Window(1, 0))
+    def render(uow, endpoint, value, parameters):
+        count, _ = listing.ids(uow, endpoint, parameters, listing.Slice(1, 0))
         return Response(text=f"{count} {value}", content_type="text/plain")
 
-    return [Rendition("tally", render, lambda endpoint: endpoint.label == TARGET, "What to count in.")]
+    return [ListFormat("tally", render, lambda endpoint: endpoint.label == TARGET, "What to count in.")]
 
 
 @hookimpl
 def netinv_rules(registry, endpoint):
     """No tenant is called nobody."""
 
-    def no_nobody(context, drafts):
+    def no_nobody(uow, drafts):
         for draft in drafts:
             if "nobody" in draft["name"]:
                 draft.reject("name", "Nobody is nobody.")
@@ -112,12 +112,12 @@ def netinv_rules(registry, endpoint):
 
 
 @hookimpl
-def netinv_dependents(registry):
+def netinv_generic_cascades(registry):
     """Notes go with the tenant they are about."""
     note = registry.get("extras.note")
     if note is None:
         return []
-    return [Dependents(note.table, "assigned_object_type", "assigned_object_id", label="extras.note", applies=lambda endpoint: endpoint.label == TARGET)]
+    return [GenericCascade(note.table, "assigned_object_type", "assigned_object_id", label="extras.note", applies=lambda endpoint: endpoint.label == TARGET)]
 
 
 @hookimpl
@@ -128,13 +128,13 @@ def netinv_context_scopes(registry):
 
 
 @hookimpl
-def netinv_seed(context):
+def netinv_seed(uow):
     """Counts what there is, to show that it was asked."""
-    seeded.append(context.execute(sa.select(sa.func.count()).select_from(ObjectChange.__table__)).scalar())
+    seeded.append(uow.execute(sa.select(sa.func.count()).select_from(ObjectChange.__table__)).scalar())
 
 
 @hookimpl
-def netinv_followers(context, changes):
+def netinv_change_inserts(uow, changes):
     """A row for the record of each change of a tenant, where somebody made the table for it."""
 
     return [_rows] if tallied is not None and any(change.endpoint.label == TARGET for change in changes) else []
@@ -145,15 +145,15 @@ def _tally(dialect, recorded):
     return sa.insert(tally).from_select(["change_id", "name"], chosen)
 
 
-_rows = Follower(_tally, lambda context, count: tallied.append(count))
+_rows = RelatedInsert(_tally, lambda uow, count: tallied.append(count))
 
 
 @hookimpl
-def netinv_recorded(context, changes):
+def netinv_changes_recorded(uow, changes):
     """Remembers what happened to tenants, if their record is there; refuses one."""
     for change in changes:
         if change.endpoint.label == TARGET:
-            held = context.execute(sa.select(ObjectChange.action).where(ObjectChange.id == change.record)).scalar()
+            held = uow.execute(sa.select(ObjectChange.action).where(ObjectChange.id == change.record)).scalar()
             recorded.append((held, change.key, change.before and change.before["name"], change.after and change.after["name"]))
             if change.after and "forbidden" in change.after["name"]:
                 raise Invalid.field("name", "It is forbidden.")
@@ -189,12 +189,12 @@ def netinv_commands():
 
 
 @hookimpl
-def netinv_status(context):
+def netinv_status(uow):
     """A word for the status page."""
     return {"guest": "at home"}
 
 
 @hookimpl
-def netinv_metrics(context):
+def netinv_metrics(uow):
     """How many are at home, by room; the room's name is an awkward one."""
     return [Sample("guest_present", "Guests\nat home.", 2, labels={"room": 'the "blue" \\ one'}), Sample("guest_present", "", 0, labels={"room": "attic"})]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from netinv_core import columns
+from netinv_core.models import types as column_types
 
 revision = "example_0001"
 down_revision = None
@@ -14,16 +14,16 @@ def upgrade() -> None:
     op.create_table(
         "example_maintenance_window",
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("name", columns.Chars(100), nullable=False),
-        sa.Column("slug", columns.Chars(100), nullable=False),
+        sa.Column("name", column_types.Chars(100), nullable=False),
+        sa.Column("slug", column_types.Chars(100), nullable=False),
         sa.Column("site_id", sa.Uuid(), nullable=False),
-        sa.Column("start", columns.Timestamp(), nullable=False),
-        sa.Column("end", columns.Timestamp(), nullable=False),
-        sa.Column("status", columns.Chars(50), nullable=False),
-        sa.Column("description", columns.Chars(200), nullable=False),
+        sa.Column("start", column_types.Timestamp(), nullable=False),
+        sa.Column("end", column_types.Timestamp(), nullable=False),
+        sa.Column("status", column_types.Chars(50), nullable=False),
+        sa.Column("description", column_types.Chars(200), nullable=False),
         sa.Column("created", sa.Date(), nullable=False),
-        sa.Column("last_updated", columns.Timestamp(), nullable=False),
-        sa.Column("custom_field_data", columns.Json(), nullable=False),
+        sa.Column("last_updated", column_types.Timestamp(), nullable=False),
+        sa.Column("custom_field_data", column_types.Json(), nullable=False),
         sa.ForeignKeyConstraint(["site_id"], ["dcim_site.id"], name=op.f("fk_example_maintenance_window_site_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_example_maintenance_window")),
         sa.UniqueConstraint("slug", name=op.f("uq_example_maintenance_window_slug")),

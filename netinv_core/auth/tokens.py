@@ -1,0 +1,119 @@
+"""Tokens as a resource. The key of a token is in the answer that makes it and nowhere else: only its hash is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core import fields
+from netinv_core.auth import crypto
+from netinv_core.auth.models import Token
+from netinv_core.models.base import ColumnInfo, table_of
+from netinv_core.read import filters
+from netinv_core.read.lookups import NUMBER
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.resource import FieldFactory, Resource
+from netinv_core.uow import UnitOfWork
+from netinv_core.write import schema
+from netinv_core.write.draft import Draft
+
+TAKEN = "Token with this Key already exists."
+NO_KEY = "Enter 40 hexadecimal digits."
+HELP = "In the answer that makes the token, afterwards null. Made at random when it is not given; null leaves the key as it is."
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class TokenKey(fields.Field):
+    """The key of a token: 40 hexadecimal digits, null except in the answer to the request that makes the token."""
+
+    kind: str = "string"
+    node: Any = None
+    confidential: bool = True
+    nullable: bool = True
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        index = plan.column(place, "id")
+        return lambda row, page: page.uow.revealed.get(row[index])
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        if value is not None:
+            draft.extra["key"] = schema.parse(self.node, value).lower()
+
+    def options(self) -> dict[str, Any]:
+        return {**super().options(), "max_length": crypto.KEY_LENGTH, "min_length": crypto.KEY_LENGTH}
+
+
+def _token_key(registry: Any, endpoint: Any) -> fields.Field:
+    known = ColumnInfo(blank=True, min_length=crypto.KEY_LENGTH, pattern=r"^[0-9a-fA-F]*\Z", pattern_error=NO_KEY)
+    node = schema.node("key", str, known, length=crypto.KEY_LENGTH, digits=None)
+    return TokenKey(name="key", help=HELP, node=node, openapi={"type": "string", "minLength": crypto.KEY_LENGTH, "maxLength": crypto.KEY_LENGTH})
+
+
+def token_name(key: uuid.UUID, username: str) -> str:
+    """The display of a token: the first eight digits of its id, and its user."""
+    return f"{str(key)[:8]} ({username})"
+
+
+tokens = Resource(
+    Token,
+    "tokens",
+    display=(token_name, "id", "user.username"),
+    brief=["write_enabled"],
+    order=["created"],
+    fields=[FieldFactory("key", _token_key)],
+    filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
+    search=["description"],
+    recorded=False,
+    basic=True,
+    exempt_by_name_only=True,
+)
+
+
+@tokens.filter("key", suffixes=["n"])
+def by_key(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
+    """Whole keys only: only their hashes are stored."""
+    matches = table.c.key_hash.in_([crypto.digest(value) for value in values])
+    return sa.not_(matches) if suffix else matches
+
+
+@tokens.base_filter
+def own_tokens(uow: UnitOfWork, table: Any) -> Any:
+    """Everyone sees their own tokens only."""
+    return table.c.user_id == uow.identity.user_id
+
+
+@tokens.permission_check
+def only_token_writers(uow: UnitOfWork, action: str) -> bool:
+    """A token is its user's, with the user's permissions; whether users make them is for the administrators to say."""
+    writers = uow.registry.settings.get("token_writers", "permitted")
+    return action in ("view", "delete") or writers == "permitted" or (writers == "superusers" and uow.identity.superuser)
+
+
+@tokens.prepare
+def hash_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Gives a new token its owner and a key, and refuses keys that are taken; only the hash of a key is stored."""
+    by_digest: dict[str, Draft] = {}
+    for draft in drafts:
+        if draft.new:
+            draft["user_id"] = uow.identity.user_id
+            draft.extra["key"] = draft.extra.get("key") or crypto.new_key()
+        if key := draft.extra.get("key"):
+            draft["key_hash"] = crypto.digest(key)
+            if draft["key_hash"] in by_digest:
+                draft.reject("key", TAKEN)
+            by_digest[draft["key_hash"]] = draft
+    table = table_of(Token)
+    taken = uow.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(by_digest)))) if by_digest else ()
+    for key_hash, holder in taken:
+        if holder != by_digest[key_hash].id:
+            by_digest[key_hash].reject("key", TAKEN)
+
+
+@tokens.after_save
+def reveal_new_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """The answer to the request that makes a token is the only one with its key."""
+    uow.revealed.update((draft.id, draft.extra["key"]) for draft in drafts if draft.new)

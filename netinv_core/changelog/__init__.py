@@ -1,0 +1,1 @@
+"""Change log: change sets, their records, the sequence of commits."""

@@ -1,0 +1,1 @@
+"""Database access: engines, dialect differences, locks, migrations."""

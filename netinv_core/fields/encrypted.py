@@ -1,0 +1,56 @@
+"""The field of a column whose text is encrypted and shown to nobody."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import colander
+
+from netinv_core.auth import crypto
+from netinv_core.changelog.masking import MASK, mask
+from netinv_core.fields.values import Value
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.write import schema
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.write.draft import Draft
+
+NO_SECRET = f"{MASK} stands for a value that is not shown: give the value itself, or leave this field out."
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class EncryptedText(Value):
+    """A text that is encrypted in the database: read as a mask when there is one, else as a blank text.
+
+    The mask written back leaves the text as it is. One that was encrypted under another ``netinv.secret`` cannot be used, and counts as another.
+    """
+
+    registry: Registry
+    confidential: bool = True
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        index = plan.column(place, self.attribute)
+        return lambda row, page: mask(row[index])
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        text, kept = schema.parse(self.node, value), draft.before.get(self.attribute, "")
+        if text == MASK and not kept:
+            raise colander.Invalid(None, NO_SECRET)
+        unchanged = kept and (text == MASK or self._read(kept) == text)
+        draft.values[self.attribute] = kept if unchanged else crypto.encrypt(self._key, text)
+
+    def object_data(self, shown: Any) -> Any:
+        return mask(shown)
+
+    @property
+    def _key(self) -> str:
+        return str(self.registry.settings.get("secret", ""))
+
+    def _read(self, sealed: str) -> str | None:
+        try:
+            return crypto.decrypt(self._key, sealed)
+        except ValueError:
+            return None

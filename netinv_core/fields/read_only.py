@@ -1,0 +1,84 @@
+"""Read-only fields that are worked out: counters, functions of the row or of the page, addresses."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.fields.base import Field
+from netinv_core.fields.to_many import keys_of
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Count(Field):
+    """How many rows of another table refer here: ``source`` gives the scalar subquery for a place's table."""
+
+    source: Callable[[Any], Any]
+    read_only: bool = True
+    nested: str = "absent"
+    kind: str = "integer"
+    openapi: dict[str, Any] = dataclasses.field(default_factory=lambda: {"type": "integer"})
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        index = plan.expression(place, self.name, self.source(place.table))
+        return lambda row, page: row[index]
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Computed(Field):
+    """A function of other values of the row, each named by a dotted path across references."""
+
+    function: Callable[..., Any]
+    paths: tuple[str, ...]
+    read_only: bool = True
+
+    def sources(self) -> Collection[str]:
+        return {path.partition(".")[0] for path in self.paths}
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        function = self.function
+        readers = [plan.read(place, path) for path in self.paths]
+        if len(readers) == 1:
+            (only,) = readers
+            return lambda row, page: function(only(row, page))
+        return lambda row, page: function(*[reader(row, page) for reader in readers])
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class BatchLoaded(Field):
+    """A value found for all objects of a page at once: ``load(context, ids)`` gives it by id, ``missing`` stands for the others."""
+
+    load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]]
+    missing: Any = None
+    read_only: bool = True
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        key, missing = plan.column(place, "id"), self.missing
+        batch = plan.batch(lambda uow, rows: dict(self.load(uow, keys_of(rows, key))))
+        return lambda row, page: page.batches[batch].get(row[key], missing)
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class SubresourceUrl(Field):
+    """The absolute URL of the object, ``suffix`` appended."""
+
+    endpoint: Endpoint
+    suffix: str = ""
+    read_only: bool = True
+    openapi: dict[str, Any] = dataclasses.field(default_factory=lambda: {"type": "string", "format": "uri"})
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        key, path, suffix = plan.column(place, "id"), self.endpoint.canonical_path, self.suffix
+        return lambda row, page: f"{page.base}{path}{row[key]}/{suffix}"

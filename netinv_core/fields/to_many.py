@@ -1,0 +1,244 @@
+"""Fields with many values, read for a whole page at once: associations, content types, what points back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import colander
+import sqlalchemy as sa
+
+from netinv_core.db.engine import in_parameter
+from netinv_core.fields.base import Field, from_json, last_text
+from netinv_core.fields.references import named_schema, nested_schema
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.uow import UnitOfWork
+    from netinv_core.write.draft import Draft
+
+
+MAX_ITEMS = 10_000  # of one list of references
+NO_LABEL = "Invalid value. Specify a content type as '<app_label>.<model_name>'."
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ToMany(Field):
+    """Objects on the far side of an association table, nested; written as a list that replaces the former one.
+
+    ``plain`` lists word their errors as lists of ids do; ``brief_name`` is the one field of each object that the brief
+    form shows. ``by`` is a column of theirs that is listed and written in place of each object.
+    """
+
+    table: Any
+    to: str
+    registry: Registry
+    kind: str = "field"
+    related_name: str | None = None
+    plain: bool = False
+    brief_name: str | None = None
+    by: str | None = None
+
+    @property
+    def pairs(self) -> Any:
+        """What holds the ids of objects and of what they list, as ``owner_id`` and ``target_id``: the table, or a part of it."""
+        return self.table
+
+    @property
+    def target(self) -> Endpoint | None:
+        """The endpoint of the model referred to."""
+        return self.registry.get(self.to)
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        target = self.target
+        if target is None:
+            return lambda row, page: []
+        pairs = self.pairs
+        inner = Plan(plan.registry, target, key=pairs.c.owner_id, through=pairs, ordered=True)
+        return self.listed(plan, place, inner.finish_nested(listed=True))
+
+    def listed(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
+        """A reader of the list of what ``inner`` finds by the ids at ``place``, in the form in which it is shown."""
+        read, by = self.grouped(plan, place, inner), self.by
+        return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
+
+    def grouped(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
+        """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+        return grouped(plan, place, inner)
+
+    def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        read, name = self.reader(plan, place), self.brief_name
+        return read if name is None else lambda row, page: [item[name] for item in read(row, page)]
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        if self.plain and isinstance(value, dict):
+            value = list(value)
+        if not isinstance(value, list):
+            raise refused_items(value) if self.plain else refused_list(value)
+        if len(value) > MAX_ITEMS:
+            raise colander.Invalid(None, f"The list has {len(value)} items; at most {MAX_ITEMS} are taken.")
+        draft.add_references(self, value)
+
+    def allowed(self, uow: UnitOfWork, ids: set[Any]) -> set[Any] | None:
+        """Which of these ids the list may hold; ``None`` for all of them."""
+        return None
+
+    def from_form(self, values: Sequence[Any]) -> Any:
+        return listed(values)
+
+    def set_resolved(self, draft: Draft, found: list[Any]) -> None:
+        """Takes the ids that were found for what was sent."""
+        draft.many[self.name] = list(dict.fromkeys(found))
+
+    def reject(self, draft: Draft, errors: list[str]) -> None:
+        """Says what is wrong with items of what was sent."""
+        draft.errors[self.name] = errors[:1] if self.plain else [[error] for error in errors]
+
+    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        replace_rows(uow, self.table, "target_id", self.name, drafts)
+
+    def object_data(self, shown: Any) -> Any:
+        return shown if self.by is not None else [item["id"] for item in shown]
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": {"type": "string"} if self.by is not None else nested_schema(self.target)})
+
+    def brief_schema(self) -> dict[str, Any]:
+        return self.schema() if self.brief_name is None else self._described({"type": "array", "items": {"type": "string"}})
+
+    def written_schema(self) -> dict[str, Any]:
+        return self.schema() if self.by is not None else self._described({"type": "array", "items": named_schema(self.target)})
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ContentTypeList(Field):
+    """Content types in an association table, as ``app.model`` labels; ``allowed(registry, label)`` says which ones, ``empty`` whether there may be none."""
+
+    table: Any
+    registry: Registry
+    kind: str = "field"
+    empty: bool = True
+    allowed: Callable[[Registry, str], bool] = lambda registry, label: True
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        dialect, owner, label = plan.registry.dialect, self.table.c.owner_id, self.table.c.label
+        statement = sa.select(owner, label).where(in_parameter(dialect, owner))
+        key = plan.column(place, "id")
+
+        def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+            found = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
+            known = uow.registry.content_types
+            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in found.items()}
+
+        batch = plan.batch(load)
+        return lambda row, page: page.batches[batch].get(row[key], [])
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        if not isinstance(value, list | dict):
+            raise refused_items(value)
+        if not (value or self.empty):
+            raise colander.Invalid(None, "This list may not be empty.")
+        for label in value:
+            if not isinstance(label, str) or label.count(".") != 1:
+                raise colander.Invalid(None, NO_LABEL)
+            if self.registry.content_type(label) is None or not self.allowed(self.registry, label):
+                raise colander.Invalid(None, f"Invalid content type: {label}")
+        draft.many[self.name] = list(dict.fromkeys(value))
+
+    def from_form(self, values: Sequence[Any]) -> Any:
+        return listed(values)
+
+    def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        replace_rows(uow, self.table, "label", self.name, drafts)
+
+    def object_data(self, shown: Any) -> Any:
+        return [found.id for label in shown if (found := self.registry.content_type(label)) is not None]
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": {"type": "string"}})
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ReverseForeignKey(Field):
+    """The objects whose foreign key ``attribute_there`` leads here, nested; read only."""
+
+    to: str
+    attribute_there: str
+    registry: Registry
+    read_only: bool = True
+    kind: str = "field"
+
+    def sources(self) -> Collection[str]:
+        return ()
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        target = self.registry.get(self.to)
+        if target is None:
+            return lambda row, page: []
+        inner = Plan(plan.registry, target, key=target.table.c[self.attribute_there], ordered=True)
+        return grouped(plan, place, inner.finish_nested())
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
+
+
+def listed(values: Sequence[Any]) -> list[Any]:
+    """What a form gives for a list: each value an item, one that is blank none; or all of them as one JSON list.
+
+    :raises colander.Invalid: for a file, or JSON that is none
+    """
+    texts = [text for value in values if (text := last_text([value]))]
+    items = [from_json(text) if text[0] in "[{" else text for text in texts]
+    return items[0] if len(items) == 1 and isinstance(items[0], list) else items
+
+
+def collect(rows: Any) -> dict[Any, list[Any]]:
+    """``(key, value)`` pairs as lists of values by key."""
+    found: dict[Any, list[Any]] = {}
+    for key, value in rows:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def keys_of(rows: Sequence[Row], index: int) -> list[Any]:
+    """The distinct keys in a column of the rows."""
+    return list({row[index]: None for row in rows if row[index] is not None})
+
+
+def grouped(plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
+    """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+    key = plan.column(place, "id")
+    batch = plan.batch(lambda uow, rows: collect(inner.fetch(uow, keys_of(rows, key))))
+    return lambda row, page: page.batches[batch].get(row[key], [])
+
+
+def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Sequence[Draft]) -> None:
+    """Makes the association rows of each draft be exactly those of its list ``name``, where it has one."""
+    wanted = [draft for draft in drafts if name in draft.many]
+    if former := [draft.id for draft in wanted if not draft.new]:
+        uow.write(sa.delete(table).where(in_parameter(uow.registry.dialect, table.c.owner_id)), {"keys": former})
+    rows = [{"owner_id": draft.id, column: value} for draft in wanted for value in draft.many[name]]
+    if rows:
+        uow.write(sa.insert(table), rows)
+
+
+def refused_items(value: Any) -> colander.Invalid:
+    """The error for something that is not a list, worded as for a list of values."""
+    return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
+
+
+def refused_list(value: Any) -> colander.Invalid:
+    """The error for something that is not a list, worded as for a nested list."""
+    error = colander.Invalid(None, "")
+    error.body = {"non_field_errors": [f'Expected a list of items but got type "{type(value).__name__}".']}
+    return error

@@ -1,0 +1,44 @@
+"""The browsable form of an answer: the same JSON as a page whose URLs are links."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.http.serialization import dumps
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{{ path }} · netinv</title>
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #222 }
+pre { background: #f6f8fa; border-radius: 6px; padding: 1rem; overflow-x: auto }
+nav a { margin-right: 1rem } h1 { font-size: 1.2rem }
+</style></head>
+<body><nav><a href="/api/">API root</a> <a href="/api/docs/">Documentation</a></nav>
+<h1>{{ method }} {{ path }}</h1><p>{{ status }}</p><pre>{{ body }}</pre></body></html>
+""")
+
+
+def page(request: Request, body: Any, status: int) -> Response:
+    """A page that shows ``body``."""
+    lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
+    shown = _PAGE.render(path=request.path, method=request.method, status=status, body=Markup("\n").join(map(_linked, lines)))
+    response = Response(body=shown.encode(), status=status, content_type="text/html", charset="utf-8")
+    response.headers["Content-Security-Policy"] = POLICY
+    return response
+
+
+def _linked(line: str) -> Markup:
+    """A line of JSON, its string made a link when it is a URL."""
+    start = line.find('"http')
+    end = line.rfind('"')
+    if start < 0 or end <= start:
+        return escape(line)
+    url = line[start + 1 : end]
+    return escape(line[: start + 1]) + Markup('<a href="{0}">{0}</a>').format(url) + escape(line[end:])

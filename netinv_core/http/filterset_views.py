@@ -1,0 +1,98 @@
+"""The paths from which a form for filtering is built: the lookups of a parameter, and the element that takes its values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jinja2
+from pyramid.request import Request
+
+from netinv_core.auth import permissions
+from netinv_core.errors import Invalid
+from netinv_core.http import openapi_parameters
+from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.root_views import root
+from netinv_core.http.serialization import Query
+from netinv_core.http.views import documented
+from netinv_core.read import filters
+from netinv_core.read.lookups import SUFFIXES
+from netinv_core.registry import Endpoint
+
+PATH = "/core/filterset-fields/"
+REQUIRED = "This parameter is required."
+TEXT, URI = {"type": "string"}, {"type": "string", "format": "uri", "nullable": True}
+_CHOICE = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}
+_PAGE = {"count": {"type": "integer"}, "next": URI, "previous": URI, "results": {"type": "array", "items": _CHOICE}}
+_QUERY = (
+    openapi_parameters.query("content_type", TEXT, "The resource, as `app.model`."),
+    openapi_parameters.query("field_name", TEXT, "One of its query parameters."),
+)
+_INPUTS = {"integer": "number", "number": "number", "date": "date", "date-time": "datetime-local"}
+_ELEMENT = jinja2.Environment(autoescape=True).from_string(
+    '{% if choices %}<select name="{{ name }}"{% if several %} multiple{% endif %}>'
+    '{% for choice in choices %}<option value="{{ choice }}">{{ choice }}</option>{% endfor %}</select>'
+    '{% else %}<input type="{{ type }}" name="{{ name }}">{% endif %}'
+)
+
+
+@documented({"type": "object", "properties": _PAGE}, query=_QUERY)
+@root("Get Filter Set Field Lookup Expression Choices Api", "API View that gets all lookup expression choices for a FilterSet field.")
+def lookup_choices(uow: RequestUnitOfWork, request: Request) -> Any:
+    """The lookups of a query parameter."""
+    endpoint, named, _ = _asked(uow)
+    found = [{"id": item["name"], "name": _words(named.name, item)} for item in openapi_parameters.of_filter(endpoint, named)]
+    return {"count": len(found), "next": None, "previous": None, "results": found}
+
+
+@documented({"type": "object", "properties": {"dom_element": TEXT}}, query=_QUERY)
+@root("Get Filter Set Field Lookup Value Dom Element Api", "API View that gets the element of a form for the values of a FilterSet field.")
+def value_element(uow: RequestUnitOfWork, request: Request) -> Any:
+    """The element of an HTML form that takes the values of a query parameter."""
+    endpoint, named, suffix = _asked(uow)
+    wanted = f"{named.name}__{suffix}" if suffix else named.name
+    schema = next(item["schema"] for item in openapi_parameters.of_filter(endpoint, named) if item["name"] == wanted)
+    value = schema.get("items", schema)
+    choices = value.get("enum") or (("true", "false") if value.get("type") == "boolean" else ())
+    kind = _INPUTS.get(value.get("format", ""), _INPUTS.get(value.get("type", ""), "text"))
+    return {"dom_element": _ELEMENT.render(name=wanted, type=kind, choices=choices, several="items" in schema)}
+
+
+def _asked(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
+    """The resource that the query names, one of its parameters, and the lookup.
+
+    :raises Invalid: for a member of the query that is missing, or names nothing
+    :raises Denied: for a resource that may not be viewed
+    """
+    missing = {name: [REQUIRED] for name in ("content_type", "field_name") if not _last(uow.query, name)}
+    if missing:
+        raise Invalid(missing)
+    label = _last(uow.query, "content_type")
+    endpoint = uow.registry.get(label)
+    if endpoint is None:
+        raise Invalid.field("content_type", f"Invalid content type: {label}")
+    permissions.check(uow, endpoint, "view")
+    found = filters.lookup_of(uow, endpoint)(_last(uow.query, "field_name"))
+    if found is None:
+        raise Invalid.field("field_name", filters.UNKNOWN)
+    return endpoint, *found
+
+
+def _last(query: Query, name: str) -> str:
+    return query.get(name, [""])[-1]
+
+
+def _words(name: str, described: dict[str, Any]) -> str:
+    suffix = described["name"].removeprefix(name).removeprefix("__")
+    lookup, negated = SUFFIXES.get(suffix, (suffix, False))
+    words = f"{'not ' * negated}{openapi_parameters.WORDS.get(lookup, lookup)}"
+    return f"{words} ({suffix})" if suffix else words
+
+
+VIEWS: dict[str, Any] = {"lookup-choices": lookup_choices, "lookup-value-dom-element": value_element}
+
+
+def includeme(config: Any) -> None:
+    """Adds the routes."""
+    for name, view in VIEWS.items():
+        config.add_route(f"filter fields {name}", f"/api{PATH}{name}/")
+        config.add_view(view, route_name=f"filter fields {name}")

@@ -1,0 +1,71 @@
+"""Query parameters as OpenAPI describes them: each filter of a resource with its lookups, and what all lists share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from netinv_core import fields
+from netinv_core.http import versions
+from netinv_core.read.filters import Filter
+from netinv_core.read.lookups import SUFFIXES
+from netinv_core.registry import Endpoint
+
+Schema = dict[str, Any]
+WORDS = {
+    "exact": "is",
+    "iexact": "is, whatever the case",
+    "icontains": "contains, whatever the case",
+    "istartswith": "starts with, whatever the case",
+    "iendswith": "ends with, whatever the case",
+    "regex": "matches a regular expression",
+    "iregex": "matches a regular expression, whatever the case",
+    "lt": "is less than",
+    "lte": "is at most",
+    "gt": "is greater than",
+    "gte": "is at least",
+}
+_AS_TYPED = frozenset({"exact", "lt", "lte", "gt", "gte"})
+_TEXT: Schema = {"type": "string"}
+
+
+def query(name: str, schema: Schema, description: str) -> dict[str, Any]:
+    """A query parameter."""
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
+    """A filter as a parameter, then once for each of its lookups."""
+    for suffix in ("", *item.lookups):
+        lookup, negated = SUFFIXES.get(suffix, (suffix, False))
+        value = _value_schema(endpoint, item, lookup)
+        words = f"`{item.name}` {'not: ' if negated else ''}{WORDS.get(lookup, lookup)}" if suffix else item.help
+        name = f"{item.name}__{suffix}" if suffix else item.name
+        made = query(name, {"type": "array", "items": value} if item.multiple else value, words)
+        yield made if words else {key: part for key, part in made.items() if key != "description"}
+
+
+def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
+    """The schema of one value of a filter: the type of the field of that name, where the lookup compares values as such."""
+    field = endpoint.fields.get(item.name)
+    if lookup not in _AS_TYPED:
+        return _TEXT
+    if isinstance(field, fields.Choice):
+        found = field.values_schema()
+        return {**found, "enum": [value for value in found["enum"] if value != ""]}
+    typed = {key: part for key, part in field.openapi.items() if key in ("type", "format")} if isinstance(field, fields.Value) else {}
+    return typed or {"type": item.kind}
+
+
+def common(version: str) -> dict[str, Any]:
+    """The parameters that resources share, by name."""
+    whole = {"type": "integer", "minimum": 0}
+    path = {"in": "path", "name": "id", "required": True}
+    return {
+        "api_version": query("api_version", {"type": "string", "enum": [version]}, f"The version described here; {versions.DEFAULT} is the default."),
+        "brief": query("brief", {"type": "boolean"}, "Objects in the form in which others nest them (`Nested…`)."),
+        "limit": query("limit", whole, "Objects a page; 0 for all of them."),
+        "offset": query("offset", whole, "How many objects to skip."),
+        "id": {**path, "schema": {"type": "string", "format": "uuid"}},
+        "number": {**path, "schema": {"type": "integer"}},
+    }

@@ -1,0 +1,150 @@
+"""The paths of the documentation: the OpenAPI document of each version, and a page to read it and try it in.
+
+All of them answer without a token, from what netinv serves itself: neither the database nor another host is asked.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import secrets
+import threading
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import orjson
+import yaml
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import NotAllowed, NotFound
+from netinv_core.http import openapi, versions, views
+from netinv_core.http.serialization import query_of
+
+JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
+ALLOW = "GET, HEAD"
+ASSETS = "api/docs/assets"
+# Swagger UI writes styles into the page; the page's own script is known by its nonce.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_FORMATS = {"openapi": JSON, "json": JSON, "yaml": YAML}
+_PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>netinv API</title>
+<link rel="stylesheet" href="assets/swagger-ui.css"><link rel="icon" href="assets/favicon-32x32.png">
+<style>body { margin: 0 } .topbar .link { visibility: hidden }</style></head>
+<body><div id="documentation"></div>
+<script src="assets/swagger-ui-bundle.js"></script><script src="assets/swagger-ui-standalone-preset.js"></script>
+<script nonce="{{ nonce }}">
+const shown = () => new URL(page.specSelectors.url(), location).searchParams.get("api_version");
+function ask(request) {  // what is tried out is asked for in the version that is shown
+  if (!request.loadSpec && !request.url.includes("api_version=")) request.headers.Accept = `application/json; version=${shown()}`;
+  return request;
+}
+const page = SwaggerUIBundle({
+  urls: {{ documents|tojson }}, "urls.primaryName": {{ chosen|tojson }}, dom_id: "#documentation", layout: "StandaloneLayout",
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], docExpansion: "none", defaultModelsExpandDepth: 0,
+  deepLinking: true, filter: true, persistAuthorization: true, validatorUrl: null, requestInterceptor: ask,
+});
+</script></body></html>
+""")
+
+
+class Documents:
+    """The rendered documents of a service, made once each when first asked for, and kept compressed: they are mostly repetition."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[str, str], bytes] = {}
+        self._making = threading.Lock()
+
+    def get(self, configured: Any, version: str, media: str) -> bytes:
+        """A version's document in a media type, as gzip."""
+        with self._making:
+            if (version, media) not in self._made:
+                found = openapi.document(configured.netinv, version, views.actions_of(configured))
+                self._made[version, media] = gzip.compress(rendered(found, media), mtime=0)
+            return self._made[version, media]
+
+
+def rendered(document: dict[str, Any], media: str) -> bytes:
+    """A document as text."""
+    text = orjson.dumps(document)
+    if media == JSON:
+        return text
+    distinct = orjson.loads(text)  # parts that are one object in memory would become YAML aliases
+    found: bytes = yaml.dump(distinct, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, allow_unicode=True, encoding="utf-8")
+    return found
+
+
+def _version(request: Request) -> str:
+    """The version asked for, whatever media type it is asked for with."""
+    if request.method not in ALLOW:
+        raise NotAllowed(request.method, ALLOW)
+    named = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
+    return versions.chosen_version(named[0] if named else None, query_of(request))
+
+
+def _answer(request: Request, media: str) -> Response:
+    version = _version(request)
+    body = request.registry.netinv_documents.get(request.registry, version, media)
+    response = Response(conditional_response=True)
+    response.headers["Content-Type"] = media
+    # no header allows gzip, too, but who sends none cannot read it
+    if "Accept-Encoding" in request.headers and request.accept_encoding.acceptable_offers(["gzip"]):
+        response.content_encoding = "gzip"
+    else:
+        body = gzip.decompress(body)
+    response.body = body
+    response.etag = hashlib.sha256(body).hexdigest()[:32]
+    response.cache_control = "no-cache"
+    response.headers.update({"API-Version": version, "Allow": ALLOW, "Vary": "Accept, Accept-Encoding"})
+    return response
+
+
+def as_json(request: Request) -> Response:
+    """The OpenAPI document as JSON."""
+    return _answer(request, JSON)
+
+
+def as_yaml(request: Request) -> Response:
+    """The OpenAPI document as YAML."""
+    return _answer(request, YAML)
+
+
+def page(request: Request) -> Response:
+    """The interactive documentation; with ``format`` (``openapi``, ``json``, ``yaml``) the document itself, which clients ask for here.
+
+    :raises NotFound: for another format
+    """
+    wanted = query_of(request).get("format", [""])[-1]
+    if wanted:
+        if wanted not in _FORMATS:
+            raise NotFound()
+        return _answer(request, _FORMATS[wanted])
+    version = _version(request)
+    documents = [{"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED]
+    nonce = secrets.token_urlsafe(16)
+    shown = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
+    response = Response(body=shown.encode(), content_type=versions.HTML, charset="utf-8")
+    response.headers.update({"API-Version": version, "Allow": ALLOW, "Vary": "Accept", "Content-Security-Policy": POLICY.format(nonce=nonce)})
+    return response
+
+
+def assets() -> Path:
+    """Where the files of Swagger UI are; found without importing their package, which brings adapters for other frameworks."""
+    found = importlib.util.find_spec("swagger_ui")
+    if found is None or not found.submodule_search_locations:
+        raise RuntimeError("the package swagger-ui-py is not installed; the documentation needs its files")
+    return Path(found.submodule_search_locations[0]) / "static"
+
+
+def includeme(config: Any) -> None:
+    """Adds the routes."""
+    config.registry.netinv_documents = Documents()
+    for path, view in (("/api/swagger.json", as_json), ("/api/swagger.yaml", as_yaml), ("/api/swagger/", as_yaml), ("/api/docs/", page)):
+        config.add_route(f"documents {path}", path)
+        config.add_view(view, route_name=f"documents {path}")
+    config.add_static_view(ASSETS, str(assets()), cache_max_age=86400, request_method=("GET", "HEAD"))

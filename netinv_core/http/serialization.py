@@ -1,0 +1,71 @@
+"""Reading requests and writing responses: query, body, JSON."""
+
+from __future__ import annotations
+
+import decimal
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import orjson
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import BadRequest, UnsupportedMedia
+from netinv_core.http import bodies, multipart
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint
+
+_OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
+MAX_PARAMETERS = 2000
+Query = dict[str, list[str]]
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def dumps(value: Any) -> bytes:
+    """JSON: times in UTC ending in ``Z``, decimals as strings."""
+    return orjson.dumps(value, _other, _OPTIONS)
+
+
+def json_response(body: Any, status: int = 200) -> Response:
+    """A JSON response."""
+    return Response(body=dumps(body), status=status, content_type="application/json", charset=None)
+
+
+def query_of(request: Request) -> Query:
+    """The query's parameters, each with all its values, in order.
+
+    :raises BadRequest: for more than :data:`MAX_PARAMETERS`
+    """
+    found: Query = {}
+    try:
+        pairs = parse_qsl(request.query_string, keep_blank_values=True, errors="replace", max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        raise BadRequest(f"The query has more than {MAX_PARAMETERS} parameters.") from None
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
+    """The JSON body, an empty one as an empty object; an ``endpoint`` that takes files also takes a form for one of its objects.
+
+    :raises UnsupportedMedia: for a body that is not said to be JSON
+    :raises Refused: for one that is not what it is said to be, or larger than the settings allow
+    """
+    given = request.headers.get("Content-Type", "")
+    media = given.partition(";")[0].strip().lower()
+    if endpoint is not None and endpoint.uploads and media in multipart.MEDIA:
+        return multipart.read(request, endpoint)
+    settings = request.registry.netinv.settings
+    content = bodies.content_of(request, settings["max_request_size"], "netinv.max_request_size")
+    if not content:
+        return {}
+    if media != "application/json":
+        raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
+    return bodies.json_of(content, settings)

@@ -1,0 +1,1 @@
+"""Importer for dumps of other services."""

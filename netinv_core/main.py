@@ -1,0 +1,143 @@
+"""Putting a service together: the registry from installed packages, and the WSGI application."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pyramid_tm
+import sqlalchemy as sa
+from pyramid.config import Configurator
+from pyramid.request import Request
+from pyramid_retry import RetryableExecutionPolicy
+from sqlalchemy.engine import Engine
+
+from netinv_core import content_types
+from netinv_core import settings as known_settings
+from netinv_core.app import FailedPackage, Packages, apps_of, discover
+from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.db.availability import start_error
+from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.http import views
+from netinv_core.http.admission import admitting
+from netinv_core.http.request_uow import WRITES
+from netinv_core.registry import Registry
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
+
+log = logging.getLogger(__name__)
+ATTEMPTS = 3  # of a request whose transaction the database gives up because of another one
+MOST_KEPT = 1 << 20  # bytes of a body that is kept to be read again
+
+
+def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
+    """A complete registry of every installed package, or of these; what does not fit is reported, not fatal.
+
+    :raises ValueError: when two packages claim one path
+    """
+    modules, broken = packages or discover()
+    registry = Registry(dialect, settings, broken)
+    for app in apps_of(modules):
+        registry.add_hookspecs(app)
+    for name, module in modules:
+        registry.add(name, module)
+    return registry.freeze()
+
+
+def read_settings(settings: Mapping[str, str]) -> tuple[dict[str, Any], Packages]:
+    """The typed settings of an ini file, and the installed packages, which say what there may be.
+
+    :raises ValueError: for a name that is not known, or a value that cannot be read
+    """
+    packages = discover()
+    return known_settings.read(settings, apps_of(packages[0])), packages
+
+
+def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
+    """The engine for the setting ``netinv.database_url``."""
+    url = settings["database_url"]
+    wait = settings["database_timeout"]
+    pool = {} if url.startswith("sqlite") else {"pool_size": settings["database_pool"], "max_overflow": 0, "pool_timeout": wait}
+    return engine_from(url, statement_timeout, wait, **pool)
+
+
+def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
+    """The WSGI application (``paste.app_factory``).
+
+    :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
+    """
+    try:
+        known, packages = read_settings(settings)
+    except ValueError as error:
+        raise SystemExit(f"netinv does not start: {error}") from None
+    engine = engine_for(known, statement_timeout=known["statement_timeout"])
+    try:
+        app = make_app(engine, known, settings, packages)
+    except sa.exc.SQLAlchemyError as error:
+        told = start_error(engine, error)
+        if told is None:
+            raise
+        raise SystemExit(f"netinv does not start: {told}") from None
+    if known["queue_url"]:
+        task_queue.enqueue_startup_tasks(app.registry.netinv)
+    if known["embedded_worker"] and known["queue_url"]:
+        huey = task_queue.queue(known["queue_url"])
+        task_queue.add_tasks(huey, engine, app.registry.netinv)
+        task_queue.start_embedded(huey)
+    # What stands after the start stays: the collector need not look at it again with every page of a thousand objects.
+    gc.collect()
+    gc.freeze()
+    return app
+
+
+def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
+    """The WSGI application on an engine, with typed settings, of every installed package, or of these."""
+    registry = registry_for(engine.dialect.name, known, packages)
+    config = Configurator(
+        settings={
+            **(settings or {}),
+            "tm.manager_hook": pyramid_tm.explicit_manager,
+            "tm.annotate_user": False,
+            "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
+            "tm.commit_veto": "pyramid_tm.default_commit_veto",
+        }
+    )
+    config.registry.netinv = registry
+    config.registry.netinv_engine = engine
+    config.registry.netinv_sessions = session_factory(engine)
+    config.include("pyramid_tm")
+    config.set_execution_policy(admitting(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
+    config.include("cornice")
+    config.include("netinv_core.http.errors")
+    config.include("netinv_core.http.root_views")
+    config.include("netinv_core.http.filterset_views")
+    config.include("netinv_core.http.openapi_views")
+    config.include("netinv_core.http.media")
+    config.include("netinv_core.http.metrics")
+    for app in registry.apps.values():
+        for module in app.includes:
+            config.include(module)
+    for app in registry.apps.values():
+        for service in views.services_of(app):
+            config.add_cornice_service(service)
+    _load_content_types(config)
+    for item in registry.broken:
+        _warn(item)
+    return config.make_wsgi_app()
+
+
+def _attempts(request: Request) -> int:
+    """How often a request may be run: what only reads meets nobody, and a large body is not kept."""
+    length = request.content_length if request.is_body_readable else 0
+    return ATTEMPTS if request.method in WRITES and length is not None and length <= MOST_KEPT else 1
+
+
+def _load_content_types(config: Configurator) -> None:
+    with config.registry.netinv_sessions() as session:
+        content_types.load(UnitOfWork(config.registry.netinv, session, ANONYMOUS))
+
+
+def _warn(item: FailedPackage) -> None:
+    log.error("package %s is not served: %s", item.name, item.reason)

@@ -1,0 +1,1 @@
+"""Base classes of the models, their column types and constructors."""

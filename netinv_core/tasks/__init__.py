@@ -1,0 +1,1 @@
+"""Background tasks: the queue, and the worker that runs it."""

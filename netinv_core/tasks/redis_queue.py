@@ -1,0 +1,98 @@
+"""The queue in Redis, which may be away: periodic tasks are then run where they are due, and workers wait for its return."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from huey import RedisHuey
+from huey.api import PeriodicTask, Task
+from redis import ConnectionPool
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+log = logging.getLogger(__name__)
+CONNECT_TIMEOUT, ANSWER_TIMEOUT = 5.0, 15.0  # seconds; workers wait a second for the next task
+RETRY_DELAY = 1.0  # seconds between attempts to reach the queue
+Answer = TypeVar("Answer")
+
+
+class RedisQueue(RedisHuey):  # type: ignore[misc]
+    """A Huey whose consumer outlives its Redis, with one line in the log when that goes and one when it returns."""
+
+    def __init__(self, name: str, url: str) -> None:
+        # One more attempt at once: the connection that was kept may be one to a Redis that was restarted meanwhile.
+        retry = Retry(NoBackoff(), 1)
+        pool = ConnectionPool.from_url(url, retry=retry, socket_connect_timeout=CONNECT_TIMEOUT, socket_timeout=ANSWER_TIMEOUT)
+        super().__init__(name, connection_pool=pool, results=False)
+        self._away = False
+        self._running: set[str] = set()
+        self._changing = threading.Lock()
+
+    def enqueue(self, task: Any) -> Any:
+        """Puts a task in the queue; without Redis a periodic one is run in a thread of this process, once at a time.
+
+        :raises RedisError: for any other task
+        """
+        try:
+            return self._reached(super().enqueue, task)
+        except RedisError:
+            if not isinstance(task, PeriodicTask):
+                raise
+            self._run_here(task)
+            return None
+
+    def dequeue(self) -> Task | None:
+        """The next task; without Redis none, after a pause."""
+        try:
+            return self._reached(super().dequeue)
+        except RedisError:
+            time.sleep(RETRY_DELAY)
+            return None
+
+    def read_schedule(self, timestamp: Any = None) -> list[Task]:
+        """The tasks that were put off until now; without Redis none."""
+        try:
+            return self._reached(super().read_schedule, timestamp)
+        except RedisError:
+            return []
+
+    def _reached(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Calls what needs Redis, and notes in the log when it goes and returns."""
+        try:
+            answer = function(*arguments)
+        except RedisError as error:
+            self._note(True, error)
+            raise
+        self._note(False)
+        return answer
+
+    def _note(self, away: bool, error: RedisError | None = None) -> None:
+        with self._changing:
+            if away == self._away:
+                return
+            self._away = away
+        if away:
+            log.warning("the queue cannot be reached; workers run periodic tasks without it: %s", error)
+        else:
+            log.warning("the queue can be reached again")
+
+    def _run_here(self, task: PeriodicTask) -> None:
+        with self._changing:
+            if task.name in self._running:
+                return
+            self._running.add(task.name)
+        threading.Thread(target=self._execute_here, args=(task,), name=f"netinv-{task.name}", daemon=True).start()
+
+    def _execute_here(self, task: PeriodicTask) -> None:
+        try:
+            task.execute()
+        except Exception:
+            log.exception("the task %s failed", task.name)
+        finally:
+            with self._changing:
+                self._running.discard(task.name)

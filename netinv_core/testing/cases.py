@@ -1,0 +1,126 @@
+"""What a check of the contract is, and what it works with: one resource of a running service."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from netinv_core import fields
+from netinv_core.http import versions
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.testing.client import Api, Service, Unique
+from netinv_core.testing.samples import NoSample, Samples, generic_pairs
+
+
+class Case:
+    """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every combination.
+
+    ``inputs`` is the number of random bad requests, ``seed`` selects them.
+    """
+
+    def __init__(self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 220, seed: int = 0) -> None:
+        self.service = service
+        self.registry: Registry = service.registry
+        self.endpoint: Endpoint = service.registry[label]
+        self.path = self.endpoint.path
+        self.api: Api = service.api
+        self.unique: Unique = service.unique
+        self.samples = Samples(self.api, self.registry, self.unique)
+        self.many, self.thorough = many, thorough
+        self.inputs, self.seed = inputs, seed
+
+    def body(self, **given: Any) -> dict[str, Any]:
+        """A valid body."""
+        return self.samples.body(self.endpoint, **given)
+
+    def make(self, **given: Any) -> dict[str, Any]:
+        """A new object."""
+        return self.samples.make(self.endpoint, **given)
+
+    def make_many(self, count: int) -> list[dict[str, Any]]:
+        """New objects."""
+        return self.samples.make_many(self.endpoint, count)
+
+    def at(self, shown: dict[str, Any]) -> str:
+        """An object's path."""
+        return f"{self.path}{shown['id']}/"
+
+    def read(self, shown: dict[str, Any]) -> Any:
+        """An object as it is now."""
+        return self.api.get(self.at(shown))
+
+    def list_of(self, objects: list[dict[str, Any]], api: Api | None = None, **query: Any) -> Any:
+        """A page of a list narrowed to these objects."""
+        return (api or self.api).get(self.path, {"id": [shown["id"] for shown in objects], **query})
+
+    def shown_names(self) -> list[str]:
+        """The members of a representation that is asked for without more, in order."""
+        hidden = self.endpoint.opt_in | versions.absent(self.endpoint, versions.NEWEST)
+        return [name for name, field in self.endpoint.fields.items() if not (field.write_only or name in hidden)]
+
+    def nobody(self) -> Any:
+        """An id that no object has."""
+        return 2**31 - 1 if self.endpoint.key_type is int else "00000000-0000-4000-8000-000000000000"
+
+    def changes(self) -> Iterator[tuple[fields.Field, Any]]:
+        """Every field that samples have another value for, with that value."""
+        for field in self.endpoint.writable.values():
+            if field.name in versions.absent(self.endpoint, versions.NEWEST):
+                continue
+            plain = isinstance(field, fields.Value | fields.Reference | fields.ToMany | fields.ContentTypeList)
+            if plain and not any(field.name in pair for pair in generic_pairs(self.endpoint)):
+                try:
+                    yield field, self.samples.value(self.endpoint, field, another=True)
+                except NoSample:
+                    continue
+
+    def filled(self) -> dict[str, Any]:
+        """A new object with a value in every field that its resource's rules let change alone."""
+        shown = self.make()
+        for field, value in self.changes() if self.endpoint.resource.writable else ():
+            self.api.patch(self.at(shown), {field.name: value}, status=(200, 400))
+        found: dict[str, Any] = self.read(shown)
+        return found
+
+
+Applies = Callable[[Endpoint], bool]
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    """One behaviour that every resource has for which ``applies`` holds."""
+
+    function: Callable[[Case], None]
+    applies: Applies
+
+    @property
+    def name(self) -> str:
+        """What it checks, as a sentence without spaces."""
+        return self.function.__name__
+
+    def __call__(self, case: Case) -> None:
+        self.function(case)
+
+
+CHECKS: list[Check] = []
+
+
+def writable(endpoint: Endpoint) -> bool:
+    """Whether objects of the resource can be made and changed."""
+    return endpoint.resource.writable
+
+
+def every(endpoint: Endpoint) -> bool:
+    """Any resource."""
+    return True
+
+
+def check(applies: Applies = every) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
+    """Makes a function a check of the contract."""
+
+    def register(function: Callable[[Case], None]) -> Callable[[Case], None]:
+        CHECKS.append(Check(function, applies))
+        return function
+
+    return register

@@ -1,0 +1,67 @@
+"""Filtering: every parameter with every lookup answers, whatever its value."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Iterator
+
+from netinv_core.testing.cases import Case, check
+
+JUNK = (
+    *("zz", "null", "-1", "0", "1", "true", "99999999999999999999", "00000000-0000-4000-8000-000000000000"),
+    *("(", "é%_\\", "\x00", "10.0.0.0/8", "", "1e400", "2026-13-45"),
+)
+
+
+def _requests(case: Case) -> Iterator[tuple[str, str]]:
+    """Every parameter and lookup with values: all of them when thorough, else some, others for each parameter."""
+    for name, item in case.endpoint.filters.items():
+        for suffix in ("", *item.lookups):
+            parameter = f"{name}__{suffix}" if suffix else name
+            if case.thorough:
+                yield from ((parameter, value) for value in JUNK)
+                continue
+            start = zlib.crc32(parameter.encode()) % len(JUNK)
+            yield from ((parameter, value) for value in itertools.islice(itertools.cycle(JUNK), start, start + (1 if suffix else 4)))
+
+
+@check()
+def every_parameter_takes_any_value(case: Case) -> None:
+    """200 or 400, never an error of ours, whatever the value."""
+    for parameter, value in _requests(case):
+        response = case.api.send("GET", case.path, query={parameter: value, "limit": 1, "brief": 1}, status=(200, 400))
+        if response.status_int == 400:
+            assert list(response.json) in ([parameter], ["non_field_errors"]), f"{parameter}={value!r}: {response.json}"
+
+
+@check()
+def parameters_combine(case: Case) -> None:
+    """Repeating one means either, different ones mean both; the negation of a parameter is the rest."""
+    made = case.make_many(3)
+    one, two = made[0]["id"], made[1]["id"]
+    ids = [shown["id"] for shown in made]
+    assert case.api.get(case.path, {"id": [one, two]})["count"] == 2
+    if "n" in case.endpoint.filters["id"].lookups:
+        assert {item["id"] for item in case.api.get(case.path, {"id": ids, "id__n": one})["results"]} == set(ids) - {one}
+        assert case.api.get(case.path, {"id": one, "id__n": one})["count"] == 0
+
+
+@check()
+def unknown_parameters_are_refused(case: Case) -> None:
+    """All of them are named; with ``strict_filtering`` off they are ignored."""
+    unknown = {"no_such_field": "1", "id__zz": "1", "__n": "1"}
+    assert case.api.get(case.path, {**unknown, "limit": 1}, status=400) == {name: ["Unknown filter field"] for name in unknown}
+    with case.service.configured(strict_filtering=False):
+        assert case.api.get(case.path, {**unknown, "limit": 1})["count"] == case.api.get(case.path, {"limit": 1})["count"]
+
+
+@check(lambda endpoint: any(item.kind == "boolean" for item in endpoint.filters.values()))
+def the_negation_of_a_boolean_is_the_rest(case: Case) -> None:
+    """``name=true`` and ``name__n=true`` divide the objects: each is found by one of them."""
+    made = case.make_many(2)
+    for name, item in case.endpoint.filters.items():
+        if item.kind == "boolean" and "n" in item.lookups:
+            query = {"id": [shown["id"] for shown in made]}
+            counts = [case.api.get(case.path, {**query, parameter: "true"})["count"] for parameter in (name, f"{name}__n")]
+            assert sum(counts) == len(made), f"{name}: {counts}"

@@ -1,0 +1,109 @@
+"""Requests at the same time: threads that meet in the middle of their transactions, and what must come of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from sqlalchemy import event
+
+from netinv_core.testing.cases import Case, check, writable
+from netinv_core.testing.client import Api, Service
+
+CLIENTS, FEW = 8, 4
+VAGUE = "at the same time"  # what is said when a constraint of the database speaks first, each time
+BARRIER_TIMEOUT = 0.25  # seconds that a client at its first write waits for others, who may be waiting for its locks
+_WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
+
+Call = Callable[[Api], Any]
+
+
+class _Meeting:
+    """Makes the clients of a race wait for each other where each first writes, so that none has seen what another one writes."""
+
+    def __init__(self, parties: int) -> None:
+        self._start = threading.Barrier(parties)
+        self._open = threading.Event()
+        self._lock = threading.Lock()
+        self._missing = parties
+        self._here = threading.local()
+
+    def begin(self) -> None:
+        """Waits for all clients to have come."""
+        self._here.waits = True
+        self._start.wait()
+
+    def arrive(self) -> None:
+        """Waits, the first time that a client comes here, until all others have or are done."""
+        if not getattr(self._here, "waits", False):
+            return
+        self._here.waits = False
+        with self._lock:
+            self._missing -= 1
+            if self._missing <= 0:
+                self._open.set()
+        if not self._open.wait(BARRIER_TIMEOUT):
+            self._open.set()
+
+    def end(self) -> None:
+        """Notes that a client is done: nobody waits for it any longer."""
+        if getattr(self._here, "waits", False):
+            self._here.waits = False
+            with self._lock:
+                self._missing -= 1
+                if self._missing <= 0:
+                    self._open.set()
+
+
+@contextlib.contextmanager
+def _meeting(service: Service, parties: int) -> Iterator[_Meeting]:
+    meeting = _Meeting(parties)
+
+    def wait(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
+        if statement.startswith(_WRITES):
+            meeting.arrive()
+
+    together = service.engine.dialect.name != "sqlite"  # where one transaction writes at a time, nobody else comes that far
+    if together:
+        event.listen(service.engine, "before_cursor_execute", wait)
+    try:
+        yield meeting
+    finally:
+        if together:
+            event.remove(service.engine, "before_cursor_execute", wait)
+
+
+def race(service: Service, calls: Sequence[Call]) -> list[Any]:
+    """The results of calls that are made at the same time, each with a client and a connection of its own."""
+    with _meeting(service, len(calls)) as meeting, ThreadPoolExecutor(len(calls)) as pool:
+
+        def run(call: Call) -> Any:
+            meeting.begin()
+            try:
+                return call(Api(service.app, service.api.token))
+            finally:
+                meeting.end()
+
+        return list(pool.map(run, calls))
+
+
+def statuses(responses: Sequence[Any]) -> list[int]:
+    """The status codes, in order."""
+    return sorted(response.status_int for response in responses)
+
+
+@check(writable)
+def what_is_unique_is_created_once(case: Case) -> None:
+    """Of clients who create equal objects at the same time one succeeds, where a second object is refused; the others are told what is taken."""
+    body = case.body()
+    case.api.post(case.path, body)
+    second = case.api.send("POST", case.path, body)
+    if second.status_int == 201:
+        return
+    wanted = case.body()
+    responses = race(case.service, [lambda api: api.send("POST", case.path, wanted)] * FEW)
+    assert statuses(responses) == [201] + [400] * (FEW - 1), [response.text for response in responses]
+    assert not any(VAGUE in response.text for response in responses), [response.text for response in responses]

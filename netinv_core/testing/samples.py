@@ -1,0 +1,220 @@
+"""Valid bodies for any resource, made from its fields: what is required, references created along the way.
+
+Where a field's type does not suggest a value, :attr:`Resource.example <netinv_core.resource.Resource>` does: a value, a
+function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were required.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import colander
+import sqlalchemy as sa
+
+from netinv_core import fields
+from netinv_core.models.base import Organizational, column_info
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.testing.client import Api, Unique
+from netinv_core.write import schema
+from netinv_core.write.draft import Draft
+
+
+class NoSample(LookupError):
+    """A field for which no value can be thought of: its resource needs an ``example``."""
+
+
+class Samples:
+    """Bodies and objects; those of one instance share what they refer to, so that they fit together."""
+
+    def __init__(self, api: Api, registry: Registry, unique: Unique) -> None:
+        self.api, self.registry, self.unique = api, registry, unique
+        self._shared: dict[str, dict[str, Any]] = {}
+
+    def body(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
+        """A body for POST; ``given`` members stand as they are."""
+        example = endpoint.resource.example
+        wanted = [f for name, f in endpoint.writable.items() if name not in given and (f.required or name in example)]
+        pairs = generic_pairs(endpoint)
+        paired = {name for pair in pairs for name in pair}
+        found = {field.name: self.value(endpoint, field) for field in wanted if field.name not in paired}
+        for pair in pairs:
+            if any(field.name in pair for field in wanted):
+                target = self._named(endpoint, pair[0])
+                shown = self.make(target) if _is_unique(endpoint, pair) else self.shared(target, endpoint)
+                found |= dict(zip(pair, (target.label, shown["id"]), strict=True))
+        return {**found, **given}
+
+    def _named(self, endpoint: Endpoint, name: str) -> Endpoint:
+        """A resource whose objects a pair of type and id may name: the example's, or any."""
+        if (label := endpoint.resource.example.get(name)) is not None:
+            return self.registry[label]
+        field = endpoint.fields[name]
+        return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
+
+    def make(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
+        """A new object; of a resource that cannot be written, one that is there."""
+        return self.make_many(endpoint, 1, **given)[0]
+
+    def make_many(self, endpoint: Endpoint, count: int, **given: Any) -> list[dict[str, Any]]:
+        """New objects, made in one request."""
+        if endpoint.resource.writable:
+            made = self.api.post(endpoint.path, [self.body(endpoint, **given) for _ in range(count)])
+            found = {shown["id"]: shown for shown in self.api.get(endpoint.path, {"id": [shown["id"] for shown in made], "limit": count})["results"]}
+            return [found[shown["id"]] for shown in made]
+        there: list[dict[str, Any]] = self.api.get(endpoint.path, {"limit": count})["results"]
+        if len(there) < count:
+            self.make_many(next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational)), count)
+            there = self.api.get(endpoint.path, {"limit": count})["results"]
+        return there
+
+    def shared(self, target: Endpoint, owner: Endpoint, place: str = "") -> dict[str, Any]:
+        """The one object of ``target`` that samples refer to; allowed for the owner's content type, if such is asked.
+
+        A ``place`` has one of its own: what refers to two objects of a model refers to different ones.
+        """
+        name = f"{target.label} of {owner.label}" if _types_of(target) else f"{target.label} {place}"
+        if name not in self._shared:
+            self._shared[name] = self.make(target, **self.allowing(target, owner))
+        return self._shared[name]
+
+    @staticmethod
+    def allowing(target: Endpoint, owner: Endpoint) -> dict[str, Any]:
+        """The members that make an object of ``target`` usable for ``owner``."""
+        return {name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])}
+
+    def value(self, endpoint: Endpoint, field: fields.Field, *, another: bool = False) -> Any:
+        """A value for a field; ``another`` than the one that samples usually have.
+
+        :raises NoSample: when none is known
+        """
+        number = self.unique.number()
+        example = endpoint.resource.example.get(field.name, ...)
+        if example is not ...:
+            return example(number) if callable(example) else example
+        if isinstance(field, fields.Choice):
+            values = [value for value, _ in field.choices.items if value != ""]
+            return values[-1 if another else 0]
+        if isinstance(field, fields.ContentTypeList):
+            return [next(label for label in (endpoint.label, *self.registry.endpoints) if accepts(endpoint, field, [label]))]
+        if isinstance(field, fields.Reference | fields.ToMany):
+            return self._reference(endpoint, field, another=another)
+        if getattr(field, "node", None) is None:
+            raise NoSample(f"{endpoint.label}.{field.name} needs an example")
+        return self._parsed(endpoint, field, number, another=another)
+
+    def _reference(self, endpoint: Endpoint, field: fields.Reference | fields.ToMany, *, another: bool) -> Any:
+        target = field.target
+        if target is None or not (target.resource.writable or not another):
+            raise NoSample(f"{endpoint.label}.{field.name} leads to a model that is not installed")
+        single = isinstance(field, fields.Reference)
+        if another or (single and _alone(endpoint, field.attribute)):
+            found = self.make(target, **self.allowing(target, endpoint))
+        else:
+            alike = [f.name for f in endpoint.writable.values() if single and f.required and isinstance(f, fields.Reference) and f.target is target]
+            found = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
+        if isinstance(field, fields.Status):
+            return found["slug"]
+        return found["id"] if single else [found[getattr(field, "by", None) or "id"]]
+
+    def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
+        for candidate in _candidates(field, number, self.unique, another=another):
+            if accepts(endpoint, field, candidate):
+                return candidate
+        raise NoSample(f"{endpoint.label}.{field.name} needs an example")
+
+
+def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> Iterator[Any]:
+    """Values that might fit, the likeliest first."""
+    known, kind = getattr(field, "known", None), getattr(field, "python_type", str)
+    if known is not None and known.parse is None:
+        low = known.minimum if known.minimum is not None else 1
+        high = known.maximum if known.maximum is not None else low + 10**6
+        likely: dict[type, list[Any]] = {
+            bool: [another],
+            int: [low + number % (high - low + 1)],
+            float: [1.5, float(low)],
+            decimal.Decimal: [f"{number % 80}.5", str(number % 80), "1"],
+            uuid.UUID: [str(uuid.uuid4())],
+            datetime.date: [f"20{number % 90 + 10}-01-02"],
+            datetime.datetime: [f"20{number % 60 + 40}-01-02T03:04:05Z"],
+        }
+        yield from likely.get(kind, [{"sample": number}] if known.kind == "json" else [])
+    yield unique()[-(getattr(field, "length", None) or 50) :]
+    yield f"{unique()}@example.org"
+    yield f"{number:06x}"
+    yield f"{number:040x}"
+    yield f"10.{number >> 8 & 255}.{number & 255}.0/24"
+    yield f"02:00:00:{number >> 16 & 255:02X}:{number >> 8 & 255:02X}:{number & 255:02X}"
+    yield f"http://example.org/{number}"
+    yield from (number % 4000 + 1, "UTC", "64512:1", [number % 4000 + 1], [], {})
+
+
+def accepts(endpoint: Endpoint, field: fields.Field, value: Any) -> bool:
+    """Whether a field takes a value, as far as it can tell by itself."""
+    try:
+        field.accept(Draft(endpoint, {}), value)
+    except colander.Invalid:
+        return False
+    return True
+
+
+def _alone(endpoint: Endpoint, attribute: Any) -> bool:
+    """Whether two samples cannot share what a reference leads to: nothing else tells them apart in a unique set."""
+    if endpoint.table.c[attribute].unique:
+        return True
+    sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
+    return any(attribute in found and all(column_info(c).foreign_key or column_info(c).choices for c in found) for found in sets)
+
+
+def _types_of(target: Endpoint) -> list[str]:
+    return [name for name, field in target.writable.items() if isinstance(field, fields.ContentTypeList)]
+
+
+def generic_pairs(endpoint: Endpoint) -> list[tuple[str, str]]:
+    """The pairs of fields, type and id, that name an object of several models, where the resource has them."""
+    found = [f for f in endpoint.fields.values() if isinstance(f, fields.GenericForeignKey) and f.type_attribute in endpoint.writable]
+    about = [pair for pair in endpoint.resource.about if endpoint.writable.keys() >= set(pair)]
+    return list(dict.fromkeys([*((field.type_attribute, field.id_attribute) for field in found), *about]))
+
+
+def _is_unique(endpoint: Endpoint, pair: tuple[str, str]) -> bool:
+    return any(isinstance(c, sa.UniqueConstraint) and pair[1] in c.columns for c in endpoint.table.constraints)
+
+
+def sample(api: Api, endpoint: Endpoint, unique: Unique) -> dict[str, Any]:
+    """A valid body for POST to the resource."""
+    return Samples(api, endpoint.registry, unique).body(endpoint)
+
+
+def as_written(shown: Any) -> Any:
+    """A member of a representation in the form in which it is written: ids for nested objects, values for choices."""
+    if isinstance(shown, dict) and set(shown) == {"value", "label"}:
+        return shown["value"]
+    if isinstance(shown, dict) and "url" in shown:
+        return shown["id"]
+    return [as_written(item) for item in shown] if isinstance(shown, list) else shown
+
+
+def same(answered: dict[str, Any], shown: dict[str, Any]) -> bool:
+    """Whether the answer to a write and a representation agree in every member that both have.
+
+    Answers hold members that are read on request only; those to a creation leave out counters.
+    """
+    return all(shown[name] == value for name, value in answered.items() if name in shown and name != "last_updated")
+
+
+def agree(field: fields.Field, sent: Any, shown: Any) -> bool:
+    """Whether what is shown is what was sent, as the field understands both."""
+    if isinstance(field, fields.Image):
+        return bool(sent) == bool(shown)  # a file is shown by its address
+    shown, node = as_written(shown), getattr(field, "node", None)
+    if node is None or sent is None or sent == shown:
+        return bool(sent == shown)
+    try:
+        return bool(schema.parse(node, sent) == schema.parse(node, shown))
+    except colander.Invalid:
+        return False

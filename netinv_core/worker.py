@@ -1,7 +1,0 @@
-"""The queue for ``huey_consumer netinv_core.worker.huey``: built from the ini file that ``NETINV_INI`` names."""
-
-from __future__ import annotations
-
-from netinv_core.commands.environment import Environment
-
-huey = Environment.from_variable().worker_queue()

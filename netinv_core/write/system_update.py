@@ -1,0 +1,54 @@
+"""Changes that follow from other changes: rows rewritten without asking the rules again, recorded like any change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.changelog import change_set
+from netinv_core.db.engine import in_parameter, lock_rows
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+
+def system_update(uow: UnitOfWork, endpoint: Endpoint, wanted: Mapping[Any, Mapping[str, Any]]) -> list[Any]:
+    """Sets columns of objects by id (``{id: {column: value}}``) and gives the ids of those that it changed."""
+    table = endpoint.table
+    statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))
+    rows = {row["id"]: dict(row) for row in uow.execute(statement, {"keys": list(wanted)}).mappings()} if wanted else {}
+    differing = {key: {name: value for name, value in wanted[key].items() if row[name] != value} for key in wanted if (row := rows.get(key)) is not None}
+    differing = {key: values for key, values in differing.items() if values}
+    if not differing:
+        return []
+    before = dict(endpoint.plan().fetch(uow, list(differing)))
+    _write(uow, endpoint, differing)
+    after = _after(uow, endpoint, differing, before)
+    for key, values in differing.items():
+        row = {**rows[key], **values}
+        old, new = (change_set.with_masked(endpoint, shown[key], held) for shown, held in ((before, rows[key]), (after, row)))
+        uow.change_set.add(change_set.Change(endpoint, key, change_set.UPDATE, old, new, change_set.object_data(uow, endpoint, row, after[key])))
+    return list(differing)
+
+
+def _after(uow: UnitOfWork, endpoint: Endpoint, values: Mapping[Any, Mapping[str, Any]], before: Mapping[Any, dict[str, Any]]) -> dict[Any, dict[str, Any]]:
+    """The representations now: what was not read again cannot have changed."""
+    concerned = endpoint.fields_depending_on({name for row in values.values() for name in row})
+    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - concerned))
+    return {key: {**before[key], **shown} for key, shown in plan.fetch(uow, list(values))}
+
+
+def _write(uow: UnitOfWork, endpoint: Endpoint, values_by_key: dict[Any, dict[str, Any]]) -> None:
+    """One statement for each set of columns."""
+    table = endpoint.table
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, values in values_by_key.items():
+        if "last_updated" in table.c:
+            values["last_updated"] = uow.now
+        groups.setdefault(tuple(sorted(values)), []).append({"of_id": key, **values})
+    for names, rows in groups.items():
+        statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
+        uow.write(statement.values({name: sa.bindparam(name) for name in names}), rows)

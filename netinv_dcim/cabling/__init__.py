@@ -1,0 +1,1 @@
+"""Cables, cable paths and connections."""

@@ -1,0 +1,148 @@
+"""Connections: the lists of what is connected by paths, and finding the device that a neighbour is connected to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+
+from netinv_core import fields
+from netinv_core.auth import permissions
+from netinv_core.errors import Invalid, NotFound
+from netinv_core.http import root_views, views
+from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.models.base import Base
+from netinv_core.read import listing
+from netinv_core.read.filters import Filter, custom, value
+from netinv_core.read.lookups import convert
+from netinv_core.read.plan import JoinedTable, Plan, Reader, record_nested
+from netinv_core.registry import Endpoint
+from netinv_core.resource import FieldFactory, Resource, generic_fk
+from netinv_core.uow import UnitOfWork
+from netinv_dcim.components.console import ConsolePort, console_ports
+from netinv_dcim.components.interfaces import Interface, interfaces
+from netinv_dcim.components.power_ports import PowerPort, power_ports
+from netinv_dcim.devices import Device
+from netinv_dcim.sites import Site
+
+INTERFACE = "dcim.interface"
+ORDER = ("device.name_key", "device_id", "name_key")
+Of = Callable[[Any, Any], Any]
+
+
+def _own(table: Any, hosts: Any) -> Any:
+    """The ends on one of the devices that a select finds."""
+    return table.c.device_id.in_(hosts)
+
+
+def _either(table: Any, hosts: Any) -> Any:
+    """The interfaces that are on one of the devices, or connected to one."""
+    there = Interface.__table__.alias()
+    return table.c.device_id.in_(hosts) | table.c.connected_endpoint_id.in_(sa.select(there.c.id).where(there.c.device_id.in_(hosts)))
+
+
+def _filters(of: Of) -> list[Filter]:
+    """The parameters of a list of connections: ``of`` says which of them belong to a set of devices."""
+    device, site = Device.__table__, Site.__table__
+
+    def hosts(uow: UnitOfWork, column: Any, values: Sequence[Any]) -> Any:
+        source = device.join(site, site.c.id == device.c.site_id)
+        tables = {Device: device} | ({Site: site} if column.table is site else {})
+        limits = [limit for model, table in tables.items() for limit in permissions.visible(uow, uow.registry.of_model(model), table)]
+        return sa.select(device.c.id).select_from(source).where(column.in_([convert(column, item) for item in values]), *limits)
+
+    def at_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+        return of(table, hosts(uow, site.c.slug, values))
+
+    def by_id(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+        return of(table, hosts(uow, device.c.id, values))
+
+    def by_name(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+        return of(table, hosts(uow, device.c.name, values))
+
+    return [value("id"), custom("site", at_site, multiple=False), custom("device_id", by_id), custom("device", by_name)]
+
+
+def _connected(uow: UnitOfWork, table: Any) -> Any:
+    return table.c.connected_endpoint_id.is_not(None)
+
+
+def _connections(name: str, model: type[Base], of: Resource) -> Resource:
+    """The list of the objects of a resource whose paths lead somewhere."""
+    found = Resource(model, name, of=of, display=of.display, brief=(), order=ORDER, fields=of.specs)
+    found.filters = [*_filters(_own), value("name")]
+    found.base_filter(_connected)
+    return found
+
+
+console_connections = _connections("console-connections", ConsolePort, console_ports)
+power_connections = _connections("power-connections", PowerPort, power_ports)
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Itself(fields.Field):
+    """The object itself, nested."""
+
+    read_only: bool = True
+
+    def sources(self) -> Collection[str] | None:
+        return None
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        return record_nested(plan, dataclasses.replace(place, endpoint=plan.registry.of_model(place.endpoint.model)))
+
+
+interface_connections = Resource(
+    Interface,
+    "interface-connections",
+    of=interfaces,
+    display=interfaces.display,
+    brief=(),
+    order=ORDER,
+    fields=[
+        FieldFactory("interface_a", lambda registry, endpoint: Itself(name="interface_a", openapi={"$ref": "#/components/schemas/NestedInterface"})),
+        generic_fk("interface_b", "connected_endpoint_type", "connected_endpoint_id"),
+    ],
+    filters=_filters(_either),
+    members=["id", "display", "interface_a", "interface_b", "connected_endpoint_reachable", "created", "last_updated"],
+)
+
+
+@interface_connections.base_filter
+def each_pair_once(uow: UnitOfWork, table: Any) -> Any:
+    """A connection of two interfaces has two paths, and is shown from one side."""
+    return (table.c.connected_endpoint_type == INTERFACE) & (table.c.id < table.c.connected_endpoint_id)
+
+
+@views.documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
+@root_views.root("Connected Device", "The device that a neighbour's interface is connected to.")
+def connected_device(uow: RequestUnitOfWork, request: Request) -> Any:
+    """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null: how a device finds itself by LLDP."""
+    names = [next(reversed(uow.query.get(name, [""])), "") for name in ("peer_device", "peer_interface")]
+    if not all(names):
+        raise Invalid({"detail": 'Request must include "peer_device" and "peer_interface" filters.'})
+    ports, hosts = uow.registry.of_model(Interface), uow.registry.of_model(Device)
+    for endpoint in (ports, hosts):
+        permissions.check(uow, endpoint, "view")
+    found = _far_host(uow, ports, names)
+    if found is None:
+        return None
+    return views.downgrade_representation(uow, hosts, [listing.detail(uow, hosts, found, without=hosts.opt_in | hosts.costly)])[0]
+
+
+def _far_host(uow: UnitOfWork, ports: Endpoint, names: Sequence[str]) -> Any:
+    """The device that the interface of these names is connected to.
+
+    :raises NotFound: when there is no such interface for this identity
+    """
+    near, far, device = Interface.__table__, Interface.__table__.alias(), Device.__table__
+    here = sa.select(near.c.id, far.c.device_id).join(device, device.c.id == near.c.device_id).outerjoin(far, far.c.id == near.c.connected_endpoint_id)
+    allowed = permissions.scope(uow, ports, "view", near)
+    conditions = [device.c.name == names[0], near.c.name == names[1], *([allowed] if allowed is not None else [])]
+    row = uow.execute(here.where(*conditions).order_by(near.c.id).limit(1)).first()
+    if row is None:
+        raise NotFound()
+    return row.device_id

@@ -1,0 +1,151 @@
+"""What a cable is, and what its ends have in common: the cable, what is at its other end, and where the path leads.
+
+A model takes a cable by adding :class:`Cabled`, and is an end of paths by adding :class:`PathEnd`. What it can be connected to is
+said by what it is to a cable (``plug``) and what it takes at the other end (``takes``), so that no list of models is kept anywhere
+and a package can add ends of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.models.base import APP_HANDLED, Choices, Primary, Ref, choice, column, foreign_key, integer, text, unique_set
+from netinv_core.models.types import Chars
+from netinv_core.read.filters import Filter, custom, has
+from netinv_core.read.lookups import convert_flag, negated
+from netinv_core.resource import FieldFactory, computed, generic_fk
+from netinv_core.uow import UnitOfWork
+from netinv_extras.statuses import status
+
+NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH = "network", "console", "console server", "pass-through"
+POWER_DRAW, POWER_SUPPLY = "power draw", "power supply"
+
+
+CABLE_TYPES = Choices.of(
+    ("cat3", "CAT3"),
+    ("cat5", "CAT5"),
+    ("cat5e", "CAT5e"),
+    ("cat6", "CAT6"),
+    ("cat6a", "CAT6a"),
+    ("cat7", "CAT7"),
+    ("cat7a", "CAT7a"),
+    ("cat8", "CAT8"),
+    ("dac-active", "Direct Attach Copper (Active)"),
+    ("dac-passive", "Direct Attach Copper (Passive)"),
+    ("mrj21-trunk", "MRJ21 Trunk"),
+    ("coaxial", "Coaxial"),
+    ("mmf", "Multimode Fiber"),
+    ("mmf-om1", "Multimode Fiber (OM1)"),
+    ("mmf-om2", "Multimode Fiber (OM2)"),
+    ("mmf-om3", "Multimode Fiber (OM3)"),
+    ("mmf-om4", "Multimode Fiber (OM4)"),
+    ("mmf-om5", "Multimode Fiber (OM5)"),
+    ("smf", "Singlemode Fiber"),
+    ("smf-os1", "Singlemode Fiber (OS1)"),
+    ("smf-os2", "Singlemode Fiber (OS2)"),
+    ("aoc", "Active Optical Cabling (AOC)"),
+    ("power", "Power"),
+    ("other", "Other"),
+)
+LENGTH_UNITS = Choices.of(
+    ("km", "Kilometers"),
+    ("m", "Meters"),
+    ("cm", "Centimeters"),
+    ("mi", "Miles"),
+    ("ft", "Feet"),
+    ("in", "Inches"),
+)
+
+
+class Cable(Primary):
+    """A cable between two ends; paths lead through it while its status is ``connected``."""
+
+    __tablename__ = "dcim_cable"
+    __table_args__ = (
+        unique_set("termination_a_type", "termination_a_id"),
+        unique_set("termination_b_type", "termination_b_id"),
+    )
+
+    termination_a_type: Mapped[str] = column(Chars(100), kind="opaque")
+    termination_a_id: Mapped[uuid.UUID] = column(index=True)
+    termination_b_type: Mapped[str] = column(Chars(100), kind="opaque")
+    termination_b_id: Mapped[uuid.UUID] = column(index=True)
+    type: Mapped[str] = choice(CABLE_TYPES, plain=True)
+    status_id: Mapped[Ref] = status()
+    label: Mapped[str] = text(100)
+    color: Mapped[str] = text(6, pattern=r"^[0-9a-f]{6}\Z", pattern_error="Enter a valid hexadecimal RGB color code.")
+    length: Mapped[int | None] = integer(0, 32767)
+    length_unit: Mapped[str] = choice(LENGTH_UNITS)
+
+
+@dataclasses.dataclass(frozen=True)
+class NextHop:
+    """How a path goes on behind an end of a cable: at the end ``id`` of the model ``label``.
+
+    Where several paths share the next cable, ``enters`` is the position that this one takes in it; where they part again,
+    ``leaves`` is the position at which this way does. A way with neither is the only one.
+    """
+
+    label: str
+    id: Any
+    enters: int | None = None
+    leaves: int | None = None
+
+
+class Cabled:
+    """Adds the columns of a model that takes a cable."""
+
+    connector_kind: ClassVar[str]
+    compatible_with: ClassVar[frozenset[str]]
+    ends_paths: ClassVar[bool] = False  # a path that cannot go on behind such an end has it as its destination
+
+    cable_id: Mapped[Ref | None] = foreign_key(Cable, on_delete=APP_HANDLED, read_only=True)
+    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False)
+    cable_peer_id: Mapped[Ref | None] = column(hidden=True, default=None)
+
+    @classmethod
+    def cannot_be_cabled(cls, row: Any) -> str | None:
+        """Why the object with this row takes no cable; ``None`` when it takes one."""
+        return None
+
+    @classmethod
+    def incompatible_with(cls, row: Any, peer: type[Cabled], other: Any) -> str | None:
+        """Why this object and the ``peer`` with the row ``other`` may not share a cable although their kinds fit; ``None`` when they may."""
+        return None
+
+    @classmethod
+    def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
+        """The ways on behind the ends with these ids, where there are any: a constant number of statements."""
+        return {}
+
+
+class PathEnd(Cabled):
+    """Adds the columns of a model that takes a cable and is an end of paths.
+
+    ``connected_endpoint_reachable`` is null without a cable, and false while the path leads nowhere or a cable of it is not connected.
+    """
+
+    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False)
+    connected_endpoint_id: Mapped[Ref | None] = column(hidden=True, default=None)
+    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, kind="opaque", read_only=True, in_object_data=False)
+
+
+cable_fields: list[FieldFactory] = [generic_fk("cable_peer", "cable_peer_type", "cable_peer_id")]
+path_fields: list[FieldFactory] = [*cable_fields, generic_fk("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id")]
+cable_key: FieldFactory = computed("cable", lambda key: key, "cable_id")
+
+
+def _connected(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Whether a path leads anywhere; without a path it does not."""
+    found = sa.func.coalesce(table.c.connected_endpoint_reachable, sa.false())
+    return found if convert_flag(values[-1]) else negated(found)
+
+
+cable_filters: list[Filter] = [has("cabled", "cable")]
+path_filters: list[Filter] = [*cable_filters, custom("connected", _connected, multiple=False, kind="boolean")]

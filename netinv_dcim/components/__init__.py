@@ -1,0 +1,1 @@
+"""Components of devices: ports, interfaces, bays, inventory items and their templates."""

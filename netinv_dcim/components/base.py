@@ -1,0 +1,70 @@
+"""What the components of devices have in common: whose they are, how they are called, and how they are served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy.orm import Mapped, MappedColumn
+
+from netinv_core.models.base import CASCADE, Base, Description, foreign_key, natural_sort_key, required_text, text
+from netinv_core.read.filters import Filter, related, tree_pair
+from netinv_core.resource import FieldFactory, Resource
+from netinv_dcim.cabling.models import Cabled, PathEnd, cable_fields, cable_filters, cable_key, path_fields, path_filters
+from netinv_dcim.devices import Device
+
+
+class Named:
+    """Adds how components are called: those of devices, and those that the devices of a type get."""
+
+    name: Mapped[str] = required_text(64, sort_order=-8)
+    name_key: Mapped[str] = natural_sort_key("name")
+    label: Mapped[str] = text(64, "Physical label", sort_order=-7)
+    description: Mapped[Description]
+
+
+def of_device(back: str) -> MappedColumn[Any]:
+    """The foreign key to the device whose component it is; ``back`` is what the device calls its components of the kind."""
+    return foreign_key(Device, on_delete=CASCADE, related_name=back, sort_order=-9)
+
+
+def component_display_name(name: str, label: str) -> str:
+    """How a component is called: its name, with its label when there is one."""
+    return f"{name} ({label})" if label else name
+
+
+def component(
+    model: type[Base],
+    name: str,
+    *,
+    brief: Sequence[str] = (),
+    fields: Sequence[FieldFactory] = (),
+    filters: Sequence[Filter] = (),
+    order: Sequence[str] = ("device.name_key", "device_id", "name_key"),
+    search: Sequence[str] = ("name", "label", "description"),
+    **options: Any,
+) -> Resource:
+    """The resource of a kind of component: what all of them have, what those that take cables have, and what is its own.
+
+    ``brief`` names what its brief form shows beyond device and name; the other parameters are those of :class:`Resource`.
+    """
+    cabled, path_end = issubclass(model, Cabled), issubclass(model, PathEnd)
+    return Resource(
+        model,
+        name,
+        display=(component_display_name, "name", "label"),
+        brief=["device", "name", *["cable"] * cabled, *brief],
+        brief_fields=[cable_key] * cabled,
+        order=order,
+        search=search,
+        fields=[*fields, *(path_fields if path_end else cable_fields if cabled else ())],
+        filters=[
+            *tree_pair("region", "device.site.region"),
+            related("site", "device.site", by="slug", ids=False),
+            related("site_id", "device.site", by=()),
+            related("device", by="name", ids=False),
+            *(path_filters if path_end else cable_filters if cabled else ()),
+            *filters,
+        ],
+        **options,
+    )

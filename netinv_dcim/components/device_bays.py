@@ -1,0 +1,86 @@
+"""Device bays: places within a device where another device is installed, which then goes where that device goes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import SET_NULL, Primary, Ref, foreign_key, unique_set, unique_together
+from netinv_core.read import listing
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.system_update import system_update
+from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.device_types import DeviceType
+from netinv_dcim.devices import Device, devices
+
+PARENT = "parent"
+PLACE = ("site_id", "location_id", "rack_id")
+
+
+class DeviceBay(Named, Primary):
+    """A place within a device for one other device."""
+
+    __tablename__ = "dcim_device_bay"
+    __table_args__ = (unique_set("device_id", "name"), unique_together("installed_device_id"))
+
+    device_id: Mapped[Ref] = of_device("device_bays")
+    installed_device_id: Mapped[Ref | None] = foreign_key(Device, on_delete=SET_NULL)
+
+
+device_bays = component(DeviceBay, "device-bays")
+
+
+@device_bays.rule
+def bays_are_in_devices_that_house_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Only a device of a type that houses others has bays."""
+    hosts = listing.rows_of(uow, Device, [draft["device_id"] for draft in drafts])
+    types = listing.rows_of(uow, DeviceType, [host.device_type_id for host in hosts.values()])
+    for draft in drafts:
+        kind = types[hosts[draft["device_id"]].device_type_id]
+        if kind.subdevice_role != PARENT:
+            draft.reject(ALL, f"This type of device ({kind.model}) does not support device bays.")
+
+
+@device_bays.rule
+def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A device is in one bay at most, and not in one of its own."""
+    filling = [draft for draft in drafts if draft["installed_device_id"] is not None]
+    bay = DeviceBay.__table__
+    visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(DeviceBay), bay)).label("visible")
+    statement = sa.select(bay, visible).where(in_parameter(uow.registry.dialect, bay.c.installed_device_id))
+    rows = uow.execute(statement, {"keys": [draft["installed_device_id"] for draft in filling]}) if filling else ()
+    held, own = {row.installed_device_id: row for row in rows}, {draft.id: draft for draft in drafts}
+    for draft in filling:
+        installed = draft["installed_device_id"]
+        other = held.get(installed)
+        if draft["device_id"] == installed:
+            draft.reject(ALL, "Cannot install a device into itself.")
+        elif other is not None and other.id != draft.id and (other.id not in own or own[other.id]["installed_device_id"] == installed):
+            words = component_display_name(other.name, other.label) if other.visible else "another device bay"
+            draft.reject("installed_device", f"Cannot install the specified device; device is already installed in {words}")
+
+
+@devices.after_save
+def installed_devices_go_where_their_device_goes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """What is installed in a device that moves moves along."""
+    move_installed_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*PLACE)])
+
+
+def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
+    """Brings what is installed in these devices to where they are now, at any depth; what has a position of its own in a rack stays there."""
+    bay, inner, outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()
+    statement = (
+        sa.select(inner.c.id, *[outer.c[name] for name in PLACE])
+        .join(bay, bay.c.installed_device_id == inner.c.id)
+        .join(outer, outer.c.id == bay.c.device_id)
+        .where(in_parameter(uow.registry.dialect, outer.c.id), inner.c.position.is_(None))
+    )
+    while moved:
+        rows = uow.execute(statement, {"keys": list(moved)}).mappings()
+        moved = system_update(uow, uow.registry.of_model(Device), {row["id"]: {name: row[name] for name in PLACE} for row in rows})

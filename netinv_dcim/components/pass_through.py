@@ -1,0 +1,149 @@
+"""Front and rear ports: what patch panels are made of. What comes in on one side goes out on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import CASCADE, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.read import listing
+from netinv_core.read.filters import one_of
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_dcim.cabling.cables import retrace
+from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, NETWORK, PASS_THROUGH, Cabled, NextHop
+from netinv_dcim.cabling.paths import End
+from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.connectors import PASS_THROUGH_CONNECTORS
+
+FRONT, REAR = "dcim.frontport", "dcim.rearport"
+OWN_REAR = "A front port cannot be connected to it corresponding rear port"
+MOST = 1024  # positions
+
+Peer = type[Cabled]
+
+
+class PassThrough(Cabled):
+    """Adds what the ports of both sides are to a cable."""
+
+    connector_kind = PASS_THROUGH
+    compatible_with = frozenset({NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH})
+
+
+class RearPort(Named, PassThrough, Primary):
+    """A port on the rear of a device, with as many positions as front ports can share it."""
+
+    __tablename__ = "dcim_rear_port"
+    __table_args__ = (unique_set("device_id", "name"),)
+
+    device_id: Mapped[Ref] = of_device("rear_ports")
+    type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
+    positions: Mapped[int] = integer(1, MOST, default=1)
+
+    @classmethod
+    def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
+        """Two rear ports share a cable position by position; a rear port is not connected to a front port of its own."""
+        if peer is FrontPort:
+            return OWN_REAR if other.rear_port_id == row.id else None
+        if peer is not RearPort or row.positions == other.positions or 1 in (row.positions, other.positions):
+            return None
+        rest = "Both terminations must have the same number of positions (if greater than one)."
+        return f"{row.name} has {row.positions} position(s) but {other.name} has {other.positions}. {rest}"
+
+    @classmethod
+    def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
+        """To its front ports, each at its own position."""
+        ways: dict[Any, list[NextHop]] = {}
+        for front, rear, position, positions in _pairs(uow, "rear_port_id", keys):
+            ways.setdefault(rear, []).append(NextHop(FRONT, front, leaves=position if positions > 1 else None))
+        return ways
+
+
+class FrontPort(Named, PassThrough, Primary):
+    """A port on the front of a device; it leads to one position of a rear port."""
+
+    __tablename__ = "dcim_front_port"
+    __table_args__ = (unique_set("device_id", "name"), unique_set("rear_port_id", "rear_port_position"))
+
+    device_id: Mapped[Ref] = of_device("front_ports")
+    type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
+    rear_port_id: Mapped[Ref] = foreign_key(RearPort, on_delete=CASCADE, related_name="front_ports", nested_fields=("name", "label", "created", "last_updated"))
+    rear_port_position: Mapped[int] = integer(1, MOST, default=1)
+
+    @classmethod
+    def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
+        """A front port is not connected to its own rear port."""
+        return OWN_REAR if peer is RearPort and row.rear_port_id == other.id else None
+
+    @classmethod
+    def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
+        """To its position of its rear port."""
+        return {front: [NextHop(REAR, rear, enters=position if positions > 1 else None)] for front, rear, position, positions in _pairs(uow, "id", keys)}
+
+
+def _pairs(uow: UnitOfWork, attribute: str, keys: Sequence[Any]) -> Any:
+    """Front ports by one of their columns: each with its rear port, its position there, and how many there are; one statement."""
+    front, rear = FrontPort.__table__, RearPort.__table__
+    pairs = sa.select(front.c.id, rear.c.id, front.c.rear_port_position, rear.c.positions).join(rear, rear.c.id == front.c.rear_port_id)
+    statement = pairs.where(in_parameter(uow.registry.dialect, front.c[attribute])).order_by(front.c.rear_port_position, front.c.id)
+    return uow.execute(statement, {"keys": list(keys)}).tuples()
+
+
+rear_ports = component(
+    RearPort,
+    "rear-ports",
+    filters=[one_of("type", PASS_THROUGH_CONNECTORS, multiple=False)],
+    example={"positions": MOST},
+)
+front_ports = component(
+    FrontPort,
+    "front-ports",
+    filters=[one_of("type", PASS_THROUGH_CONNECTORS, multiple=False)],
+    example={"rear_port_position": lambda number: number % MOST + 1},
+)
+
+
+@front_ports.rule
+def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A front port's rear port is on the same device and has the position that the front port takes."""
+    moved = [draft for draft in drafts if draft.changed("device_id", "rear_port_id", "rear_port_position")]
+    behind = listing.rows_of(uow, RearPort, [draft["rear_port_id"] for draft in moved], locked=True)
+    for draft in moved:
+        rear, position = behind[draft["rear_port_id"]], draft["rear_port_position"]
+        if rear.device_id != draft["device_id"]:
+            draft.reject("rear_port", f"Rear port ({component_display_name(rear.name, rear.label)}) must belong to the same device")
+        elif position > rear.positions:
+            reason = f"Rear port {rear.name} has only {rear.positions} positions"
+            draft.reject("rear_port_position", f"Invalid rear port position ({position}): {reason}")
+
+
+@rear_ports.rule
+def rear_ports_have_positions_for_their_front_ports(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A rear port has at least as many positions as front ports share it."""
+    fewer = [draft for draft in drafts if not draft.new and draft.changed("positions") and draft["positions"] < draft.before["positions"]]
+    if not fewer:
+        return
+    front = FrontPort.__table__.c.rear_port_id
+    counted = sa.select(front, sa.func.count()).where(in_parameter(uow.registry.dialect, front)).group_by(front)
+    mapped = dict(uow.execute(counted, {"keys": [draft.id for draft in fewer]}).tuples().all())
+    for draft in fewer:
+        if draft["positions"] < mapped.get(draft.id, 0):
+            draft.reject("positions", f"The number of positions cannot be less than the number of mapped front ports ({mapped[draft.id]})")
+
+
+@rear_ports.after_save
+def paths_follow_the_positions(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Whether front ports share a rear port decides where paths go on behind it."""
+    retrace(uow, [End(REAR, draft.id) for draft in drafts if not draft.new and draft.changed("positions")])
+
+
+@front_ports.after_save
+def paths_follow_the_rear_port(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A front port that leads to another rear port, or another position of it, sends paths elsewhere, and so do both rear ports."""
+    moved = [draft for draft in drafts if not draft.new and draft.changed("rear_port_id", "rear_port_position")]
+    rears = {key for draft in moved for key in (draft["rear_port_id"], draft.before["rear_port_id"])}
+    retrace(uow, [*(End(FRONT, draft.id) for draft in moved), *(End(REAR, key) for key in rears)])

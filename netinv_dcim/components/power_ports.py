@@ -1,0 +1,75 @@
+"""Power ports, by which devices draw power, and power outlets, by which they supply it to others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core.models.base import SET_NULL, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.read import listing
+from netinv_core.read.filters import one_of, related
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import ALL, Draft
+from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd
+from netinv_dcim.components.base import Named, component, component_display_name, of_device
+from netinv_dcim.components.connectors import FEED_LEGS, POWER_PLUGS, POWER_SOCKETS
+
+
+class PowerPort(Named, PathEnd, Primary):
+    """A port by which a device draws power, in watts."""
+
+    connector_kind = POWER_DRAW
+    compatible_with = frozenset({POWER_SUPPLY})
+
+    __tablename__ = "dcim_power_port"
+    __table_args__ = (unique_set("device_id", "name"),)
+
+    device_id: Mapped[Ref] = of_device("power_ports")
+    type: Mapped[str] = choice(POWER_PLUGS, help="Physical port type")
+    maximum_draw: Mapped[int | None] = integer(1, 32767, "Maximum power draw (watts)")
+    allocated_draw: Mapped[int | None] = integer(1, 32767, "Allocated power draw (watts)")
+
+
+class PowerOutlet(Named, PathEnd, Primary):
+    """An outlet of a device: the power it supplies comes in by one of the device's power ports."""
+
+    connector_kind = POWER_SUPPLY
+    compatible_with = frozenset({POWER_DRAW})
+
+    __tablename__ = "dcim_power_outlet"
+    __table_args__ = (unique_set("device_id", "name"),)
+
+    device_id: Mapped[Ref] = of_device("power_outlets")
+    type: Mapped[str] = choice(POWER_SOCKETS, help="Physical port type")
+    power_port_id: Mapped[Ref | None] = foreign_key(PowerPort, on_delete=SET_NULL, related_name="power_outlets")
+    feed_leg: Mapped[str] = choice(FEED_LEGS, help="Phase (for three-phase feeds)")
+
+
+power_ports = component(PowerPort, "power-ports")
+power_outlets = component(
+    PowerOutlet,
+    "power-outlets",
+    filters=[related("power_port", by=()), one_of("feed_leg", FEED_LEGS, multiple=False)],
+)
+
+
+def allocated_draw_is_within_the_maximum(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """No more power is set aside for a port than it can draw."""
+    for draft in drafts:
+        maximum, allocated = draft["maximum_draw"], draft["allocated_draw"]
+        if maximum is not None and allocated is not None and allocated > maximum:
+            draft.reject("allocated_draw", f"Allocated draw cannot exceed the maximum draw ({maximum}W).")
+
+
+power_ports.rule(allocated_draw_is_within_the_maximum)
+
+
+@power_outlets.rule
+def outlets_are_fed_by_their_own_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """The power port that feeds an outlet is one of the outlet's device."""
+    feeding = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in drafts])
+    for draft in drafts:
+        port = feeding.get(draft["power_port_id"])
+        if port is not None and port.device_id != draft["device_id"]:
+            draft.reject(ALL, f"Parent power port ({component_display_name(port.name, port.label)}) must belong to the same device")

@@ -1,0 +1,94 @@
+"""What interfaces of devices and of virtual machines have in common: hardware addresses, and the VLANs they carry (IEEE 802.1Q)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.resource import Rule, VersionChange
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_core.write.schema import Chars
+
+TAGGED = "tagged"
+MAC_LENGTH = 18
+
+_MAC = re.compile(
+    r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}", re.I
+)
+
+# Before version 1.4 interfaces had no status: what is created without one is active.
+status_since_1_4 = VersionChange("1.4", upgrade=lambda body: {**body, "status": "active"}, absent=("status",))
+
+
+def mac_address(value: object) -> str | None:
+    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from text in any of the usual notations; blank is none.
+
+    :raises ValueError: for anything else
+    """
+    text = Chars().parse(value)
+    if not text:
+        return None
+    if len(text) > MAC_LENGTH:
+        raise ValueError(f"Ensure this field has no more than {MAC_LENGTH} characters.")
+    if not _MAC.fullmatch(text):
+        raise ValueError(f"Invalid MAC address format: {text}")
+    parts = re.split(r"[-:]", text)
+    digits = "".join(part.zfill(2) for part in parts) if len(parts) == 6 else re.sub(r"[-:.]", "", text)
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).upper()
+
+
+def tagged_vlans_need_the_mode(carried: Any) -> Rule:
+    """The rule that only an interface in tagged mode lists tagged VLANs; ``carried`` is the table of those lists."""
+
+    def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        left = [draft.id for draft in drafts if not draft.new and draft.changed("mode") and draft["mode"] != TAGGED and "tagged_vlans" not in draft.many]
+        listing = set(uow.execute(sa.select(carried.c.owner_id).where(carried.c.owner_id.in_(left))).scalars()) if left else set()
+        for draft in drafts:
+            if draft.many.get("tagged_vlans") and draft["mode"] != TAGGED:
+                draft.reject("tagged_vlans", "Mode must be set to tagged when specifying tagged_vlans")
+            elif draft.id in listing:
+                draft.reject("tagged_vlans", f"Clear tagged_vlans to set mode to {draft['mode']}")
+
+    return rule
+
+
+def untagged_vlans_need_a_mode(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A rule: only an interface with a mode has an untagged VLAN."""
+    for draft in drafts:
+        if draft["untagged_vlan_id"] is not None and not draft["mode"] and draft.changed("untagged_vlan_id", "mode"):
+            draft.reject("untagged_vlan", "Mode must be set when specifying untagged_vlan")
+
+
+def vlans_are_of_the_site(
+    owner: str, title: str, sites_of: Callable[[UnitOfWork, Collection[Any]], Mapping[Any, Any]], *, untagged_too: bool = True
+) -> Rule:
+    """The rule that the VLANs on an interface are of the site of what it belongs to, or of none.
+
+    ``owner`` is the foreign key to that, ``title`` what it is called, and ``sites_of(context, keys)`` gives their sites by id.
+    Without ``untagged_too`` it is a rule for tagged VLANs alone.
+    """
+    rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
+
+    def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        vlan = uow.registry.get("ipam.vlan")
+        carrying = [draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")]
+        keys = {key for draft in carrying for key in (draft["untagged_vlan_id"], *draft.many.get("tagged_vlans", ())) if key is not None}
+        if vlan is None or not keys:
+            return
+        sites = dict(uow.execute(sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))).tuples().all())
+        owners = sites_of(uow, {draft[owner] for draft in carrying})
+        shown = {key: item["display"] for key, item in vlan.plan("nested").fetch(uow, list(keys))}
+        for draft in carrying:
+            allowed, untagged = (None, owners.get(draft[owner])), draft["untagged_vlan_id"]
+            if untagged_too and untagged is not None and sites[untagged] not in allowed:
+                draft.reject("untagged_vlan", f"The untagged VLAN ({shown[untagged]}) {rest}")
+                continue
+            wrong = [key for key in draft.many.get("tagged_vlans", ()) if sites[key] not in allowed]
+            for key in wrong[:1]:
+                draft.reject("tagged_vlans", f"VLAN {shown[key]} {rest}")
+
+    return rule

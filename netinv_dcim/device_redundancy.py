@@ -1,0 +1,49 @@
+"""Device redundancy groups: devices that stand in for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core.models.base import SET_NULL, Choices, Comments, Description, Name, Primary, Ref, Slug, choice, foreign_key, required_text
+from netinv_core.read.filters import one_of
+from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_extras.secrets import SecretsGroup
+from netinv_extras.statuses import status
+
+STRATEGIES = Choices.of(("", "(unspecified)"), ("active-active", "Active/Active"), ("active-passive", "Active/Passive"))
+UNGROUPED = "Must assign a redundancy group when defining a redundancy group priority."
+
+
+class DeviceRedundancyGroup(Primary):
+    """Devices of which one takes over when another fails, in the order of their priorities in the group."""
+
+    __tablename__ = "dcim_device_redundancy_group"
+
+    name: Mapped[Name] = required_text(100, unique=True)
+    slug: Mapped[Slug]
+    description: Mapped[Description]
+    failover_strategy: Mapped[str] = choice(STRATEGIES)
+    secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL, plain=True)
+    comments: Mapped[Comments]
+    status_id: Mapped[Ref] = status()
+
+
+device_redundancy_groups = Resource(
+    DeviceRedundancyGroup,
+    "device-redundancy-groups",
+    brief=["name", "slug", "failover_strategy"],
+    search=["name", "slug", "description", "comments"],
+    filters=[one_of("failover_strategy", STRATEGIES, multiple=False)],
+)
+
+
+def priorities_are_within_a_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A device's priority says nothing outside of a redundancy group; what is left of it when the group is deleted does no harm."""
+    for draft in drafts:
+        lost = draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None
+        if lost and draft.changed("device_redundancy_group_priority", "device_redundancy_group_id"):
+            draft.reject("device_redundancy_group_priority", UNGROUPED)

@@ -1,0 +1,1 @@
+"""Import of device types from a folder of YAML files."""

@@ -1,0 +1,1 @@
+"""Rack elevations as JSON and SVG."""

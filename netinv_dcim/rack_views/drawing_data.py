@@ -1,0 +1,114 @@
+"""What a drawing of a rack shows: gathered from the inventory, as far as who asks may view it, in a constant number of statements."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.auth.models import User
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Denied
+from netinv_core.models.base import Base, table_of
+from netinv_core.storage import image_headers
+from netinv_core.uow import UnitOfWork
+from netinv_dcim.choices import FACES
+from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer
+from netinv_dcim.devices import Device, device_display_name
+from netinv_dcim.rack_position import Mounted
+from netinv_dcim.rack_views.svg import Frame, Picture, Reserved, Shown, Size, Taken, draw
+from netinv_dcim.racks import RackReservation, rack_display_name
+from netinv_dcim.virtual_chassis import VirtualChassis
+from netinv_tenancy.tenants import Tenant
+
+MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
+
+
+def drawing(uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: Size, *, images: bool) -> bytes:
+    """A rack (its row) from one side as SVG, with the devices that are seen from there; ``images`` of their types stand for them."""
+    frame = Frame(f"{rack_display_name(rack['name'], rack['facility_id'])}: {FACES.labels[face]}", rack["u_height"], rack["desc_units"])
+    rows = _device_rows(uow, [device.id for device in inside])
+    taken = [Taken(device.units, device.face != face, _shown(uow, device, rows.get(device.id), face)) for device in inside]
+    names = [device.shown.picture for device in taken if device.shown is not None and device.shown.picture is not None]
+    return draw(frame, size, taken, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
+
+
+def _device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+    """What the drawing says of the devices that may be viewed, by id: one statement."""
+    device, kind, maker = table_of(Device), table_of(DeviceType), table_of(Manufacturer)
+    role, chassis = table_of(DeviceRole), table_of(VirtualChassis)
+    pictured, viewed = visible(uow, DeviceType), visible(uow, Device)
+    columns = [device.c.id, device.c.name, device.c.vc_position, device.c.serial, device.c.asset_tag, kind.c.model, kind.c.front_image, kind.c.rear_image]
+    named = [chassis.c.name.label("chassis"), maker.c.name.label("maker"), role.c.name.label("role"), role.c.color]
+    statement = (
+        sa.select(*columns, *named, (sa.true() if pictured is None else pictured).label("pictured"))
+        .join_from(device, kind, kind.c.id == device.c.device_type_id)
+        .join(maker, maker.c.id == kind.c.manufacturer_id)
+        .join(role, role.c.id == device.c.device_role_id)
+        .outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
+        .where(in_parameter(uow.registry.dialect, device.c.id), sa.true() if viewed is None else viewed)
+    )
+    return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
+
+
+def _shown(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> Shown | None:
+    if row is None:
+        return None
+    name = device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
+    model = f"{row.maker} {row.model}"
+    notes = [f"Role: {row.role}", f"Type: {model} ({device.height}U)"]
+    notes += [f"{label}: {text}" for label, text in (("Serial number", row.serial), ("Asset tag", row.asset_tag)) if text]
+    # Who looks at the face that a device is mounted on sees its front, from whichever side of the rack that is.
+    picture = row.front_image if device.face == face else row.rear_image
+    url = f"{uow.base}{uow.registry.of_model(Device).path}{row.id}/"
+    return Shown(name, model, row.color, url, notes, picture if row.pictured else None)
+
+
+def _reservations(uow: UnitOfWork, key: uuid.UUID) -> list[Reserved]:
+    """The reservations of a rack, those that may not be viewed without words: one statement."""
+    table, user, tenant = table_of(RackReservation), table_of(User), table_of(Tenant)
+    viewed = visible(uow, RackReservation)
+    statement = (
+        sa.select(table.c.units, table.c.description, user.c.username, tenant.c.name, (sa.true() if viewed is None else viewed).label("viewed"))
+        .join_from(table, user, user.c.id == table.c.user_id)
+        .outerjoin(tenant, tenant.c.id == table.c.tenant_id)
+        .where(table.c.rack_id == key)
+        .order_by(table.c.created, table.c.id)
+    )
+    return [_reserved(row) for row in uow.execute(statement)]
+
+
+def _reserved(row: Any) -> Reserved:
+    if not row.viewed:
+        return Reserved(row.units)
+    notes = [f"User: {row.username}", *([f"Tenant: {row.name}"] if row.name is not None else [])]
+    return Reserved(row.units, row.description, notes)
+
+
+def _pictures(uow: UnitOfWork, names: Iterable[str]) -> dict[str, Picture]:
+    """The images of these names, as long as they do not make the drawing too large."""
+    found: dict[str, Picture] = {}
+    left = MOST_PICTURES
+    for name in dict.fromkeys(names):
+        try:
+            with uow.files.open(name) as file:
+                content = file.read(left + 1)
+        except OSError:
+            continue
+        media_type = image_headers.media_type(content[: image_headers.HEAD])
+        if media_type is not None and len(content) <= left:
+            found[name] = Picture(media_type, content)
+            left -= len(content)
+    return found
+
+
+def visible(uow: UnitOfWork, model: type[Base]) -> Any:
+    """The condition that an object may be viewed, which without permission none meets; ``None`` when all may."""
+    endpoint = uow.registry.of_model(model)
+    try:
+        return permissions.scope(uow, endpoint, "view", endpoint.table)
+    except Denied:
+        return sa.false()

@@ -1,0 +1,294 @@
+"""A rack from one side as SVG: the frame with numbered units, and what takes them.
+
+The drawing stands alone: no script, no font, no picture from elsewhere. What users wrote goes into it as text of elements and
+attributes, never as markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from netinv_dcim.rack_views.svg_text import colored, fitted, legible, readable_on, width_of
+
+RAIL, CAP = 9, 7
+FADED = "cfd8dc"
+_STYLE = """
+text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-anchor: middle }
+a { text-decoration: none }
+.number { fill: #78838a; font-variant-numeric: tabular-nums }
+.metal { fill: #37434b }
+.hole { fill: #1b2328 }
+.free { fill: #f7f9fa; stroke: #e1e6e9 }
+.free:hover { fill: #e3f2fd }
+.device, .hidden, .behind { stroke: #1b2328; stroke-opacity: .4 }
+a:hover .device, a:hover .behind { stroke-opacity: 1; stroke-width: 2 }
+.name { font-weight: 500 }
+.model { opacity: .8 }
+.hidden { fill: #b8c2c8 }
+.behind { fill: url(#behind) }
+.behind-name { fill: #46525a; font-style: italic }
+.behind-band { fill: #eef1f3; fill-opacity: .9 }
+.band { fill: #10171b; fill-opacity: .66 }
+.band-name { fill: #fff }
+.reserved { fill: url(#reserved); stroke: #f0c36d }
+.reserved-name { fill: #7a4f01 }
+.reserved-edge { fill: #ffa000 }
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """Of one unit and of the column of numbers beside them, in pixels."""
+
+    unit_width: int
+    unit_height: int
+    legend_width: int
+
+    @property
+    def font(self) -> float:
+        """The size of names."""
+        return max(5.0, min(16.0, self.unit_height * 0.56))
+
+
+@dataclasses.dataclass(frozen=True)
+class Frame:
+    """A rack of ``height`` units from one side; unit 1 is at the bottom unless they are ``descending``."""
+
+    title: str
+    height: int
+    descending: bool = False
+
+    def row(self, unit: int) -> int:
+        """How many units are above a unit."""
+        return unit - 1 if self.descending else self.height - unit
+
+
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """An image file: its media type and bytes."""
+
+    media_type: str
+    content: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    """What may be known of a device; ``picture`` names one of those given with the drawing."""
+
+    name: str
+    model: str
+    color: str
+    url: str
+    notes: Sequence[str] = ()
+    picture: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Units that a device takes, seen from its own side or, ``behind``, from the other; ``shown`` is ``None`` when it may not be known."""
+
+    units: Sequence[int]
+    behind: bool = False
+    shown: Shown | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Reserved:
+    """Units that are kept free; ``words`` are blank when they may not be known."""
+
+    units: Sequence[int]
+    words: str = ""
+    notes: Sequence[str] = ()
+
+
+def draw(frame: Frame, size: Size, taken: Iterable[Taken], reserved: Iterable[Reserved], pictures: Mapping[str, Picture]) -> bytes:
+    """The drawing, as an XML document; what is outside of the frame is not drawn."""
+    drawing = _Drawing(frame, size)
+    occupied: set[int] = set()
+    for device in taken:
+        units = drawing.within(device.units)
+        if units:
+            drawing.device(device, units, pictures)
+            occupied.update(units)
+    kept: set[int] = set()
+    for reservation in reserved:
+        units = drawing.within(reservation.units)
+        drawing.reservation(reservation, [unit for unit in units if unit not in occupied], [unit for unit in units if unit in occupied])
+        kept.update(units)
+    drawing.free(unit for unit in range(1, frame.height + 1) if unit not in occupied | kept)
+    return drawing.finish()
+
+
+class _Drawing:
+    """A drawing in the making: layers from the back to the front."""
+
+    def __init__(self, frame: Frame, size: Size) -> None:
+        self.frame, self.size = frame, size
+        self.left = size.legend_width + RAIL
+        width, height = self.left + size.unit_width + RAIL, frame.height * size.unit_height + 2 * CAP
+        view = f"0 0 {width} {height}"
+        self.root = _element("svg", xmlns="http://www.w3.org/2000/svg", version="1.1", width=width, height=height, viewBox=view)
+        _text(self.root, "title", frame.title)
+        _text(self.root, "style", _STYLE)
+        self.definitions = _element("defs", self.root)
+        self._patterns()
+        self._metal(width, height)
+        self._numbers()
+        self.layers = [_element("g", self.root) for _ in range(4)]
+        self.defined: set[str] = set()
+
+    def finish(self) -> bytes:
+        """The whole document."""
+        found: bytes = tostring(self.root, encoding="utf-8", xml_declaration=True)
+        return found
+
+    def within(self, units: Iterable[int]) -> list[int]:
+        """Those units that the frame has."""
+        return sorted({unit for unit in units if 1 <= unit <= self.frame.height})
+
+    def device(self, device: Taken, units: Sequence[int], pictures: Mapping[str, Picture]) -> None:
+        """A device in its role's colour, with a link; from the other side hatched, and without a name when it may not be known."""
+        shown = device.shown
+        lines = ["Occupied"] if shown is None else [shown.name, *shown.notes]
+        if device.behind:
+            lines.append("Mounted on the other face")
+        box = self._box(self.layers[2], units, lines, url=shown.url if shown is not None else None)
+        kind = "behind" if device.behind else "device" if shown is not None else "hidden"
+        color = colored(shown.color, FADED) if shown is not None else FADED
+        self._fill(box, units, kind, **({"fill": f"#{color}"} if kind == "device" else {}))
+        if shown is None:
+            return
+        picture = pictures.get(shown.picture) if shown.picture else None
+        if picture is not None:
+            self._picture(box, units, picture, f"picture-{shown.picture}")
+            self._label(box, units, shown.name, "band")
+        elif device.behind:
+            self._label(box, units, shown.name, "behind-band")
+        else:
+            self._name(box, units, shown, readable_on(color))
+
+    def reservation(self, reservation: Reserved, empty: Sequence[int], occupied: Sequence[int]) -> None:
+        """Reserved units that are free, hatched in runs; those that are taken all the same are marked at their edge."""
+        lines = [f"Reserved: {reservation.words}" if reservation.words else "Reserved", *reservation.notes]
+        for run in runs(empty):
+            box = self._box(self.layers[1], run, lines)
+            self._fill(box, run, "reserved")
+            if reservation.words:
+                self._line(box, reservation.words, "reserved-name", self.size.font * 0.9, self._height(run) / 2)
+        for run in runs(occupied):
+            mark = _element("rect", self.layers[3], x=self.left, y=self._top(run), width=3, height=self._height(run), **{"class": "reserved-edge"})
+            _text(mark, "title", "\n".join(lines))
+
+    def free(self, units: Iterable[int]) -> None:
+        """Units that nothing takes."""
+        for unit in units:
+            place = {"x": self.left + 0.5, "y": self._top([unit]) + 0.5, "width": self.size.unit_width - 1, "height": self.size.unit_height}
+            _text(_element("rect", self.layers[0], **place, **{"class": "free"}), "title", f"U{unit}: free")
+
+    # -- parts
+
+    def _patterns(self) -> None:
+        for name, ground, line in (("behind", "#eef1f3", "#cfd7db"), ("reserved", "#fff8e6", "#fbe3b4")):
+            hatch = _element("pattern", self.definitions, id=name, width=9, height=9, patternUnits="userSpaceOnUse", patternTransform="rotate(45)")
+            _element("rect", hatch, width=9, height=9, fill=ground)
+            _element("rect", hatch, width=3, height=9, fill=line)
+        step = self.size.unit_height
+        holes = _element("pattern", self.definitions, id="rail", width=RAIL, height=step, patternUnits="userSpaceOnUse", y=CAP, x=self.size.legend_width)
+        _element("rect", holes, width=RAIL, height=step, **{"class": "metal"})
+        for part in (1, 3, 5):
+            _element("circle", holes, cx=RAIL / 2, cy=step * part / 6, r=min(1.3, step / 14), **{"class": "hole"})
+
+    def _metal(self, width: int, height: int) -> None:
+        legend, inner = self.size.legend_width, height - 2 * CAP
+        _element("rect", self.root, x=legend, width=width - legend, height=height, rx=4, **{"class": "metal"})
+        _element("rect", self.root, x=self.left, y=CAP, width=self.size.unit_width, height=inner, fill="#fff")
+        _element("rect", self.root, x=legend, y=CAP, width=RAIL, height=inner, fill="url(#rail)")
+        # The pattern starts at the left rail, so that the right one is drawn in place by moving a copy of it.
+        _element("rect", self.root, x=legend, y=CAP, width=RAIL, height=inner, fill="url(#rail)", transform=f"translate({RAIL + self.size.unit_width} 0)")
+
+    def _numbers(self) -> None:
+        legend = self.size.legend_width
+        size = min(11.0, self.size.unit_height * 0.5, (legend - 6) / max(1.2, width_of(str(self.frame.height), 1)))
+        if size < 3:
+            return
+        numbers = _element("g", self.root, **{"class": "number", "font-size": round(size, 2)})
+        for unit in range(1, self.frame.height + 1):
+            middle = self._top([unit]) + self.size.unit_height / 2
+            _text(numbers, "text", str(unit), x=round((legend - 2) / 2, 2), y=round(middle + size * 0.36, 2))
+
+    def _top(self, units: Sequence[int]) -> int:
+        return CAP + min(map(self.frame.row, units)) * self.size.unit_height
+
+    def _height(self, units: Sequence[int]) -> int:
+        return len(units) * self.size.unit_height
+
+    def _box(self, layer: Element, units: Sequence[int], lines: Sequence[str], url: str | None = None) -> Element:
+        """A place for what takes these units, which cuts off what does not fit, with a tooltip and perhaps a link."""
+        holder = _element("a", layer, href=url, target="_top") if url else _element("g", layer)
+        _text(holder, "title", "\n".join(lines))
+        return _element("svg", holder, x=self.left, y=self._top(units), width=self.size.unit_width, height=self._height(units))
+
+    def _fill(self, box: Element, units: Sequence[int], kind: str, **look: str) -> None:
+        inner = {"x": 1, "y": 0.5, "width": self.size.unit_width - 2, "height": self._height(units) - 1}
+        _element("rect", box, **inner, rx=2, **{"class": kind}, **look)
+
+    def _picture(self, box: Element, units: Sequence[int], picture: Picture, name: str) -> None:
+        """The picture of a type of device is held once, however many of them there are."""
+        inner = {"width": self.size.unit_width - 4, "height": self._height(units) - 3}
+        name = f"{name}-{len(units)}"
+        if name not in self.defined:
+            self.defined.add(name)
+            data = f"data:{picture.media_type};base64,{base64.b64encode(picture.content).decode()}"
+            _element("image", self.definitions, id=name, href=data, preserveAspectRatio="xMidYMid meet", **inner)
+        _element("use", box, href=f"#{name}", x=2, y=2)
+
+    def _label(self, box: Element, units: Sequence[int], name: str, kind: str) -> None:
+        """A name on a ground of its own: what is behind it may have any colour."""
+        size, height = self.size.font * 0.9, self._height(units)
+        text = fitted(legible(name), size, self.size.unit_width - 20)
+        if not text:
+            return
+        wide, high = min(width_of(text, size) + 10, self.size.unit_width - 8), size * 1.35
+        middle = height / 2 if kind == "behind-band" or len(units) == 1 else height - high / 2 - 3
+        place = {"x": (self.size.unit_width - wide) / 2, "y": middle - high / 2, "width": wide, "height": high}
+        _element("rect", box, **{key: round(value, 2) for key, value in place.items()}, rx=3, **{"class": kind})
+        self._line(box, name, "band-name" if kind == "band" else "behind-name", size, middle, margin=20)
+
+    def _name(self, box: Element, units: Sequence[int], shown: Shown, ink: str) -> None:
+        size, height = self.size.font, self._height(units)
+        if height < 3 * size:
+            self._line(box, shown.name, "name", size, height / 2, ink=ink)
+            return
+        self._line(box, shown.name, "name", size, height / 2 - size * 0.55, ink=ink)
+        self._line(box, shown.model, "model", size * 0.82, height / 2 + size * 0.65, ink=ink)
+
+    def _line(self, box: Element, text: str, kind: str, size: float, middle: float, *, ink: str | None = None, margin: int = 12) -> None:
+        """A line of text in the middle of a box, its middle at this height."""
+        fits = fitted(legible(text), size, self.size.unit_width - margin)
+        look = {"class": kind, "font-size": round(size, 2)} | ({"fill": f"#{ink}"} if ink is not None else {})
+        _text(box, "text", fits, x=self.size.unit_width / 2, y=round(middle + size * 0.36, 2), **look)
+
+
+def runs(units: Iterable[int]) -> list[list[int]]:
+    """Units that follow each other, together."""
+    found: list[list[int]] = []
+    for unit in sorted(units):
+        if found and found[-1][-1] == unit - 1:
+            found[-1].append(unit)
+        else:
+            found.append([unit])
+    return found
+
+
+def _element(name: str, parent: Element | None = None, **attributes: object) -> Element:
+    texts = {key: legible(str(value)) for key, value in attributes.items()}
+    return Element(name, texts) if parent is None else SubElement(parent, name, texts)
+
+
+def _text(parent: Element, name: str, text: str, **attributes: object) -> Element:
+    found = _element(name, parent, **attributes)
+    found.text = legible(text)
+    return found

@@ -1,0 +1,1 @@
+"""Change log over HTTP: the resource and the feed."""

@@ -1,0 +1,61 @@
+"""The change log as a resource."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from netinv_core import fields
+from netinv_core.changelog.change_set import ACTIONS, ObjectChange
+from netinv_core.read import filters
+from netinv_core.read.lookups import NUMBER
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import FieldFactory, Resource
+from netinv_extras.content_types import content_type_pair, name_of
+
+
+def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def words(label: str, shown: str, action: str, user: str) -> str:
+        return f"{name_of(registry, label)} {shown} {ACTIONS.labels[action].lower()} by {user}"
+
+    paths = ("changed_object_type", "object_repr", "action", "user_name")
+    return fields.Computed(name="display", function=words, paths=paths, openapi={"type": "string"})
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ChangedObject(fields.GenericForeignKey):
+    """The object that changed, if it is still there: nested, or by what it was called where its model has no nested form."""
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        nested, called = super().reader(plan, place), plan.column(place, "object_repr")
+        return lambda row, page: row[called] if (found := nested(row, page)) == {} else found
+
+    def schema(self) -> dict[str, Any]:
+        return self._described({"anyOf": [{"type": "object"}, {"type": "string"}]}, nullable=True)
+
+
+def _changed_object(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    return ChangedObject(name="changed_object", type_attribute="changed_object_type", id_attribute="changed_object_id")
+
+
+object_changes = Resource(
+    ObjectChange,
+    "object-changes",
+    title="object change",
+    display=(None,),
+    brief=[],
+    order=["-time", "-position"],
+    search=["user_name", "object_repr"],
+    fields=[FieldFactory("display", _display), FieldFactory("changed_object", _changed_object)],
+    filters=[
+        filters.value("time", lookup_names=NUMBER),
+        filters.value("object_repr"),
+        *content_type_pair("changed_object_type"),
+        filters.one_of("action", ACTIONS, multiple=False),
+    ],
+    writable=False,
+    recorded=False,
+    about=[("changed_object_type", "changed_object_id")],
+    exempt_by_name_only=True,
+)

@@ -1,0 +1,1 @@
+"""Custom fields: definitions, values and filters."""

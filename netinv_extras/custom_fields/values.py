@@ -1,0 +1,133 @@
+"""The types of custom fields, and which values a definition allows."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from netinv_core.models.base import Choices
+from netinv_core.patterns import Budget
+
+TEXT, INTEGER, BOOLEAN, DATE, URL = "text", "integer", "boolean", "date", "url"
+SELECT, MULTI_SELECT, JSON, MARKDOWN = "select", "multi-select", "json", "markdown"
+TYPES = Choices.of(
+    (TEXT, "Text"),
+    (INTEGER, "Integer"),
+    (BOOLEAN, "Boolean (true/false)"),
+    (DATE, "Date"),
+    (URL, "URL"),
+    (SELECT, "Selection"),
+    (MULTI_SELECT, "Multiple selection"),
+    (JSON, "JSON"),
+    (MARKDOWN, "Markdown"),
+)
+SELECTIONS = frozenset({SELECT, MULTI_SELECT})
+DISABLED, LOOSE, EXACT = "disabled", "loose", "exact"
+LOGICS = Choices.of((DISABLED, "Disabled"), (LOOSE, "Loose"), (EXACT, "Exact"))
+BLANK: tuple[Any, ...] = (None, "", [])
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """A custom field as the values of objects know it; ``name`` is its key up to version 1.3, ``slug`` since."""
+
+    name: str
+    slug: str
+    type: str
+    required: bool = False
+    filter_logic: str = LOOSE
+    default: Any = None
+    minimum: int | None = None
+    maximum: int | None = None
+    regex: str = ""
+    choices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, row: Any, choices: Iterable[str] = ()) -> Definition:
+        """What the columns of a custom field say; ``row`` may be a draft."""
+        return cls(
+            name=row["name"],
+            slug=row["slug"],
+            type=row["type"],
+            required=bool(row["required"]),
+            filter_logic=row["filter_logic"],
+            default=row["default"],
+            minimum=row["validation_minimum"],
+            maximum=row["validation_maximum"],
+            regex=row["validation_regex"] or "",
+            choices=tuple(choices),
+        )
+
+    def cleaned(self, value: Any, budget: Budget) -> Any:
+        """The value as it is kept; ``budget`` bounds the matching of the field's pattern.
+
+        :raises ValueError: saying what is wrong with it
+        """
+        if value in BLANK and self.required:
+            raise ValueError("Required field cannot be empty.")
+        if value is None or (value == "" and self.type != JSON):
+            return None if self.type in _CLEANERS else value
+        clean = _CLEANERS.get(self.type)
+        if clean is not None:
+            return clean(self, value)
+        if not isinstance(value, str):
+            raise ValueError("Value must be a string")
+        if self.regex and not budget.search(self.regex, value):
+            raise ValueError(f"Value must match regex '{self.regex}'")
+        return value
+
+
+def _integer(field: Definition, value: Any) -> int:
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not -(2**63) <= value < 2**63:
+        raise ValueError("Value must be an integer.")
+    if field.minimum is not None and value < field.minimum:
+        raise ValueError(f"Value must be at least {field.minimum}")
+    if field.maximum is not None and value > field.maximum:
+        raise ValueError(f"Value must not exceed {field.maximum}")
+    return int(value)
+
+
+def _boolean(field: Definition, value: Any) -> bool:
+    if not isinstance(value, bool | int) or value not in (True, False):
+        raise ValueError("Value must be true or false.")
+    return bool(value)
+
+
+def _date(field: Definition, value: Any) -> str:
+    try:
+        if not _DATE.match(value):
+            raise ValueError
+        return datetime.date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        raise ValueError("Date values must be in the format YYYY-MM-DD.") from None
+
+
+def _one(field: Definition, value: Any) -> str:
+    if value not in field.choices:
+        raise ValueError(f"Invalid choice ({value}). Available choices are: {', '.join(field.choices)}")
+    return str(value)
+
+
+def _several(field: Definition, value: Any) -> list[str]:
+    if not isinstance(value, list) or any(item not in field.choices for item in value):
+        raise ValueError(f"Invalid choice(s) ({value}). Available choices are: {', '.join(field.choices)}")
+    return list(dict.fromkeys(value))
+
+
+def _document(field: Definition, value: Any) -> Any:
+    return value
+
+
+_CLEANERS: dict[str, Callable[[Definition, Any], Any]] = {
+    INTEGER: _integer,
+    BOOLEAN: _boolean,
+    DATE: _date,
+    SELECT: _one,
+    MULTI_SELECT: _several,
+    JSON: _document,
+}

@@ -1,0 +1,1 @@
+"""Dynamic groups: saved filters and their members."""

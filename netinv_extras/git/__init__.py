@@ -1,0 +1,1 @@
+"""Git repositories: synchronisation of config contexts, jobs and templates."""

@@ -1,0 +1,79 @@
+"""``git-repositories/{id}/sync/``: to ask for a sync, and to see what came of the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import NotFound
+from netinv_core.http import views
+from netinv_core.models.base import now, table_of
+from netinv_core.read import listing
+from netinv_extras.git import models as git_models
+from netinv_extras.git.models import GitSync
+from netinv_extras.git.owned_objects import Report
+
+METHODS = ("GET", "POST")
+QUEUED, RUNNING, SUCCEEDED, INCOMPLETE, FAILED = STATES = ("queued", "running", "succeeded", "incomplete", "failed")
+_sync = table_of(GitSync)
+_TIME = {"type": "string", "format": "date-time", "nullable": True}
+_COUNT = {"type": "integer"}
+_NAMED = {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+_OUTCOME = {
+    "type": "object",
+    "properties": {
+        "state": {"type": "string", "enum": list(STATES)},
+        "requested": _TIME,
+        "requested_by": {"type": "string"},
+        "started": _TIME,
+        "finished": _TIME,
+        "head": {"type": "string"},
+        "error": {"type": "string"},
+        **dict.fromkeys(("created", "updated", "deleted", "unchanged"), _COUNT),
+        "objects": _NAMED,
+        "refused": _NAMED,
+    },
+}
+
+
+@views.documented({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}, status=200)
+def ask(request: Request) -> Response:
+    """Asks for a sync: the worker fetches the repository and brings in what it provides."""
+    uow, endpoint = views.open_item(request, METHODS, action="change")
+    row = listing.rows_for_change(uow, endpoint, [request.context.key], "change").get(request.context.key)
+    if row is None:
+        raise NotFound()
+    git_models.enqueue_sync(uow, [row["id"]])
+    return views.answer(uow, request, {"message": f"Repository {row['name']} sync job added to queue."})
+
+
+@views.documented(_OUTCOME)
+def show(request: Request) -> Response:
+    """Where the sync is that was asked for last, and what came of the last one that is done."""
+    uow, endpoint = views.open_item(request, METHODS, action="view")
+    if request.context.key not in listing.rows(uow, endpoint, [request.context.key], "view"):
+        raise NotFound()
+    row = uow.execute(sa.select(_sync).where(_sync.c.repository_id == request.context.key)).mappings().one()
+    own = {"state": _state(row), "requested": row["wanted"], "requested_by": row["user_name"]}
+    last = {name: row[name] for name in ("started", "finished", "head", "error")}
+    return views.answer(uow, request, {**own, **last, **(row["report"] or Report().shown())})
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    if row["wanted"] is not None:
+        return RUNNING if row["claimed_until"] is not None and row["claimed_until"] > now() else QUEUED
+    if row["error"]:
+        return FAILED
+    return INCOMPLETE if row["report"]["refused"] else SUCCEEDED
+
+
+def includeme(config: Any) -> None:
+    """Adds the route."""
+    actions = views.Actions(config.registry.netinv.apps["extras"])
+    actions.item("git-repositories", "sync", get=show, post=ask)
+    for service in actions.services:
+        config.add_cornice_service(service)

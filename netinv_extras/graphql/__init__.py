@@ -1,0 +1,1 @@
+"""GraphQL: schema, executor and saved queries."""

@@ -1,0 +1,189 @@
+"""Results of jobs: the row of a run, which carries the work until a worker has done it, and what the job said meanwhile."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth import crypto
+from netinv_core.auth.models import User
+from netinv_core.errors import NotFound
+from netinv_core.http import views
+from netinv_core.models.base import CASCADE, SET_NULL, Choices, Customizable, Model, Ref, choice, column, foreign_key, json_document, now, table_of
+from netinv_core.models.types import Chars, LongText
+from netinv_core.read import filters, listing
+from netinv_core.read.lookups import NUMBER
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource, computed
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
+from netinv_extras.content_types import content_type_parameter
+from netinv_extras.jobs.api import DEFAULT, FAILURE, INFO, SUCCESS, WARNING
+from netinv_extras.jobs.models import Job
+from netinv_extras.jobs.schedules import ScheduledJob
+
+LABEL, JOBS = "extras.jobresult", "extras.job"
+RUN = "run_jobs"  # the worker's task that runs what is pending
+PENDING, RUNNING, COMPLETED, ERRORED, FAILED = "pending", "running", "completed", "errored", "failed"
+STATES = Choices.of((PENDING, "Pending"), (RUNNING, "Running"), (COMPLETED, "Completed"), (ERRORED, "Errored"), (FAILED, "Failed"))
+LEVELS = Choices.of((DEFAULT, "Default"), (SUCCESS, "Success"), (INFO, "Info"), (WARNING, "Warning"), (FAILURE, "Failure"))
+
+
+class JobResult(Customizable):
+    """A run of a job: ``pending`` until a worker takes it, then ``running``, in the end ``completed``, ``failed`` or ``errored``.
+
+    ``job_id`` is the request id of the changes that it makes. ``arguments`` is what it is to do, sealed, and only until it is done;
+    ``claimed_until`` until when a worker (``claimed_by``) answers for it.
+    """
+
+    __tablename__ = "extras_job_result"
+    __table_args__ = (
+        sa.Index("ix_extras_job_result_waiting", "status", "created"),
+        sa.Index("ix_extras_job_result_order", "created", "id"),
+    )
+
+    created: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    completed: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    name: Mapped[str] = column(Chars(255), read_only=True, index=True)
+    job_model_id: Mapped[Ref | None] = foreign_key(Job, on_delete=SET_NULL, read_only=True)
+    obj_type: Mapped[str] = column(Chars(100), read_only=True, index=True)
+    status: Mapped[str] = choice(STATES, 30, default=PENDING, read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    data: Mapped[Any | None] = json_document(read_only=True)
+    job_id: Mapped[uuid.UUID] = column(read_only=True, unique=True)
+    job_kwargs: Mapped[Any | None] = json_document(read_only=True)
+    schedule_id: Mapped[Ref | None] = foreign_key(ScheduledJob, on_delete=SET_NULL, read_only=True)
+    arguments: Mapped[str] = column(LongText(), hidden=True, confidential=True, default="")
+    claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
+    claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
+
+
+class JobLogEntry(Model):
+    """Something that a job said; ``position`` is its place among what was said."""
+
+    __tablename__ = "extras_job_log_entry"
+    __table_args__ = (sa.Index("ix_extras_job_log_entry_order", "created", "position", "id"),)
+
+    absolute_url: Mapped[str | None] = column(Chars(255), default=None, read_only=True)
+    created: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    grouping: Mapped[str] = column(Chars(100), default="main", read_only=True)
+    job_result_id: Mapped[Ref] = foreign_key(JobResult, on_delete=CASCADE, plain=True, read_only=True)
+    log_level: Mapped[str] = choice(LEVELS, 32, default=DEFAULT, plain=True, read_only=True)
+    log_object: Mapped[str | None] = column(Chars(200), default=None, read_only=True)
+    message: Mapped[str] = column(LongText(), default="", read_only=True)
+    position: Mapped[int] = column(hidden=True, default=0)
+
+
+_table = table_of(JobResult)
+_STATUS = {"type": "object", "properties": {"value": {"type": "string"}, "label": {"type": "string"}}, "required": ["value", "label"]}
+
+
+def _labelled(status: str) -> dict[str, str]:
+    """The status as the whole form has it."""
+    return {"value": status, "label": STATES.labels[status]}
+
+
+job_results = Resource(
+    JobResult,
+    "job-results",
+    display=(str, "job_id"),
+    brief=["name", "created", "completed", "user", "status"],
+    brief_fields=[computed("status", _labelled, "status", openapi=_STATUS)],
+    order=["-created"],
+    search=["name", "user.username"],
+    filters=[
+        content_type_parameter("obj_type"),
+        *(filters.value(name, lookup_names=NUMBER) for name in ("created", "completed")),
+    ],
+    recorded=False,
+    writes=["delete"],
+    exempt_by_name_only=True,
+)
+
+job_logs = Resource(
+    JobLogEntry,
+    "job-logs",
+    title="job log entry",
+    plural="job log entries",
+    display=(datetime.datetime.isoformat, "created"),
+    brief=[],
+    order=["created", "position"],
+    search=["message", "log_object", "grouping"],
+    filters=[
+        filters.value("created", lookup_names=NUMBER),
+        filters.related("job_result", by=(), multiple=False),
+        filters.one_of("log_level", LEVELS, multiple=False),
+    ],
+    writable=False,
+    recorded=False,
+    exempt_by_name_only=True,
+)
+
+
+def row(
+    registry: Registry, job: Any, user_id: uuid.UUID | None, data: dict[str, Any], *, commit: bool, at: datetime.datetime, schedule_id: uuid.UUID | None = None
+) -> dict[str, Any]:
+    """The row of a run that is to be: ``job`` is the row of the job, ``data`` its variables as they are kept."""
+    arguments = {"data": data, "commit": commit}
+    return {
+        "id": uuid.uuid4(),
+        "created": at,
+        "name": job["path"][:255],
+        "job_model_id": job["id"],
+        "obj_type": JOBS,
+        "status": PENDING,
+        "user_id": user_id,
+        "job_id": uuid.uuid4(),
+        "job_kwargs": None if job["has_sensitive_variables"] else arguments,
+        "schedule_id": schedule_id,
+        "custom_field_data": {},
+        "arguments": crypto.encrypt(registry.settings.get("secret", ""), json.dumps(arguments)),
+    }
+
+
+def enqueue(uow: UnitOfWork, rows: list[dict[str, Any]]) -> None:
+    """Writes rows of :func:`row`, one statement for all of them, and has the worker look for them after the commit."""
+    uow.write(sa.insert(_table), rows)
+    task_queue.notify_worker(uow, RUN)
+
+
+_SHOWN: dict[str, dict[str, Any]] = {
+    "id": {"type": "string", "format": "uuid"},
+    "url": {"type": "string", "format": "uri"},
+    "absolute_url": {"type": "string", "nullable": True},
+    "created": {"type": "string", "format": "date-time"},
+    "grouping": {"type": "string"},
+    "log_level": {"type": "string", "enum": [level for level, _ in LEVELS.items]},
+    "log_object": {"type": "string", "nullable": True},
+    "message": {"type": "string"},
+}
+_ENTRY = {"type": "object", "properties": {"display": {"type": "string"}, **_SHOWN}}
+
+
+@views.documented(_ENTRY, form="list")
+def logs(request: Request) -> Response:
+    """What the job of a result said, in order, so far."""
+    uow, endpoint = views.open_item(request, ("GET",))
+    if request.context.key is None:
+        raise NotFound()
+    listing.detail(uow, endpoint, request.context.key, shape="nested")
+    entries = table_of(JobLogEntry)
+    wanted = sa.select(entries.c.id).where(entries.c.job_result_id == request.context.key).order_by(entries.c.position, entries.c.created, entries.c.id)
+    shown = uow.registry["extras.joblogentry"].plan().represent(uow, list(uow.execute(wanted).scalars()))
+    found = [{"display": item["message"], **{name: item[name] for name in _SHOWN}} for item in shown]
+    return views.answer(uow, request, found)
+
+
+def includeme(config: Any) -> None:
+    """Adds ``job-results/{id}/logs/``."""
+    actions = views.Actions(config.registry.netinv.of_model(JobResult).app)
+    actions.item("job-results", "logs", get=logs)
+    for service in actions.services:
+        config.add_cornice_service(service)

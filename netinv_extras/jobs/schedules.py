@@ -1,0 +1,109 @@
+"""Schedules of jobs: runs that are to begin at a time, once or again and again, and only after approval where the job asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields
+from netinv_core.auth.models import User
+from netinv_core.fields.from_column import from_column
+from netinv_core.models.base import SET_NULL, Choices, Model, Ref, choice, column, column_info, foreign_key, json_document, now
+from netinv_core.models.types import Chars, LongText
+from netinv_core.read import filters
+from netinv_core.read.lookups import NUMBER
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import FieldFactory, Resource
+from netinv_extras.jobs.crontab import Crontab
+from netinv_extras.jobs.models import Job
+
+LABEL = "extras.scheduledjob"
+IMMEDIATELY, FUTURE, CUSTOM = "immediately", "future", "custom"
+STEPS = {"hourly": datetime.timedelta(hours=1), "daily": datetime.timedelta(days=1), "weekly": datetime.timedelta(weeks=1)}
+INTERVALS = Choices.of(
+    (IMMEDIATELY, "Once immediately"),
+    (FUTURE, "Once in the future"),
+    ("hourly", "Recurring hourly"),
+    ("daily", "Recurring daily"),
+    ("weekly", "Recurring weekly"),
+    (CUSTOM, "Recurring custom"),
+)
+TASK = "nautobot.extras.jobs.scheduled_job_handler"  # what clients of the API find there
+
+
+class ScheduledJob(Model):
+    """Runs of a job that are to begin at ``start_time``, and after that as ``interval`` says.
+
+    ``kwargs`` holds the values of its variables and whether it is to commit; ``next_run`` is when the next run begins, ``None`` when none does.
+    """
+
+    __tablename__ = "extras_scheduled_job"
+
+    name: Mapped[str] = column(Chars(200), read_only=True)
+    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    job_model_id: Mapped[Ref | None] = foreign_key(Job, on_delete=SET_NULL, read_only=True)
+    task: Mapped[str] = column(Chars(200), default=TASK, read_only=True)
+    interval: Mapped[str] = choice(INTERVALS, 255, default=FUTURE, plain=True, read_only=True)
+    queue: Mapped[str | None] = column(Chars(200), default=None, read_only=True)
+    job_class: Mapped[str] = column(Chars(255), read_only=True)
+    last_run_at: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    total_run_count: Mapped[int] = column(default=0, read_only=True)
+    date_changed: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    description: Mapped[str] = column(LongText(), default="", read_only=True)
+    approved_by_user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    approval_required: Mapped[bool] = column(default=False, read_only=True)
+    approved_at: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    crontab: Mapped[str] = column(Chars(255), default="", read_only=True)
+    kwargs: Mapped[dict[str, Any]] = json_document(default=dict, hidden=True, confidential=True)
+    start_time: Mapped[datetime.datetime] = column(hidden=True)
+    next_run: Mapped[datetime.datetime | None] = column(default=None, hidden=True, index=True)
+
+
+def _start_time(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    """A member of the brief form alone."""
+    there = endpoint.table.c.start_time
+    found = from_column(registry, "start_time", there, dataclasses.replace(column_info(there), hidden=False, read_only=True))
+    assert found is not None
+    return found
+
+
+scheduled_jobs = Resource(
+    ScheduledJob,
+    "scheduled-jobs",
+    title="scheduled job",
+    display=("{}: {}".format, "name", "interval"),
+    brief=["name", "start_time", "interval", "crontab"],
+    brief_fields=[FieldFactory("start_time", _start_time)],
+    order=["name"],
+    search=["name", "job_class", "description"],
+    filters=[
+        filters.value("start_time", lookup_names=NUMBER),
+        filters.value("last_run_at", lookup_names=NUMBER),
+        filters.related("job_model", by="slug"),
+    ],
+    recorded=False,
+    writes=["delete"],
+    exempt_by_name_only=True,
+)
+
+
+def first_run(interval: str, start: datetime.datetime, crontab: str) -> datetime.datetime | None:
+    """When the first run begins that is not before ``start``."""
+    if interval != CUSTOM:
+        return start
+    return Crontab(crontab).after(start - datetime.timedelta(microseconds=1))
+
+
+def following_run(row: Mapping[str, Any], at: datetime.datetime) -> datetime.datetime | None:
+    """When the next run of a schedule begins after ``at``: what was missed until then is not made up for."""
+    if row["interval"] == CUSTOM:
+        return Crontab(row["crontab"]).after(at)
+    step = STEPS.get(row["interval"])
+    if step is None:
+        return None
+    start: datetime.datetime = row["start_time"]
+    return start + step * ((at - start) // step + 1)

@@ -1,0 +1,1 @@
+"""Relationships defined by users between any two models."""

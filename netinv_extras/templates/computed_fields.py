@@ -1,0 +1,117 @@
+"""Computed fields: members that objects of a content type show to those who ask, made by templates of the object."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields
+from netinv_core.models.base import Customizable, Description, Organizational, boolean, column, integer, required_text, slug, table_of, text, unique_set
+from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.registry import Endpoint
+from netinv_core.resource import FieldFactory, Resource
+from netinv_core.uow import UnitOfWork
+from netinv_extras.content_types import content_type_parameter, type_label
+from netinv_extras.templates import sandbox
+from netinv_extras.templates.objects import ObjectLoader
+
+NAME = "computed_fields"
+FALLBACK = "Fallback value (if any) to be output for the field in the case of a template rendering error."
+
+
+class ComputedField(Organizational):
+    """A member of ``computed_fields``: what ``template`` makes of the object, ``fallback_value`` when that fails."""
+
+    __tablename__ = "extras_computed_field"
+    __table_args__ = (unique_set("content_type", "label"),)
+
+    slug: Mapped[str] = slug("label", slug_joint="_")
+    label: Mapped[str] = required_text(100, "Name of the field as displayed to users")
+    description: Mapped[Description]
+    content_type: Mapped[str] = column(length=100)
+    template: Mapped[str] = required_text(500, "Jinja2 template code for field value")
+    fallback_value: Mapped[str] = text(500, FALLBACK)
+    weight: Mapped[int] = integer(0, 32767, default=100)
+    advanced_ui: Mapped[bool] = boolean(False, hidden=True, in_object_data=True)
+
+
+def may_compute(endpoint: Endpoint) -> bool:
+    """Whether objects of an endpoint have computed fields."""
+    return issubclass(endpoint.model, Customizable) and NAME not in endpoint.resource.omit
+
+
+computed_fields = Resource(
+    ComputedField,
+    "computed-fields",
+    display="label",
+    brief=["content_type", "label"],
+    order=["weight", "slug"],
+    search=["label", "description", "content_type", "template", "fallback_value"],
+    fields=[type_label("content_type", may_compute, offered=False)],
+    omit=["custom_fields", NAME, "relationships"],
+    filters=[content_type_parameter("content_type")],
+    configuration=True,
+    example={"content_type": "extras.secret", "template": "{{ obj.name }}"},
+)
+
+
+computed_fields.rule(sandbox.rule("template"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Definition:
+    """A computed field of a content type."""
+
+    slug: str
+    template: str
+    fallback: str
+
+
+def definitions_of(uow: UnitOfWork, label: str) -> Sequence[Definition]:
+    """The computed fields of a content type, in the order of their weights; no statement while they are cached."""
+    found: Sequence[Definition] = uow.cached_config(NAME, _load).get(label, ())
+    return found
+
+
+def _load(uow: UnitOfWork) -> dict[str, list[Definition]]:
+    table = table_of(ComputedField)
+    found: dict[str, list[Definition]] = {}
+    for row in uow.execute(sa.select(table).order_by(table.c.weight, table.c.slug)):
+        found.setdefault(row.content_type, []).append(Definition(row.slug, row.template, row.fallback_value))
+    return found
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ComputedFields(fields.Field):
+    """An object with the value of each computed field of the content type, by slug."""
+
+    opt_in: bool = True
+    read_only: bool = True
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        key, endpoint = plan.column(place, "id"), place.endpoint
+        batch = plan.batch(lambda uow, rows: _values(uow, endpoint, [row[key] for row in rows]))
+        return lambda row, page: page.batches[batch].get(row[key], {})
+
+
+def _values(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, dict[str, str]]:
+    defined = definitions_of(uow, endpoint.label)
+    if not defined:
+        return {}
+    loader = ObjectLoader(uow, without=(NAME,))
+    batch = loader.add(endpoint, keys, open=True)
+    variables = {key: {"obj": batch.object(key)} for key in keys}
+    wanted = [(key, definition) for key in variables for definition in defined]
+    renderings = [sandbox.Rendering(definition.template, variables[key]) for key, definition in wanted]
+    results = sandbox.render(renderings, sandbox.Limits.of(uow.registry.settings), loader)
+    values: dict[Any, dict[str, str]] = {}
+    for (key, definition), result in zip(wanted, results, strict=True):
+        values.setdefault(key, {})[definition.slug] = result if isinstance(result, str) else definition.fallback
+    return values
+
+
+field = FieldFactory(NAME, lambda registry, endpoint: ComputedFields(name=NAME, openapi={"type": "object"}))

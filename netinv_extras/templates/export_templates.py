@@ -1,0 +1,69 @@
+"""Export templates: what users make of a list of objects of one content type, written as templates of the list."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from sqlalchemy.orm import Mapped
+
+from netinv_core import fields
+from netinv_core.models.base import Description, Organizational, column, required_text, text, unique_copy, unique_set, unique_together
+from netinv_core.registry import Endpoint, Registry
+from netinv_core.resource import FieldFactory, Resource, generic_fk
+from netinv_extras.config_contexts.schemas import may_own, schema_display_name
+from netinv_extras.content_types import content_type_choice, content_type_parameter, generic_reference, has_pages, name_of, type_label
+from netinv_extras.templates import sandbox
+
+TAKEN = "An ExportTemplate with this name and content type already exists."
+
+
+class ExportTemplate(Organizational):
+    """A template of a list of objects, ``queryset`` in it, and what its result is as a file; possibly on behalf of an object that owns it."""
+
+    __tablename__ = "extras_export_template"
+    __table_args__ = (
+        unique_set("content_type", "name", "owner_content_type", "owner_object_id"),
+        unique_together("content_type", "unowned_name", field="name", message=TAKEN),
+    )
+
+    content_type: Mapped[str] = column(length=100)
+    owner_content_type: Mapped[str | None] = column(length=100, default=None)
+    owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
+    name: Mapped[str] = required_text(100)
+    unowned_name: Mapped[str | None] = unique_copy("name", without="owner_object_id", length=100)
+    description: Mapped[Description]
+    template_code: Mapped[str] = required_text(
+        None, "The list of objects being exported is passed as a context variable named <code>queryset</code>.", label="Template code"
+    )
+    mime_type: Mapped[str] = text(50, "Defaults to <code>text/plain</code>", label="MIME type")
+    file_extension: Mapped[str] = text(15, "Extension to append to the rendered filename", label="File extension")
+
+
+def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    def words(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
+        return schema_display_name(f"{name_of(registry, content_type)}: {name}", owner)
+
+    return fields.Computed(name="display", function=words, paths=("content_type", "name", "owner"), openapi={"type": "string"})
+
+
+export_templates = Resource(
+    ExportTemplate,
+    "export-templates",
+    title="export template",
+    brief=["name"],
+    order=["content_type", "name"],
+    search=["name", "description", "content_type", "owner_content_type"],
+    fields=[
+        FieldFactory("display", _display),
+        type_label("content_type", has_pages),
+        type_label("owner_content_type", may_own, offered=False),
+        generic_fk("owner", "owner_content_type", "owner_object_id"),
+    ],
+    omit=["custom_fields", "computed_fields"],
+    filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
+    example={"content_type": "extras.secret", "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}"},
+)
+
+export_templates.rule(sandbox.rule("template_code"))
+export_templates.rule(generic_reference("owner_content_type", "owner_object_id"))

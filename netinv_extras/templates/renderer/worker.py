@@ -1,0 +1,190 @@
+"""The renderer's message loop: renders and compiles what the service asks for, and asks it for the attributes that templates mention.
+
+The service kills a renderer that does not answer in time. Mostly that is not needed: a timer ends templates that are at Python code when
+their time is over, and a memory limit those that need too much; then the renderer reports so and ends, because its state may be inconsistent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from types import FrameType
+from typing import Any, NoReturn
+
+from jinja2 import TemplateError, TemplateSyntaxError
+from jinja2.exceptions import SecurityError
+
+from netinv_extras.templates.renderer import frames, limits
+from netinv_extras.templates.renderer.objects import Batches
+from netinv_extras.templates.renderer.sandbox import Templates
+
+BUFFERED = 1 << 16  # bytes of results that are sent together
+LINGER = 0.01  # seconds that a result waits for others before the next job begins
+SPARE = 5.0  # seconds of processor time beyond those of a message
+LONGEST_REASON = 1000
+TOO_DEEP = "it is nested too deeply or calls itself without end"
+
+
+class TimeUp(BaseException):
+    """The time of a template is over; no filter catches this."""
+
+
+class Timer:
+    """Raises :class:`TimeUp` in the main thread when a job's time is over, again and again until it is stopped."""
+
+    def __init__(self) -> None:
+        self._running = self._busy = self._due = False
+        signal.signal(signal.SIGALRM, self._ring)
+
+    def start(self, seconds: float) -> None:
+        """Begins the time of a job."""
+        self._running, self._due = True, False
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 0.05)
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._running = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        if self._busy:
+            self._due = True
+        elif self._running:
+            raise TimeUp
+
+    def __enter__(self) -> None:
+        self._busy = True
+
+    def __exit__(self, *_: object) -> None:
+        self._busy = False
+        if self._due and self._running:
+            raise TimeUp
+
+
+class Worker:
+    """The renderer's side of the socket ``descriptor``; each job that begins is a byte on the pipe ``progress``."""
+
+    def __init__(self, descriptor: int, progress: int) -> None:
+        self._descriptor, self._progress = descriptor, progress
+        self._buffer = bytearray()
+        self._sent = time.monotonic()
+        self._timer = Timer()
+        self._late = "time"  # what a job reports whose time is over: its own, or that of all
+        self._templates = Templates()
+        self._templates.compiled("{% for x in [1] %}{{ x|tojson }}{{ 'a'|wordwrap(3) }}{% endfor %}", lines=False).render()  # loads what is loaded late
+
+    def serve(self) -> None:
+        """Answers messages until the service closes the socket."""
+        self._send({"is": "ready"})
+        while (frame := frames.read(self._receive, 1 << 32, 0)) is not None:
+            self._answer(frame[0])
+            self._send({"is": "done", "cpu": limits.processor_seconds()})
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        """Does the jobs of a message, each ``[number, source, variables]``: places in the lists of these; without variables a source is only compiled."""
+        limits.allow_processor(message["total"] + SPARE)
+        batches = Batches(self._load)
+        for batch, name, column in message["columns"]:
+            batches.keep(batch, name, column)
+        end = time.monotonic() + message["total"]
+        for number, source, variables in message["jobs"]:
+            os.write(self._progress, b".")
+            left = end - time.monotonic()
+            if left <= 0:
+                self._report(number, "late")
+                continue
+            self._late = "time" if message["seconds"] < left else "late"
+            given = None if variables is None else message["variables"][variables]
+            text, lines = message["sources"][source]
+            self._job(number, text, lines, given, batches, min(message["seconds"], left), message["longest"])
+            if len(self._buffer) > BUFFERED or time.monotonic() - self._sent > LINGER:
+                self._flush()
+
+    def _job(self, number: int, source: str, lines: bool, variables: Any, batches: Batches, seconds: float, longest: int) -> None:
+        try:
+            try:
+                self._timer.start(seconds)
+                text = self._made(source, lines, variables, batches, longest)
+            finally:
+                self._timer.stop()
+        except TimeUp:
+            self._end(number, self._late)
+        except MemoryError:
+            self._end(number, "memory")
+        except RecursionError:
+            self._report(number, "failed", TOO_DEEP)
+        except TemplateSyntaxError as error:
+            self._report(number, "failed", f"Line {error.lineno}: {error.message}")
+        except TemplateError as error:
+            self._report(number, "failed", error.message or type(error).__name__)
+        except Exception as error:  # whatever a filter or an operator raises for the values it is given
+            self._report(number, "failed", _explained(error))
+        else:
+            self._report(number, "text", text)
+
+    def _made(self, source: str, lines: bool, variables: Any, batches: Batches, longest: int) -> str:
+        template = self._templates.compiled(source, lines=lines)
+        if variables is None:
+            return ""
+        parts, length = [], 0
+        for part in template.generate({name: batches.decode(value) for name, value in variables.items()}):
+            parts.append(part)
+            length += len(part)
+            if length > longest:
+                raise SecurityError("it makes too much text")
+        return "".join(parts)
+
+    def _end(self, number: int, kind: str) -> NoReturn:
+        self._report(number, kind)
+        self._flush()
+        raise SystemExit(0)
+
+    # -- the socket
+
+    def _load(self, batch: int, name: str) -> list[Any] | None:
+        """An attribute of all objects of a batch.
+
+        :raises SecurityError: when the service refuses to load more
+        """
+        with self._timer:
+            self._send({"is": "load", "batch": batch, "name": name[:200]})
+            frame = frames.read(self._receive, 1 << 32, 0)
+        if frame is None:
+            raise SystemExit(0)
+        if "refused" in frame[0]:
+            raise SecurityError(frame[0]["refused"])
+        values: list[Any] | None = frame[0]["values"]
+        return values
+
+    def _report(self, number: int, kind: str, text: str = "") -> None:
+        text = text if kind == "text" else text[:LONGEST_REASON]
+        self._buffer += frames.pack({"is": "result", "number": number, "kind": kind}, text.encode("utf-8", "surrogatepass"))
+
+    def _send(self, head: dict[str, Any]) -> None:
+        self._buffer += frames.pack(head)
+        self._flush()
+
+    def _flush(self) -> None:
+        content = memoryview(bytes(self._buffer))
+        self._buffer.clear()
+        while content:
+            content = content[os.write(self._descriptor, content) :]
+        self._sent = time.monotonic()
+
+    def _receive(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = os.read(self._descriptor, min(count, 1 << 20))
+            if not part:
+                break
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+
+def _explained(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the text of an error may be made of objects of the template
+        return type(error).__name__

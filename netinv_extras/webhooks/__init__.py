@@ -1,0 +1,1 @@
+"""Webhooks: their resources, the outbox, and the worker that sends deliveries."""

@@ -1,0 +1,232 @@
+"""Commands for webhooks: what waits, what failed and why, sending it again."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import sqlalchemy as sa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from netinv_core.changelog import sequence
+from netinv_core.commands.environment import Environment
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import now, table_of
+from netinv_core.uow import UnitOfWork
+from netinv_extras.webhooks import deliveries
+from netinv_extras.webhooks import replay as replaying
+from netinv_extras.webhooks.deliveries import FAILED, STATES, WebhookAttempt, WebhookDelivery
+from netinv_extras.webhooks.listener import visible
+from netinv_extras.webhooks.models import Webhook
+from netinv_extras.webhooks.replay import Span
+from netinv_extras.webhooks.stats import queue_stats
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_delivery, _attempt, _webhook = table_of(WebhookDelivery), table_of(WebhookAttempt), table_of(Webhook)
+
+
+class Moment(click.ParamType[datetime.datetime]):
+    """An instant: ISO 8601 (UTC unless it says otherwise), or how long ago: ``90s``, ``30m``, ``12h``, ``7d``."""
+
+    name = "time"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> datetime.datetime:
+        """The instant, in UTC."""
+        if isinstance(value, datetime.datetime):
+            return value
+        ago = re.fullmatch(r"([0-9]{1,6})([smhd])", value)
+        if ago:
+            return now() - datetime.timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        try:
+            found = datetime.datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a time such as 2026-01-31T12:00:00Z nor how long ago, such as 30m, 12h or 7d", parameter, context)
+        return found.astimezone(datetime.UTC) if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+
+
+MOMENT = Moment()
+
+
+@click.group()
+def webhooks() -> None:
+    """See to the deliveries of webhooks: what waits, what failed and why; send it again.
+
+    Times are given as 2026-01-31T12:00:00Z (UTC unless they say otherwise) or as how long ago: 90s, 30m, 12h, 7d.
+    """
+
+
+@webhooks.command()
+@click.pass_obj
+def status(environment: Environment) -> None:
+    """Show for each webhook how many deliveries are in which state, how long the oldest one waits, and when the next is due.
+
+    When deliveries wait that are due, no worker is running (`netinv worker`), or their receiver is slow.
+    """
+    with environment.unit_of_work() as uow:
+        found = queue_stats(uow)
+    if not found:
+        click.echo("there are no webhooks")
+        return
+    table = Table("webhook")
+    for label in STATES.labels.values():
+        table.add_column(label.lower(), justify="right")
+    table.add_column("oldest waits")
+    table.add_column("next is due")
+    for backlog in found:
+        name = visible(backlog.webhook or "") + ("" if backlog.enabled else " (disabled)")
+        counts = [Text(str(backlog.counts[state]), "bold red" if state == FAILED and backlog.counts[state] else "") for state in STATES.labels]
+        table.add_row(Text(name), *counts, _span(backlog.oldest), _due(backlog.due))
+    Console().print(table)
+
+
+def _span(since: datetime.datetime | None) -> str:
+    return "" if since is None else str(datetime.timedelta(seconds=max(0, int((now() - since).total_seconds()))))
+
+
+def _due(moment: datetime.datetime | None) -> str:
+    return "" if moment is None else "now" if moment <= now() else f"{moment:%Y-%m-%d %H:%M:%SZ}"
+
+
+def _webhook_id(uow: UnitOfWork, name: str | None) -> Any:
+    """The id of a webhook by its name; ``None`` when none is named.
+
+    :raises click.ClickException: when there is none of that name
+    """
+    if name is None:
+        return None
+    found = uow.execute(sa.select(_webhook.c.id).where(_webhook.c.name == name)).scalar()
+    if found is None:
+        raise click.ClickException(f"no webhook is called {name!r}; `netinv webhooks status` lists them")
+    return found
+
+
+def _conditions(uow: UnitOfWork, webhook: str | None, since: datetime.datetime | None) -> list[Any]:
+    found = [] if webhook is None else [_delivery.c.webhook_id == _webhook_id(uow, webhook)]
+    return found if since is None else [*found, _delivery.c.time >= since]
+
+
+@webhooks.command()
+@click.option("--webhook", metavar="NAME", help="Those of one webhook.")
+@click.option("--since", type=MOMENT, help="Those of changes since then.")
+@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="How many to list, the newest first; 0 lists all.")
+@click.pass_obj
+def failed(environment: Environment, webhook: str | None, since: datetime.datetime | None, limit: int) -> None:
+    """List the deliveries that failed, the newest first, each with the reason of its last attempt.
+
+    A line begins with the delivery's number, which `netinv webhooks retry` takes.
+    """
+    with environment.unit_of_work() as uow:
+        conditions = [_delivery.c.state == FAILED, *_conditions(uow, webhook, since)]
+        statement = sa.select(_delivery, _webhook.c.name).join_from(_delivery, _webhook).where(*conditions).order_by(_delivery.c.id.desc())
+        rows = uow.execute(statement.limit(limit) if limit else statement).all()
+        count = uow.execute(sa.select(sa.func.count()).select_from(_delivery).where(*conditions)).scalar() or 0
+        reasons = _reasons(uow, [row.id for row in rows])
+    for row in rows:
+        what = f"{row.event} {row.changed_object_type} {row.object_repr}"
+        words = f"{row.id}  {row.time:%Y-%m-%d %H:%M:%SZ}  {row.name}: {what}; attempts {row.attempts}; {reasons.get(row.id, 'no attempt is kept')}"
+        click.echo(visible(words))
+    click.echo(f"{count} failed" + (f", {len(rows)} of them listed" if len(rows) < count else ""))
+
+
+def _reasons(uow: UnitOfWork, keys: Sequence[int]) -> dict[int, str]:
+    """Why the last attempt of each delivery failed."""
+    mine = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
+    last = sa.select(sa.func.max(_attempt.c.id)).where(mine).group_by(_attempt.c.delivery_id)
+    rows = uow.execute(
+        sa.select(_attempt.c.delivery_id, _attempt.c.status, _attempt.c.error, _attempt.c.answer).where(_attempt.c.id.in_(last)), {"keys": keys}
+    )
+    return {key: _reason(status, error, answer) for key, status, error, answer in rows}
+
+
+def _reason(status: int | None, error: str, answer: str) -> str:
+    answered = "" if status is None else f"answered {status}"
+    return ": ".join(part for part in (answered, error or answer[:200]) if part) or "failed"
+
+
+@webhooks.command()
+@click.argument("ids", type=int, nargs=-1, metavar="[ID]...")
+@click.option("--webhook", metavar="NAME", help="The failed deliveries of one webhook.")
+@click.option("--all", "every", is_flag=True, help="All failed deliveries.")
+@click.option("--since", type=MOMENT, help="Only those of changes since then.")
+@click.pass_obj
+def retry(environment: Environment, ids: tuple[int, ...], webhook: str | None, every: bool, since: datetime.datetime | None) -> None:
+    """Queue failed deliveries again, and wake the worker: those with these IDs, of one webhook, or all.
+
+    \b
+      netinv webhooks retry 17 23
+      netinv webhooks retry --webhook "My CMDB" --since 2h
+      netinv webhooks retry --all
+
+    What waits or has succeeded stays as it is.
+    """
+    if not (ids or webhook is not None or every):
+        raise click.UsageError("say which: IDs, --webhook NAME or --all")
+    with environment.unit_of_work() as uow:
+        conditions = _conditions(uow, webhook, since) + ([_delivery.c.id.in_(ids)] if ids else [])
+        count = deliveries.requeue(uow, conditions)
+    click.echo(f"{count} queued again")
+    if ids and count < len(set(ids)):
+        click.echo(f"{len(set(ids)) - count} of those named are not there, or have not failed", err=True)
+        raise SystemExit(1)
+
+
+@webhooks.command()
+@click.option("--after", type=MOMENT, required=True, help="Replay the changes since then.")
+@click.option("--before", type=MOMENT, help="Replay the changes until just before then; all of them when not given.")
+@click.option("--webhook", metavar="NAME", help="Tell only this webhook, instead of all that are enabled.")
+@click.option("--type", "label", metavar="TYPE", help="Only changes of objects of this type, such as dcim.site.")
+@click.option("--dry-run", is_flag=True, help="Say how many deliveries there would be, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask before queueing them.")
+@click.pass_obj
+def replay(
+    environment: Environment,
+    after: datetime.datetime,
+    before: datetime.datetime | None,
+    webhook: str | None,
+    label: str | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Tell webhooks again of changes in a span of time, whether they were told then or not.
+
+    New deliveries are queued for the recorded changes that match the enabled webhooks as they are now: for a receiver that lost data, or
+    that was set up late. They are sent in the order of the changes, behind what waits for the same object. A receiver gets them as
+    new deliveries.
+
+    \b
+      netinv webhooks replay --after 2026-01-31T12:00:00Z --before 2026-01-31T14:00:00Z --webhook "My CMDB"
+      netinv webhooks replay --after 1d --type dcim.device --dry-run
+    """
+    if label is not None and environment.registry.get(label) is None:
+        raise click.ClickException(f"no type is called {label!r}; types are called as in dcim.site")
+    sequence.number_changes(environment.engine, environment.registry)
+    with environment.unit_of_work() as uow:
+        span = Span(after, before, label, _webhook_id(uow, webhook))
+        changes, count = replaying.count(uow, span)
+    if dry_run or not count:
+        click.echo(f"{count} deliveries of {changes} changes would be queued" if count else "no change matches: there is nothing to queue")
+        return
+    if not yes:
+        click.confirm(f"Queue {count} deliveries of {changes} changes?", abort=True)
+    click.echo(f"{_replay(environment, span, changes)} queued")
+
+
+def _replay(environment: Environment, span: Span, changes: int) -> int:
+    """Queues the deliveries, part by part, so that others write in between; gives how many."""
+    columns = TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    found, last, done = 0, 0, 1
+    shown = Console(stderr=True)
+    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as progress:
+        bar = progress.add_task("", total=changes)
+        while done:
+            with environment.unit_of_work() as uow:
+                last, done, written = replaying.replay(uow, span, last)
+            found += written
+            progress.advance(bar, done)
+    return found

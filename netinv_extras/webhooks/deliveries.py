@@ -1,0 +1,213 @@
+"""Deliveries: one row for each change that a webhook is to be told of, written with the change itself, and what came of sending it.
+
+A delivery's number grows in the order in which changes of one object were made: what changes an object holds its row from before its
+delivery is written until it commits.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from huey import crontab
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.auth import permissions
+from netinv_core.changelog.change_set import ACTIONS
+from netinv_core.db.engine import WRITING, in_parameter, lock_rows
+from netinv_core.errors import Conflict, NotFound
+from netinv_core.http import views
+from netinv_core.models.base import CASCADE, Base, Choices, ColumnInfo, Ref, choice, column, foreign_key, now, table_of
+from netinv_core.models.types import Chars, LongText
+from netinv_core.read import filters, listing
+from netinv_core.read.lookups import NUMBER
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource, batch_loaded
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
+from netinv_extras.content_types import content_type_pair
+from netinv_extras.webhooks.models import Webhook
+
+log = logging.getLogger(__name__)
+LABEL = "extras.webhookdelivery"
+DELIVER = "deliver"  # the worker's task that sends what is queued
+QUEUED, SUCCEEDED, FAILED = "queued", "succeeded", "failed"
+STATES = Choices.of((QUEUED, "Queued"), (SUCCEEDED, "Succeeded"), (FAILED, "Failed"))
+KEPT = 1024  # characters of a receiver's answer
+
+_BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+class WebhookDelivery(Base):
+    """That a receiver is to be told of a change: ``queued`` until an attempt succeeds or the last one has failed.
+
+    ``due`` is when it may be sent; ``claimed_until`` until when a worker (``claimed_by``) has it in hand; ``lost_claims`` how many times in a row
+    a worker had it in hand and recorded nothing. What is sent is made from the
+    change record ``change_id``.
+    """
+
+    __tablename__ = "extras_webhook_delivery"
+    __table_args__ = (
+        sa.Index("ix_extras_webhook_delivery_waiting", "state", "webhook_id", "due", "id"),
+        sa.Index("ix_extras_webhook_delivery_object", "changed_object_id", "state", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True, info={"netinv": ColumnInfo(read_only=True)})
+    webhook_id: Mapped[Ref] = foreign_key(Webhook, on_delete=CASCADE, read_only=True)
+    change_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
+    event: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
+    changed_object_type: Mapped[str] = column(Chars(100), read_only=True)
+    changed_object_id: Mapped[uuid.UUID] = column(read_only=True)
+    object_repr: Mapped[str] = column(Chars(200), read_only=True)
+    request_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
+    user_name: Mapped[str] = column(Chars(150), read_only=True)
+    time: Mapped[datetime.datetime] = column(default=now, index=True, read_only=True)
+    state: Mapped[str] = choice(STATES, 20, default=QUEUED, read_only=True)
+    attempts: Mapped[int] = column(default=0, read_only=True)
+    due: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    finished: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
+    lost_claims: Mapped[int] = column(default=0, hidden=True)
+    claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
+    claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
+
+
+class WebhookAttempt(Base):
+    """One sending of a delivery: the ``status`` of the answer and its first :data:`KEPT` characters, or the ``error`` that came instead."""
+
+    __tablename__ = "extras_webhook_attempt"
+
+    id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True)
+    delivery_id: Mapped[int] = mapped_column(sa.ForeignKey("extras_webhook_delivery.id", ondelete="CASCADE"), index=True)
+    number: Mapped[int]
+    time: Mapped[datetime.datetime]
+    duration_ms: Mapped[int]
+    status: Mapped[int | None]
+    error: Mapped[str] = mapped_column(LongText(), default="")
+    answer: Mapped[str] = mapped_column(LongText(), default="")
+
+
+_table, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
+_SHOWN = {name: _attempt.c[name] for name in ("number", "time", "duration_ms", "status", "error", "answer")}
+_HISTORY = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer"},
+            "time": {"type": "string", "format": "date-time"},
+            "duration_ms": {"type": "integer"},
+            "status": {"type": "integer", "nullable": True},
+            "error": {"type": "string"},
+            "answer": {"type": "string"},
+        },
+    },
+}
+
+
+def _history(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[dict[str, Any]]]:
+    """The attempts of each delivery, in order: one statement for a page."""
+    clause = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
+    statement = sa.select(_attempt.c.delivery_id, *_SHOWN.values()).where(clause).order_by(_attempt.c.id)
+    found: dict[Any, list[dict[str, Any]]] = {}
+    for delivery, *values in uow.execute(statement, {"keys": keys}):
+        found.setdefault(delivery, []).append(dict(zip(_SHOWN, values, strict=True)))
+    return found
+
+
+webhook_deliveries = Resource(
+    WebhookDelivery,
+    "webhook-deliveries",
+    title="webhook delivery",
+    plural="webhook deliveries",
+    display=("{} {}: {}".format, "webhook.name", "event", "object_repr"),
+    brief=["state"],
+    order=["-id"],
+    search=["object_repr", "user_name", "changed_object_type", "webhook.name"],
+    fields=[batch_loaded("history", _history, missing=[], costly=True, help="Every sending of it, in order", openapi=_HISTORY)],
+    filters=[
+        *content_type_pair("changed_object_type"),
+        *(filters.value(name, lookup_names=NUMBER) for name in ("time", "due", "finished")),
+    ],
+    writable=False,
+    recorded=False,
+    exempt_by_name_only=True,
+)
+
+
+@views.documented(LABEL, status=200)
+def retry(request: Request) -> Response:
+    """Sends a failed delivery again.
+
+    :raises Denied: when the user may not change queued deliveries such as this one
+    :raises Conflict: when it has not failed
+    """
+    uow, endpoint = views.open_item(request, ("POST",), action="change")
+    key = request.context.key
+    row = listing.rows_for_change(uow, endpoint, [key], "change").get(key)
+    if row is None:
+        raise NotFound()
+    if row["state"] != FAILED:
+        raise Conflict(f"Only a failed delivery is sent again; this one is {row['state']}.")
+    requeue(uow, [_table.c.id == key])
+    permissions.verify(uow, endpoint, "change", [key])
+    return views.answer(uow, request, endpoint.plan().represent(uow, [key])[0])
+
+
+@views.documented({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)
+def retry_some(request: Request) -> Response:
+    """Sends every failed delivery again that the query's filters select.
+
+    :raises Denied: when the user may not change one of them once it is queued
+    """
+    uow, endpoint = views.open_item(request, ("POST",), action="change")
+    conditions = listing.conditions_of(uow, endpoint, endpoint.table, views.parameters_of(uow, endpoint), "change")
+    if permissions.scope(uow, endpoint, "change", _table) is None:
+        return views.answer(uow, request, {"retried": requeue(uow, conditions)})
+    selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
+    keys = list(uow.execute(lock_rows(selected)).scalars())
+    retried = requeue(uow, [in_parameter(uow.registry.dialect, _table.c.id)], {"keys": keys})
+    permissions.verify(uow, endpoint, "change", keys)
+    return views.answer(uow, request, {"retried": retried})
+
+
+def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str, Any] | None = None) -> int:
+    """Queues failed deliveries anew, due now, and has the worker look for them: one statement; gives how many there were.
+
+    ``parameters`` are those of the conditions.
+    """
+    values = {"state": QUEUED, "due": uow.now, "finished": None, "claimed_by": None, "claimed_until": None, "lost_claims": 0}
+    found = uow.write(sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values), parameters).rowcount
+    if found:
+        task_queue.notify_worker(uow, DELIVER)
+    return int(found)
+
+
+def prune(engine: Engine, registry: Registry) -> int:
+    """Deletes deliveries that are done and older than ``netinv.changelog_retention`` days (0 keeps all); gives how many."""
+    days = registry.settings.get("changelog_retention") or 0
+    if not days:
+        return 0
+    old = _table.c.time < now() - datetime.timedelta(days=days)
+    with engine.execution_options(**{WRITING: True}).begin() as connection:
+        found = connection.execute(sa.delete(_table).where(old, _table.c.state != QUEUED)).rowcount
+    log.info("%d webhook deliveries older than %d days deleted", found, days)
+    return int(found)
+
+
+pruning = task_queue.Task("prune_deliveries", prune, crontab(minute="27", hour="3"))
+
+
+def includeme(config: Any) -> None:
+    """Adds the routes."""
+    actions = views.Actions(config.registry.netinv.apps["extras"])
+    actions.item("webhook-deliveries", "retry", post=retry)
+    actions.whole("webhook-deliveries", "retry", post=retry_some)
+    for service in actions.services:
+        config.add_cornice_service(service)

@@ -1,0 +1,278 @@
+"""Sends one message to a receiver that may be anyone: only to addresses that are allowed, for a limited time, and with nothing believed of the answer.
+
+The host is resolved once; the addresses that were checked are the ones connected to, so that a name that changes its mind between check
+and use gains nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError, NewConnectionError
+
+from netinv_core.changelog.masking import without_secrets
+from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
+from netinv_extras.webhooks.deliveries import KEPT
+from netinv_extras.webhooks.payload import Message
+
+_READ = KEPT * 4  # bytes that may hold as many characters
+_TICK = 0.2
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What came of sending: the ``status`` and the beginning of the answer, or the ``error`` that came instead; secrets masked.
+
+    ``seconds`` is how long it took; ``late`` says that the receiver did not answer in time.
+    """
+
+    status: int | None
+    error: str
+    text: str
+    seconds: float
+    late: bool = False
+
+    @property
+    def good(self) -> bool:
+        """Whether the receiver has taken the message."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+# -- connections that ask the guard, and that a clock can cut
+
+
+class _Sending:
+    """A request on its way: which guard it asks, by when it must be over, and the connection it is on.
+
+    ``again`` says that the connection has served before, ``anew`` that it must not have.
+    """
+
+    def __init__(self, guard: Guard, end: float) -> None:
+        self.guard = guard
+        self.end = end
+        self.connection: Any = None
+        self.again = False
+        self.anew = False
+        self.cut = False
+
+    def stop(self) -> None:
+        """Ends it, wherever it is: whoever waits for the socket is told that it is closed."""
+        self.cut = True
+        found = getattr(self.connection, "sock", None)
+        if found is not None:
+            with contextlib.suppress(OSError):  # not ssl's own shutdown, which takes the connection apart under its reader
+                socket.socket.shutdown(found, socket.SHUT_RDWR)
+
+
+class _Here(threading.local):
+    sending: _Sending | None = None
+
+
+_here = _Here()
+
+
+class _Guarded(HTTPConnection):
+    """What both kinds of connections do differently."""
+
+    served = 0
+
+    def _new_conn(self) -> socket.socket:
+        sending = _here.sending
+        assert sending is not None
+        sending.connection, host = self, self._dns_host
+        try:
+            found = resolve(host, self.port or self.default_port)
+        except (OSError, UnicodeError) as error:
+            raise NameResolutionError(self.host, self, cast(Any, error)) from error
+        for *_, place in found:
+            sending.guard.check(host, ipaddress.ip_address(str(place[0]).partition("%")[0]), self.port or self.default_port)
+        until = time.monotonic() + float(cast(Any, self.timeout))
+        problem: OSError | None = None
+        for family, kind, protocol, _, place in found:
+            made = socket.socket(family, kind, protocol)
+            try:
+                made.settimeout(max(until - time.monotonic(), 0.001))
+                for option in self.socket_options or ():
+                    made.setsockopt(*option)
+                made.connect(place)
+                made.settimeout(cast(Any, self.timeout))
+                return made
+            except OSError as error:
+                made.close()
+                problem = error
+        if isinstance(problem, TimeoutError):
+            raise ConnectTimeoutError(self, "no connection") from problem
+        raise NewConnectionError(self, str(problem)) from problem
+
+    def request(self, *arguments: Any, **named: Any) -> None:
+        sending = _here.sending
+        assert sending is not None
+        if sending.anew:
+            self.close()
+        sending.connection, sending.again = self, self.served > 0
+        self.served += 1
+        super().request(*arguments, **named)
+
+
+class _GuardedTls(_Guarded, HTTPSConnection):
+    """The same over TLS, where name and certificate remain those of the host."""
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Guarded
+
+
+class _TlsPool(HTTPSConnectionPool):
+    ConnectionCls = _GuardedTls
+
+    def _validate_conn(self, conn: Any) -> None:
+        if conn.is_closed:  # and no warning about certificates that are not to be checked
+            conn.connect()
+
+
+class _Adapter(HTTPAdapter):
+    def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
+        super().init_poolmanager(*arguments, **named)
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
+
+
+# -- sending
+
+
+class Sender:
+    """Sends messages, from any number of threads; keeps connections open for the next ones."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._guard = Guard(settings["webhook_allow"], own=own_services(settings))
+        self._timeout = (settings["webhook_connect_timeout"], settings["webhook_read_timeout"])
+        self._total = settings["webhook_total_timeout"]
+        self._adapter = _Adapter(pool_connections=64, pool_maxsize=32)
+        self._running: set[_Sending] = set()
+        self._lock = threading.Lock()
+        self._clock: threading.Thread | None = None
+
+    def close(self) -> None:
+        """Closes the connections that are kept."""
+        self._adapter.close()
+
+    def send(self, message: Message) -> Answer:
+        """Sends a message and gives what came of it; whatever happens on the way is an answer with an error."""
+        start = time.monotonic()
+        status, text, error, late = None, "", "", False
+        sending = _Sending(self._guard, start + self._total)
+        try:
+            status, text = self._exchange(sending, message)
+        except Exception as problem:  # the receiver's doing, of whatever kind: it is what is recorded
+            late = sending.cut or _is_late(problem)
+            error = f"There was no answer within {self._total:g} s." if sending.cut else self._explained(problem)
+        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:KEPT]
+        return Answer(status, without_secrets(error, message.secrets).replace("\x00", "")[:KEPT], text, time.monotonic() - start, late)
+
+    def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
+        if urlsplit(message.url).scheme.lower() not in ("http", "https"):
+            raise Refused("The URL must begin with http:// or https://.")
+        prepared = requests.Request(message.method, message.url, headers=dict(message.headers), data=message.body).prepare()
+        self._watch(sending)
+        _here.sending = sending
+        try:
+            try:
+                response = self._adapter.send(prepared, stream=True, timeout=self._timeout, verify=message.verify)
+            except requests.ConnectionError as problem:
+                if not sending.again or sending.cut or not _closed_by_other_side(problem):
+                    raise
+                sending.anew = True  # the receiver closed a connection that was kept: a new one, once
+                response = self._adapter.send(prepared, stream=True, timeout=self._timeout, verify=message.verify)
+            return response.status_code, _beginning(response)
+        finally:
+            _here.sending = None
+            with self._lock:
+                self._running.discard(sending)
+
+    def _watch(self, sending: _Sending) -> None:
+        with self._lock:
+            self._running.add(sending)
+            if self._clock is None or not self._clock.is_alive():
+                self._clock = threading.Thread(target=self._cut_overdue, name="webhook clock", daemon=True)
+                self._clock.start()
+
+    def _cut_overdue(self) -> None:
+        """Cuts what takes too long, as long as anything is on its way."""
+        while True:
+            time.sleep(_TICK)
+            with self._lock:
+                if not self._running:
+                    self._clock = None
+                    return
+                overdue = [sending for sending in self._running if time.monotonic() > sending.end]
+            for sending in overdue:
+                sending.stop()
+
+    def _explained(self, problem: Exception) -> str:
+        """What went wrong, in a sentence; never with the URL, which may hold credentials."""
+        inner = _innermost(problem)
+        if isinstance(inner, NameResolutionError | socket.gaierror):
+            return "The name of the host cannot be resolved."
+        if isinstance(inner, ConnectTimeoutError):
+            return f"There was no connection within {self._timeout[0]:g} s."
+        if isinstance(inner, TimeoutError | urllib3.exceptions.TimeoutError):
+            return f"The receiver sent nothing for {self._timeout[1]:g} s."
+        if isinstance(inner, ssl.SSLError):
+            return f"TLS failed: {getattr(inner, 'verify_message', '') or inner.reason or inner}"
+        if isinstance(inner, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+            return "The receiver closed the connection without an answer."
+        if isinstance(inner, http.client.HTTPException):
+            return f"The receiver's answer is not HTTP ({type(inner).__name__})."
+        if isinstance(inner, OSError) and inner.strerror:
+            return f"There was no connection: {inner.strerror}."
+        return str(inner) or type(inner).__name__
+
+
+def _beginning(response: requests.Response) -> str:
+    """The first characters of an answer's body, as far as they arrive; the connection is kept when that was all."""
+    found = b""
+    try:
+        while len(found) < _READ:
+            part = response.raw.read1(_READ - len(found), decode_content=False)
+            if not part:
+                break
+            found += part
+    except (HTTPError, OSError, http.client.HTTPException, ValueError):
+        pass  # the status counts, however the rest ends
+    finally:
+        response.close()
+    return found.decode("utf-8", "replace")
+
+
+def _innermost(problem: BaseException) -> BaseException:
+    """The exception that others were made of."""
+    seen: list[BaseException] = []
+    while problem not in seen:
+        seen.append(problem)
+        if type(problem) is ConnectTimeoutError or isinstance(problem, NameResolutionError | Refused):
+            break
+        inside = [getattr(problem, "reason", None), *problem.args, problem.__cause__]
+        problem = next((item for item in inside if isinstance(item, BaseException)), problem)
+    return problem
+
+
+def _is_late(problem: BaseException) -> bool:
+    return isinstance(_innermost(problem), TimeoutError | urllib3.exceptions.TimeoutError)
+
+
+def _closed_by_other_side(problem: BaseException) -> bool:
+    return isinstance(_innermost(problem), http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError)

@@ -1,0 +1,200 @@
+"""Webhooks: who outside is told of which changes, where, and in what words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth.identity import lock_configuration
+from netinv_core.changelog.masking import MASK, credential_name
+from netinv_core.db.engine import in_parameter
+from netinv_core.models.base import (
+    Choices,
+    Organizational,
+    boolean,
+    choice,
+    content_type_table,
+    encrypted_text,
+    integer,
+    optional_text,
+    required_text,
+    table_of,
+    text,
+)
+from netinv_core.registry import Registry
+from netinv_core.resource import Resource, content_type_list
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import ALL, Draft
+from netinv_extras import allowed_files
+from netinv_extras.content_types import name_of
+from netinv_extras.templates import sandbox
+from netinv_extras.webhooks import headers as webhook_headers
+
+METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
+LONGEST_WAIT = 7 * 24 * 3600
+EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
+SCHEMES = ("http", "https")
+CA_FOLDERS = "webhook_ca_folders"
+NO_CREDENTIALS = "Credentials do not belong in the URL: give them as an additional header."
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PARAMETER = re.compile(r"([?&])([^=&#]*)=[^&#]*")
+_USERINFO = re.compile(r"(?<=://)[^/?#]*@")
+
+
+def mask_url(url: Any) -> Any:
+    """A URL without credentials: its user information, and the values of parameters that are named after credentials."""
+    if not isinstance(url, str):
+        return url
+    plain = _USERINFO.sub(f"{MASK}@", url)
+    return _PARAMETER.sub(lambda found: f"{found[1]}{found[2]}={MASK}" if credential_name(found[2]) else found[0], plain)
+
+
+class Webhook(Organizational):
+    """A receiver, and the changes it is told of.
+
+    A message that failed is sent again ``retries`` times, first after ``retry_after`` seconds, then after twice as many each time.
+    """
+
+    __tablename__ = "extras_webhook"
+
+    name: Mapped[str] = required_text(150, unique=True)
+    type_create: Mapped[bool] = boolean(False, "Call this webhook when a matching object is created.")
+    type_update: Mapped[bool] = boolean(False, "Call this webhook when a matching object is updated.")
+    type_delete: Mapped[bool] = boolean(False, "Call this webhook when a matching object is deleted.")
+    payload_url: Mapped[str] = required_text(500, "A POST will be sent to this URL when the webhook is called.", label="URL", masked=mask_url)
+    enabled: Mapped[bool] = boolean(True, "A webhook that is not enabled is told of nothing that happens meanwhile.")
+    http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
+    http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
+    additional_headers: Mapped[str] = text(None, masked=webhook_headers.mask)
+    body_template: Mapped[str] = text(None)
+    secret: Mapped[str] = encrypted_text(255)
+    ssl_verification: Mapped[bool] = boolean(True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification")
+    ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
+    retries: Mapped[int] = integer(0, 20, default=0, help="How often a message that failed is sent again.")
+    retry_after: Mapped[int] = integer(1, LONGEST_WAIT, default=60, help="Seconds until it is sent again for the first time; twice as many each further time.")
+
+
+webhook_types = content_type_table("extras_webhook_type", "extras_webhook")
+
+
+def is_recorded(registry: Registry, label: str) -> bool:
+    """Whether changes of a model are recorded, as far as its package is here to say so."""
+    endpoint = registry.get(label)
+    return endpoint is None or endpoint.resource.recorded
+
+
+webhooks = Resource(
+    Webhook,
+    "webhooks",
+    search=["name", "payload_url"],
+    fields=[content_type_list("content_types", webhook_types, required=True, allowed=is_recorded)],
+    omit=["custom_fields", "computed_fields", "relationships"],
+    configuration=True,
+    example={"content_types": ["extras.secret"], "type_create": True, "payload_url": lambda number: f"https://receiver.example.com/{number}"},
+    exempt_by_name_only=True,
+)
+
+
+@webhooks.rule
+def tells_of_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A webhook has at least one event."""
+    for draft in drafts:
+        if not any(draft[name] for name in EVENTS):
+            draft.reject(ALL, "You must select at least one type: create, update, and/or delete.")
+
+
+@webhooks.rule
+def verifies_against_one_authority(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A file of authorities makes sense only where certificates are verified, and is one that the settings allow."""
+    for draft in drafts:
+        if draft["ca_file_path"] and not draft["ssl_verification"]:
+            draft.reject("ca_file_path", "Do not specify a CA certificate file if SSL verification is disabled.")
+        elif draft["ca_file_path"] and draft.changed("ca_file_path"):
+            try:
+                allowed_files.resolve(draft["ca_file_path"], uow.registry.settings, CA_FOLDERS)
+            except allowed_files.NotAllowed as error:
+                draft.reject("ca_file_path", str(error))
+
+
+webhooks.rule(sandbox.rule("body_template", lines=["additional_headers"]))
+
+
+@webhooks.rule
+def can_be_sent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """The URL is an absolute one of HTTP without credentials, headers are headers that a webhook may set."""
+    for draft in drafts:
+        if draft.changed("payload_url") and (reason := url_fault(draft["payload_url"])):
+            draft.reject("payload_url", reason)
+        if draft.changed("http_content_type") and not draft["http_content_type"].isprintable():
+            draft.reject("http_content_type", "Control characters are not allowed.")
+        if draft.changed("additional_headers") and (reason := _headers_fault(draft["additional_headers"])):
+            draft.reject("additional_headers", reason)
+
+
+def _headers_fault(source: str) -> str | None:
+    if _CONTROL.search(source):
+        return "Control characters are not allowed."
+    try:
+        webhook_headers.check_template(source)
+    except webhook_headers.HeaderError as error:
+        return str(error)
+    return None
+
+
+def url_fault(url: str) -> str | None:
+    """The reason why the URL of a receiver is not valid."""
+    if not url.isprintable():
+        return "Control characters are not allowed."
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        return f"Enter a valid URL: {error}."
+    if parts.scheme not in SCHEMES or not parts.hostname or " " in url or "\\" in url:
+        return "Enter a valid URL, starting with http:// or https://."
+    return NO_CREDENTIALS if "@" in parts.netloc else None
+
+
+@webhooks.rule
+def tells_a_receiver_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """No two webhooks tell one URL of the same event of the same model; those who write webhooks at the same time wait for each other."""
+    wanted = [draft for draft in drafts if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)]
+    if not wanted:
+        return
+    lock_configuration(uow)
+    own = _labels(uow, [draft.id for draft in wanted if "content_types" not in draft.many])
+    taken = set(_taken(uow, {draft["payload_url"] for draft in wanted}, [draft.id for draft in wanted]))
+    for draft in wanted:
+        url = draft["payload_url"]
+        for label in draft.many.get("content_types", own.get(draft.id, [])):
+            for name, event in EVENTS.items():
+                if draft[name] and (url, label, name) in taken:
+                    draft.reject(name, f"A webhook already exists for {event} on {name_of(uow.registry, label)} to URL {url}")
+                elif draft[name]:
+                    taken.add((url, label, name))
+
+
+def _labels(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[str]]:
+    found: dict[Any, list[str]] = {}
+    statement = sa.select(webhook_types.c.owner_id, webhook_types.c.label).where(in_parameter(uow.registry.dialect, webhook_types.c.owner_id))
+    for owner, label in uow.execute(statement, {"keys": keys}) if keys else ():
+        found.setdefault(owner, []).append(label)
+    return found
+
+
+def _taken(uow: UnitOfWork, urls: set[str], but: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """URL, label and event of what webhooks other than these tell the URLs of."""
+    table = table_of(Webhook)
+    statement = (
+        sa.select(table.c.id, table.c.payload_url, webhook_types.c.label, *(table.c[name] for name in EVENTS))
+        .join_from(table, webhook_types, webhook_types.c.owner_id == table.c.id)
+        .where(table.c.payload_url.in_(urls))
+    )
+    for row in uow.execute(statement).mappings():
+        if row["id"] not in but:
+            yield from ((row["payload_url"], row["label"], name) for name in EVENTS if row[name])

@@ -1,0 +1,399 @@
+"""Delivering: what the worker does with the outbox, until nothing in it is due.
+
+One thread of a process talks to the database (:class:`Deliverer`), others send. Each receiver starts with one message at a time, is given
+more while it answers, and one again when it does not answer in time; those that did not may take half of the threads together. So
+receivers do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import contextlib
+import dataclasses
+import datetime
+import logging
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+
+from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.db.engine import session_factory
+from netinv_core.models.base import now
+from netinv_core.registry import Registry
+from netinv_core.tasks import queue as task_queue
+from netinv_core.uow import UnitOfWork
+from netinv_extras.webhooks import payload
+from netinv_extras.webhooks.deliveries import DELIVER
+from netinv_extras.webhooks.http_client import Answer, Sender
+from netinv_extras.webhooks.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
+
+log = logging.getLogger(__name__)
+MAX_IN_FLIGHT = 8  # messages on their way to one receiver
+PREFETCH = 8  # messages in hand for each of them
+BATCH = 64  # outcomes written together at most
+BATCH_DELAY = 0.03  # seconds that an outcome waits for others to be written with
+POLL_INTERVAL = 1.0  # seconds between looks for what came meanwhile
+REPORT_INTERVAL = 60.0  # seconds between the log's lines on one long drain, and between the periodic looks
+RETRY_DELAY = 10  # failures of the database in a row
+SHUTDOWN_TIMEOUT = 10.0  # seconds that what is on its way has to arrive when the process ends
+MAX_LOST_CLAIMS = 5  # claims in a row after which a delivery has failed
+LOST = f"Workers that had it in hand ended {MAX_LOST_CLAIMS} times without a word."
+GONE = "The change record is no longer there: it is older than netinv.changelog_retention allows."
+
+
+@dataclasses.dataclass(frozen=True)
+class _Job:
+    """A delivery in hand, until when (monotonic), and the renderings for its message."""
+
+    claimed: Claimed
+    until: float
+    renderings: payload.Renderings
+
+
+class _Receiver:
+    """A webhook's receiver as this process knows it: what it is to get, and how much of it at a time."""
+
+    def __init__(self) -> None:
+        self.waiting: collections.deque[_Job] = collections.deque()
+        self.width = 1
+        self.busy = 0
+        self.late = False
+        self.name = ""
+        self.sent = self.failed = 0
+        self.last_error = ""
+
+    @property
+    def room(self) -> int:
+        """How many more deliveries to take in hand; none until half of the last ones are on their way."""
+        full = 2 if self.late else PREFETCH * self.width
+        return full - len(self.waiting) if len(self.waiting) * 2 <= full else 0
+
+    def learn(self, answer: Answer) -> None:
+        """Draws the conclusions from an answer."""
+        if answer.late:
+            self.late, self.width = True, 1
+        elif answer.status is not None:
+            self.late, self.width = False, min(self.width + 1, MAX_IN_FLIGHT)
+
+
+class Deliverer:
+    """Delivers for one registry in one process; at any time in one thread."""
+
+    def __init__(self, engine: Engine, registry: Registry) -> None:
+        self._engine = engine
+        self._registry = registry
+        self._called: datetime.datetime | None = None
+        self._configure()
+        self._receivers: dict[Any, _Receiver] = {}
+        self._changed = threading.Condition()  # guards all that follows
+        self._outcomes: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+        self._threads = self._idle = 0
+        self._stale: list[Claimed] = []
+        self._held: dict[int, int] = {}  # ids of the deliveries in hand, and how many claims of each were lost
+        self._running = self._asked = self._stopping = False
+        self.process = os.getpid()
+
+    def _configure(self) -> None:
+        settings = self._registry.settings
+        self._patience: float = settings["webhook_total_timeout"] + settings["template_total_timeout"]
+        self._lease = 2 * self._patience + 5
+        self._most: int = max(settings["webhook_threads"], 1)
+        self._outbox = Outbox(self._engine, self._registry.dialect, datetime.timedelta(seconds=self._lease))
+        self._sender = Sender(settings)
+
+    # -- being called
+
+    def poll(self) -> None:
+        """Has the outbox looked at, in a thread of its own; one that is at it looks again."""
+        with self._changed:
+            self._asked = True
+            self._outcomes.put(None)
+            if not self._running:
+                self._running, self._stopping = True, False
+                threading.Thread(target=self._run, name="webhooks", daemon=True).start()
+
+    def stop(self, seconds: float = SHUTDOWN_TIMEOUT) -> None:
+        """Ends it: what is on its way is waited for and recorded, the rest given back."""
+        with self._changed:
+            self._stopping = True
+            self._outcomes.put(None)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._running, seconds)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until nothing is due any more; whether that came to be."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._running, seconds)
+
+    # -- the thread that talks to the database
+
+    def _run(self) -> None:
+        broken = False
+        while True:
+            try:
+                self._configure()
+                self._drain()
+                self._call_again()
+            except Exception:
+                log.exception("delivering webhooks was broken off; what was in hand is sent when its time is over")
+                broken = True
+            finally:
+                self._sender.close()
+            with self._changed:
+                if self._asked and not (broken or self._stopping):
+                    continue
+                self._receivers = {key: receiver for key, receiver in self._receivers.items() if receiver.late and not broken}
+                self._held.clear()
+                self._running = False
+                self._changed.notify_all()
+                return
+
+    def _call_again(self) -> None:
+        """Has the worker called when the next delivery is due, if that is soon; later ones are found by the task's times."""
+        due = self._outbox.next_due()
+        if due is not None and due != self._called and due - now() < datetime.timedelta(seconds=REPORT_INTERVAL):
+            self._called = due
+            task_queue.enqueue(self._registry, DELIVER, at=due)
+
+    def _drain(self) -> None:
+        """Claims, has sent and records, until nothing is due."""
+        done: list[Outcome] = []
+        looked = reported = flushed = time.monotonic()
+        hungry, troubles = True, 0
+        while True:
+            try:
+                if hungry and not self._stopping:
+                    self._claim()
+                    hungry, looked = False, time.monotonic()
+                self._give_back()
+                quiet = self._start_threads()
+                if done and (len(done) >= BATCH or quiet or self._stopping or time.monotonic() - flushed > BATCH_DELAY):
+                    self._record(done)
+                    done, hungry = [], True
+                    continue
+                troubles = 0
+            except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
+                troubles += 1
+                if troubles > RETRY_DELAY:
+                    raise
+                log.warning("the database did not take part in delivering webhooks: %s", str(error).partition("\n")[0])
+                time.sleep(min(0.05 * 2**troubles, 2))
+                continue
+            if not done and quiet and self._outcomes.empty() and (self._stopping or not self._asked):
+                break
+            if not done:
+                flushed = time.monotonic()
+            done += self._collect(BATCH_DELAY if done else POLL_INTERVAL)
+            with self._changed:
+                hungry, self._asked = hungry or self._asked or time.monotonic() - looked > POLL_INTERVAL, False
+            if time.monotonic() - reported > REPORT_INTERVAL:
+                reported = time.monotonic()
+                self._report()
+        self._report()
+
+    def _claim(self) -> None:
+        """Takes in hand what there is room for."""
+        with self._changed:
+            self._asked = False
+        until = time.monotonic() + self._lease
+        with self._changed:
+            suspects = sum(lost >= SUSPECT for lost in self._held.values())
+        found = self._outbox.claim(self._room, max(1 - suspects, 0))
+        renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in found})
+        with self._changed:
+            for claimed in found:
+                if claimed.delivery["id"] not in self._held:  # its time was over while this very process still had it
+                    self._held[claimed.delivery["id"]] = claimed.delivery["lost_claims"]
+                    self._receivers[claimed.webhook["id"]].waiting.append(
+                        _Job(claimed, until, renderings.get(claimed.delivery["changed_object_type"], payload.NONE))
+                    )
+            self._changed.notify_all()
+
+    def _renderings(self, labels: set[str]) -> dict[str, payload.Renderings]:
+        with session_factory(self._engine)() as session:
+            uow = UnitOfWork(self._registry, session, ANONYMOUS)
+            uow.configuration.cached = {}  # once for all the labels
+            return payload.renderings_for(uow, labels)
+
+    def _room(self, webhook: Row) -> int:
+        with self._changed:
+            receiver = self._receivers.setdefault(webhook["id"], _Receiver())
+            receiver.name = webhook["name"]
+            return receiver.room
+
+    def _give_back(self) -> None:
+        """Ends the claims on what would not be sent in time, and when the process ends, on what is not on its way."""
+        with self._changed:
+            if self._stopping:
+                for receiver in self._receivers.values():
+                    self._stale += [job.claimed for job in receiver.waiting]
+                    receiver.waiting.clear()
+            stale, self._stale = self._stale, []
+        if stale:
+            with contextlib.suppress(sa.exc.SQLAlchemyError):  # else they are free when their time is over
+                self._outbox.release(stale)
+            self._let_go(stale)
+
+    def _let_go(self, items: Iterable[Claimed]) -> None:
+        with self._changed:
+            for item in items:
+                self._held.pop(item.delivery["id"], None)
+
+    def _start_threads(self) -> bool:
+        """Sees to it that there are threads for what may be sent; whether nothing is waiting or on its way."""
+        with self._changed:
+            possible = sum(max(min(len(receiver.waiting), receiver.width - receiver.busy), 0) for receiver in self._receivers.values())
+            for _ in range(min(possible - self._idle, self._most - self._threads)):
+                self._threads += 1
+                threading.Thread(target=self._send, name="webhook", daemon=True).start()
+            return not self._stale and not any(receiver.waiting or receiver.busy for receiver in self._receivers.values())
+
+    def _collect(self, seconds: float) -> list[Outcome]:
+        """The outcomes that there are, after waiting for the first one."""
+        found = []
+        with contextlib.suppress(queue.Empty):
+            found.append(self._outcomes.get(timeout=seconds))
+            while len(found) < BATCH:
+                found.append(self._outcomes.get_nowait())
+        return [outcome for outcome in found if outcome is not None]
+
+    def _record(self, done: list[Outcome]) -> None:
+        void = self._outbox.record(done)
+        if void:
+            log.info("%d messages were sent whose deliveries had been taken over or deleted meanwhile", len(void))
+        self._let_go(outcome.claimed for outcome in done)
+
+    # -- the threads that send
+
+    def _send(self) -> None:
+        """Sends what may be sent, until there is nothing more for a while."""
+        while True:
+            with self._changed:
+                taken = self._take()
+                if taken is None:
+                    self._idle += 1
+                    self._changed.wait_for(lambda: self._stopping or not self._running or self._is_something_waiting(), POLL_INTERVAL)
+                    self._idle -= 1
+                    taken = self._take()
+                if taken is None:
+                    self._threads -= 1
+                    return
+            job, receiver = taken
+            try:
+                outcome, answer = self._attempt(job)
+            except payload.Postponed as error:
+                log.warning("a delivery is put off: %s", error)
+                with self._changed:
+                    receiver.busy -= 1
+                    self._stale.append(job.claimed)
+                    self._outcomes.put(None)
+                continue
+            with self._changed:
+                receiver.busy -= 1
+                receiver.learn(answer)
+                receiver.sent += outcome.good
+                if not outcome.good:
+                    receiver.failed += 1
+                    receiver.last_error = outcome.error or f"it answered {outcome.status}"
+                self._outcomes.put(outcome)
+                self._changed.notify()
+
+    def _is_something_waiting(self) -> bool:
+        return any(receiver.waiting and receiver.busy < receiver.width for receiver in self._receivers.values())
+
+    def _take(self) -> tuple[_Job, _Receiver] | None:
+        """The next delivery to send, of the receivers in turn."""
+        if self._stopping:
+            return None
+        slow = sum(receiver.busy for receiver in self._receivers.values() if receiver.late)
+        for key, receiver in self._receivers.items():
+            while receiver.waiting and receiver.busy < receiver.width and not (receiver.late and slow >= max(self._most // 2, 1)):
+                job = receiver.waiting.popleft()
+                if time.monotonic() > job.until - self._patience - 1:
+                    self._stale.append(job.claimed)
+                    continue
+                receiver.busy += 1
+                self._receivers[key] = self._receivers.pop(key)  # to the end of the row
+                return job, receiver
+        return None
+
+    def _attempt(self, job: _Job) -> tuple[Outcome, Answer]:
+        """Makes the message and sends it.
+
+        :raises Postponed: when it cannot be made now
+        """
+        claimed, began, start, final = job.claimed, now(), time.monotonic(), False
+        try:
+            if claimed.change is None:
+                final = True
+                raise payload.PayloadError(GONE)
+            if claimed.delivery["lost_claims"] >= MAX_LOST_CLAIMS:
+                final = True
+                raise payload.PayloadError(LOST)
+            made = payload.build_message(self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings)
+            answer = self._sender.send(made)
+        except payload.Postponed:
+            raise
+        except payload.PayloadError as error:
+            answer = Answer(None, str(error), "", time.monotonic() - start)
+        except Exception as error:  # a fault of ours: it must not stop the others, nor be lost
+            log.exception("the message of delivery %s could not be made", claimed.delivery["id"])
+            answer = Answer(None, f"The message could not be made ({type(error).__name__}).", "", time.monotonic() - start)
+        return Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final), answer
+
+    # -- the log
+
+    def _report(self) -> None:
+        """One line for all, and a warning for each receiver that did not take something."""
+        with self._changed:
+            found = [(r.name, r.sent, r.failed, r.last_error) for r in self._receivers.values() if r.sent or r.failed]
+            for receiver in self._receivers.values():
+                receiver.sent = receiver.failed = 0
+        if found:
+            log.info("webhooks: %d messages delivered, %d not", sum(item[1] for item in found), sum(item[2] for item in found))
+        for name, sent, failed, error in found:
+            if failed:
+                log.warning("webhook %s: %d of %d messages were not delivered, the last one because: %s", name, failed, sent + failed, error)
+
+
+_deliverers: dict[Registry, Deliverer] = {}
+_making = threading.Lock()
+
+
+def deliverer(engine: Engine, registry: Registry) -> Deliverer:
+    """This process's deliverer; made anew after a fork."""
+    with _making:
+        found = _deliverers.get(registry)
+        if found is None or found.process != os.getpid():
+            found = _deliverers[registry] = Deliverer(engine, registry)
+        return found
+
+
+@atexit.register
+def _part() -> None:
+    """Lets what is on its way arrive, when the process ends in an orderly way."""
+    for found in _deliverers.values():
+        if found.process == os.getpid():
+            found.stop()
+
+
+def deliver(engine: Engine, registry: Registry) -> None:
+    """Has everything delivered that is due; returns at once, so that the worker is free for other tasks."""
+    deliverer(engine, registry).poll()
+
+
+def deliver_now(engine: Engine, registry: Registry, seconds: float | None = None) -> bool:
+    """Delivers everything that is due, and returns when that is done; or not done within so many seconds."""
+    one = Deliverer(engine, registry)
+    one.poll()
+    if one.wait(seconds):
+        return True
+    one.stop()
+    return False
