@@ -17,7 +17,7 @@ from waitress.server import create_server
 
 from netinv_core.testing import Service
 
-INI = Path(__file__).parents[1] / "production.ini"
+INI = Path(__file__).parents[3] / "production.ini"
 OURS = ("ident", "max_request_header_size", "max_request_body_size", "inbuf_overflow", "connection_limit", "asyncore_use_poll")
 
 

@@ -27,7 +27,7 @@ from netinv_core.testing import Api, Service
 from netinv_core.uow import UnitOfWork
 from tests.support.databases import migrated_database
 
-DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[2] / "shared" / "data" / "netbox-demo-v2.11.json")
+DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[4] / "shared" / "data" / "netbox-demo-v2.11.json")
 APPLICATIONS = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
 WORKED_OUT = {"dcim.cablepath"}
 EXTRAS = {"extras.customfield"}
