@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from netinv_extras.jobs.crontab import Crontab
 
+pytestmark = pytest.mark.any_database
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 UTC = datetime.UTC

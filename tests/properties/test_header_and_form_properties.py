@@ -14,6 +14,7 @@ from netinv_core.http.versions import DEFAULT, SUPPORTED
 from netinv_core.testing import Service
 from tests.support.images import png
 
+pytestmark = pytest.mark.any_database
 TENANTS, TYPES = "/api/tenancy/tenants/", "/api/dcim/device-types/"
 JSON, HTML = "application/json", "text/html"
 OFFERED = {JSON: JSON, "*/*": JSON, "application/*": JSON, HTML: HTML, "text/*": HTML}

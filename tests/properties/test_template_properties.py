@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from netinv_core.testing import Service
 
+pytestmark = pytest.mark.any_database
 FIELDS, SITES = "/api/extras/computed-fields/", "/api/dcim/sites/"
 EXPRESSIONS = (
     "obj", "obj.name", "obj.status.slug", "obj.region.name", "obj.cf", "obj.tags", "obj.zz.zz", "obj.devices.all()", "range(3)", "range(10**12)", "1 / 0",
