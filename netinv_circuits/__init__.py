@@ -12,10 +12,11 @@ from netinv_circuits.circuits import circuit_types, circuits
 from netinv_circuits.providers import provider_networks, providers
 from netinv_circuits.terminations import CircuitTermination, circuit_terminations
 from netinv_core.app import App
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 
 SITE = "dcim.site"

@@ -10,27 +10,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_circuits.providers import Provider
 from netinv_core import fields as kinds
-from netinv_core.models.base import (
-    PROTECT,
-    SET_NULL,
-    Comments,
-    Description,
-    Name,
-    Organizational,
-    Primary,
-    Ref,
-    Slug,
-    column,
-    column_info,
-    foreign_key,
-    integer,
-    required_text,
-    unique_set,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational, Primary
+from netinv_core.models.columns import PROTECT, SET_NULL, Comments, Description, Name, Ref, Slug, column, column_info, foreign_key, integer, required_text
 from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters

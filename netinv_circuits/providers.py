@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import PROTECT, Comments, Description, Name, Primary, Ref, Slug, foreign_key, integer, text, unique_set, url
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, Comments, Description, Name, Ref, Slug, foreign_key, integer, text, url
 from netinv_core.read.filters import related, tree, tree_pair
 from netinv_core.resource import Resource
 

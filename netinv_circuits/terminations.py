@@ -11,7 +11,9 @@ from sqlalchemy.orm import Mapped
 from netinv_circuits.circuits import MAX_RATE, TERMINATION, Circuit
 from netinv_circuits.providers import ProviderNetwork
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import CASCADE, PROTECT, Choices, Description, Organizational, Ref, choice, foreign_key, integer, text, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import CASCADE, PROTECT, Choices, Description, Ref, choice, foreign_key, integer, text
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, tree, tree_pair
 from netinv_core.resource import Resource

@@ -1,31 +1,28 @@
-"""The registry: every application's resources, bound to one database and to each other.
+"""Registry: every application's resources, bound to one database and to each other.
 
-It hangs on ``config.registry.netinv`` and is complete after :meth:`Registry.freeze`; nothing of it is global.
+It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; nothing of it is global.
 """
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import logging
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
-import sqlalchemy as sa
 
-from netinv_core import fields, hookspecs
+from netinv_core import hookspecs
 from netinv_core.app import App, FailedPackage
-from netinv_core.changelog import change_set
-from netinv_core.models.base import Base, ForeignKeyInfo, column_info
-from netinv_core.read import filters, relations
-from netinv_core.read.plan import Plan, Union
-from netinv_core.resource import Resource, count_of, counter
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Base
+from netinv_core.models.columns import ForeignKeyInfo
+from netinv_core.read.plan import Union
 
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
+
 
 UNIONS = 200
 log = logging.getLogger(__name__)
@@ -47,314 +44,6 @@ class ContentType:
     def model(self) -> str:
         """The second half of the label."""
         return self.label.partition(".")[2]
-
-
-class Endpoint:
-    """A resource of an application in a registry: its path, fields, relations, filters and plans."""
-
-    def __init__(self, registry: Registry, app: App, resource: Resource) -> None:
-        self.registry = registry
-        self.app = app
-        self.resource = resource
-        self.model = resource.model
-        self.table: Any = resource.model.__table__
-        self.path = f"{app.path}{resource.name}/"
-        self.label = resource.label or f"{app.name}.{resource.model.__name__.lower()}"
-        self.fields: dict[str, fields.Field] = {}
-        self.brief: list[fields.Field] = []
-        self.relations: dict[str, relations.Relation] = {}
-        self.reverse_relations: set[str] = set()
-        self.filters: dict[str, filters.Filter] = {}
-        self.rules = list(resource.rules)
-        self._plans: dict[Any, Plan] = {}
-
-    # -- names
-
-    @property
-    def canonical_path(self) -> str:
-        """The path below which its objects are: its own, unless it is a further list of another resource."""
-        return self.registry.of_model(self.model).path
-
-    @property
-    def title(self) -> str:
-        """The model's name in the singular, lower case unless it is an abbreviation."""
-        return self.resource.title or _words(self.model.__name__)
-
-    @property
-    def plural(self) -> str:
-        """The model's name in the plural."""
-        return self.resource.plural or f"{self.title}s"
-
-    @property
-    def model_name(self) -> str:
-        """The model's name as messages about relationships and filters have it: ``dcim.Site``."""
-        return f"{self.app.name}.{self.model.__name__}"
-
-    @property
-    def schema_name(self) -> str:
-        """The name of its OpenAPI schema; a plugin's starts with the plugin's name, as others may call a model the same."""
-        name = self.model.__name__ if self.resource.of is None else "".join(part.capitalize() for part in self.resource.name.split("-"))
-        prefix = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
-        return f"{prefix}{name}"
-
-    @functools.cached_property
-    def natural_sort(self) -> str:
-        """The column by which others may name an object."""
-        return self.resource.natural or ("slug" if "slug" in self.table.c else "name")
-
-    @property
-    def key_type(self) -> type:
-        """The type of ids: ``uuid.UUID`` or ``int``."""
-        found: type = self.table.c.id.type.python_type
-        return found
-
-    def parse_key(self, text: str) -> Any:
-        """An id from a path; ``None`` when it cannot be one."""
-        if self.key_type is int:
-            most = 2**63 if isinstance(self.table.c.id.type, sa.BigInteger) else 2**31
-            return number if text.isdecimal() and len(text) < 20 and (number := int(text)) < most else None
-        try:
-            return self.key_type(text)
-        except ValueError:
-            return None
-
-    # -- reading
-
-    @functools.cached_property
-    def exempt_by_name_only(self) -> bool:
-        """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not open this resource: it says so, or has confidential columns."""
-        resource = self.resource if self.resource.of is None else self.resource.of
-        return resource.exempt_by_name_only or any(column_info(column).confidential for column in self.table.c)
-
-    @functools.cached_property
-    def confidential(self) -> frozenset[str]:
-        """The columns and fields whose values nobody is shown, and nobody may ask about (:class:`netinv_core.models.base.ColumnInfo`)."""
-        columns = [name for name, column in self.table.c.items() if column_info(column).confidential]
-        return frozenset([*columns, *(name for name, field in self.fields.items() if field.confidential)])
-
-    @functools.cached_property
-    def ordering(self) -> tuple[Any, list[Any]]:
-        """The order of lists, total: what to select from, and the resource's columns, then the id.
-
-        Null sorts last, on every database; a path that ends in ``?`` sorts it first.
-        """
-        table = self.table
-        source, found = table, []
-        for name in self.resource.order:
-            path = name.lstrip("-").rstrip("?")
-            source, column = self._reach_column(source, table, path.split("."))
-            nullable = column.nullable or column.table is not table
-            found += _sorted(self.registry.dialect, column, name.startswith("-"), first=name.endswith("?"), nullable=nullable)
-        return source, [*found, table.c.id]
-
-    def _reach_column(self, source: Any, table: Any, steps: list[str]) -> tuple[Any, Any]:
-        if len(steps) == 1:
-            return source, table.c[steps[0]]
-        attribute = f"{steps[0]}_id"
-        target = self.registry.target(column_info(self.table.c[attribute]).foreign_key)
-        if target is None:
-            return source, table.c[attribute]
-        there = target.table.alias()
-        return target._reach_column(source.outerjoin(there, there.c.id == table.c[attribute]), there, steps[1:])
-
-    def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
-        """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields to leave out."""
-        if (shape, without) not in self._plans:
-            plan = Plan(self.registry, self)
-            if shape == "nested":
-                plan.finish_nested()
-            elif shape == "assigned":
-                plan.finish_nested(beside=[spec.make(self.registry, self) for spec in self.resource.assigned_fields])
-            elif shape == "brief":
-                plan.finish(self.brief or [field for name, field in self.fields.items() if name not in self.opt_in], brief=bool(self.brief))
-            else:
-                plan.finish(field for name, field in self.fields.items() if name not in without)
-            self._plans[shape, without] = plan
-        return self._plans[shape, without]
-
-    def resource_column(self, name: str, table: Any) -> Any:
-        """The column behind a field of another name, for paths."""
-        field = self.fields.get(name)
-        return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
-
-    @functools.cached_property
-    def row_type(self) -> Any:
-        """A named tuple of the columns, for rows that a statement of several models finds."""
-        return collections.namedtuple(self.model.__name__, self.table.c.keys(), rename=True)
-
-    @functools.cached_property
-    def masked_columns(self) -> dict[str, Callable[[Any], Any]]:
-        """What the change log keeps in place of a field's value, by field."""
-        return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := column_info(column).masked) is not None}
-
-    @functools.cached_property
-    def object_data_layout(self) -> change_set.ObjectDataLayout:
-        """What the change log's flat form of its objects holds."""
-        return change_set.object_data_layout(self)
-
-    @functools.cached_property
-    def defaults(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
-        """What columns of a new row hold that nobody gives: by column, a function that makes it, or the value; those the database numbers are left out."""
-        found: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
-        for name, column in self.table.c.items():
-            default = column.default
-            if default is not None or column.autoincrement is not True:
-                made = default is not None and default.is_callable
-                found.append((name, default.arg, None) if made else (name, None, None if default is None else default.arg))
-        return found
-
-    @functools.cached_property
-    def costly(self) -> frozenset[str]:
-        """The fields that a request can leave out."""
-        return frozenset(name for name, field in self.fields.items() if field.costly)
-
-    def fields_depending_on(self, columns: Collection[str]) -> set[str]:
-        """The fields that may be read otherwise when these columns of an object get other values."""
-
-        def concerned(name: str) -> bool:
-            if name in self.table.c or f"{name}_id" in self.table.c:
-                return name in columns or f"{name}_id" in columns
-            sources = self.fields[name].sources() if name in self.fields else None
-            return sources is None or any(map(concerned, sources))
-
-        return {name for name, field in self.fields.items() if (sources := field.sources()) is None or any(map(concerned, sources))}
-
-    @functools.cached_property
-    def list_formats(self) -> dict[str, ListFormat]:
-        """The other forms of its list, by the query parameter that asks for each; a filter of the same name goes before."""
-        every = self.registry.list_formats if self.resource.of is None else {}
-        return {name: found for name, found in every.items() if name not in self.filters and found.applies(self)}
-
-    @functools.cached_property
-    def opt_in(self) -> frozenset[str]:
-        """The fields that a request must ask for."""
-        return frozenset(name for name, field in self.fields.items() if field.opt_in)
-
-    @functools.cached_property
-    def versioned_fields(self) -> list[fields.Field]:
-        """The fields whose form in older versions the configuration decides."""
-        return [field for field in self.fields.values() if type(field).downgrade is not fields.Field.downgrade]
-
-    @functools.cached_property
-    def writable(self) -> dict[str, fields.Field]:
-        """The fields a body may set."""
-        return {name: field for name, field in self.fields.items() if not field.read_only}
-
-    @functools.cached_property
-    def uploads(self) -> dict[str, fields.Image]:
-        """The fields that a form may send a file for."""
-        return {name: field for name, field in self.writable.items() if isinstance(field, fields.Image)}
-
-    # -- building
-
-    def build(self) -> None:
-        """Makes the fields: identity, columns, the resource's own, counters, those that packages attach."""
-        function, *display = self.resource.display
-        registry = self.registry
-        made: dict[str, fields.Field] = {}
-        key = fields.from_column(registry, "id", self.table.c.id, dataclasses.replace(column_info(self.table.c.id), read_only=True))
-        assert key is not None
-        made["id"] = key
-        if function is not None:
-            made["display"] = fields.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
-        made["url"] = fields.SubresourceUrl(name="url", endpoint=self)
-        for attribute, column in self.table.c.items():
-            field = fields.from_column(registry, attribute, column, column_info(column))
-            if field is not None and field.name not in made:
-                made[field.name] = field
-        for spec in self.resource.specs:
-            made[spec.name] = spec.make(registry, self)
-        self.fields = {name: field for name, field in made.items() if name not in self.resource.omit}
-        for attribute, column in self.table.c.items():
-            link = column_info(column).foreign_key
-            if link is not None:
-                self.relations[attribute.removesuffix("_id")] = relations.forward(registry, attribute, link)
-        for name, field in self.fields.items():
-            if isinstance(field, fields.ToMany):
-                self.relations[name] = relations.across(registry, field.to, field.pairs)
-            elif isinstance(field, fields.ContentTypeList):
-                self.relations[name] = relations.to_labels(field.table)
-            elif isinstance(field, fields.ReverseForeignKey):
-                self.relations[name] = relations.backward(registry, field.to, field.attribute_there)
-
-    def link_reverse_relations(self) -> None:
-        """Gives the targets of this endpoint's links the way back and the counter they were promised."""
-        for attribute, column in self.table.c.items():
-            link = column_info(column).foreign_key
-            target = self.registry.target(link)
-            if link is None or target is None:
-                continue
-            if link.related_name:
-                target.relations[link.related_name] = relations.backward(self.registry, self.label, attribute)
-                target.reverse_relations.add(link.related_name)
-            if link.count_field:
-                spec = count_of(link.count_field, counter(self.table, attribute))
-                target.fields.setdefault(link.count_field, spec.make(self.registry, target))
-        for field in list(self.fields.values()):
-            if isinstance(field, fields.ToMany) and field.related_name and field.target is not None:
-                field.target.relations[field.related_name] = relations.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
-                field.target.reverse_relations.add(field.related_name)
-
-    def apply_hooks(self) -> None:
-        """Takes what packages attach, then fixes brief form, filters and order of fields."""
-        registry = self.registry
-        for specs in registry.hooks.netinv_fields(registry=registry, endpoint=self):
-            for spec in specs:
-                if spec.name not in self.resource.omit:
-                    self.fields[spec.name] = spec.make(registry, self)
-        for found in registry.hooks.netinv_relations(registry=registry, endpoint=self):
-            self.relations.update(found)
-        for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
-            self.rules.extend(rules)
-        if self.resource.only_fields:
-            self.fields = {name: self.fields[name] for name in self.resource.only_fields}
-        last = [name for name in ("created", "last_updated") if name in self.fields]
-        self.fields |= {name: self.fields.pop(name) for name in last}
-        own = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
-        names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
-        self.brief = [own.get(name) or self.fields[name] for name in names if name in self.fields or name in own]
-
-    def build_filters(self) -> None:
-        """Fixes the table of query parameters."""
-        self.filters = filters.derived(self) if self.resource.of is None else {}
-        for item in self.resource.filters:
-            self.filters[item.name] = item
-        if self.resource.of is not None:
-            return
-        for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
-            self.filters.update((item.name, item) for item in found)
-
-    def refuse_confidential(self) -> None:
-        """Refuses a resource that displays, nests, sorts or searches by what is confidential.
-
-        :raises ValueError: naming the path
-        """
-        resource = self.resource
-        named = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.name_attribute, self.natural_sort)
-        for path in filter(None, named):
-            if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
-                raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
-
-    def _is_confidential(self, steps: Sequence[str]) -> bool:
-        if len(steps) == 1:
-            return steps[0] in self.confidential
-        column = self.table.c.get(f"{steps[0]}_id")
-        target = self.registry.target(column_info(column).foreign_key) if column is not None else None
-        return steps[0] in self.confidential or (target is not None and target._is_confidential(steps[1:]))
-
-
-def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:
-    """The sort expressions for a column, nulls where they belong on every database."""
-    ordered = column.desc() if descending else column.asc()
-    if not nullable:
-        return [ordered]
-    if dialect == "mysql":
-        return [column.is_not(None) if first else column.is_(None), ordered]
-    return [ordered.nulls_first() if first else ordered.nulls_last()]
-
-
-def _words(name: str) -> str:
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
 
 
 class Registry:

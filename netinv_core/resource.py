@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core import fields as kinds
-from netinv_core.models.base import Base, Choices
+from netinv_core.models.base import Base
+from netinv_core.models.columns import Choices
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.read.filters import Filter
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

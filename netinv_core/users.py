@@ -21,7 +21,7 @@ from netinv_core.auth.models import (
     user_groups,
 )
 from netinv_core.auth.tokens import tokens
-from netinv_core.changelog.change_set import ChangeNumbering
+from netinv_core.changelog.models import ChangeNumbering
 from netinv_core.content_types import register
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.user_config import user_config

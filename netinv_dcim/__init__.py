@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from netinv_core.app import App
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Derived, Source
 from netinv_core.read.filters import Filter, tree
 from netinv_core.read.relations import Relation
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_dcim import interface_redundancy, netbox
 from netinv_dcim import rack_position as rack_position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zoneinfo
 
-from netinv_core.models.base import Choices
+from netinv_core.models.columns import Choices
 
 RACK_TYPES = Choices.of(
     ("2-post-frame", "2-post frame"),

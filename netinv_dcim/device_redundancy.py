@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import SET_NULL, Choices, Comments, Description, Name, Primary, Ref, Slug, choice, foreign_key, required_text
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import SET_NULL, Choices, Comments, Description, Name, Ref, Slug, choice, foreign_key, required_text
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork

@@ -7,13 +7,13 @@ from typing import Any
 from netutils import lib_mapper
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import (
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational, Primary
+from netinv_core.models.columns import (
     PROTECT,
     Comments,
     Description,
     Name,
-    Organizational,
-    Primary,
     Ref,
     Slug,
     boolean,
@@ -25,7 +25,6 @@ from netinv_core.models.base import (
     json_document,
     slug,
     text,
-    unique_set,
 )
 from netinv_core.read.filters import one_of, related, value
 from netinv_core.resource import Resource, computed

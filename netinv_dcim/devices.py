@@ -10,11 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.models.base import (
+from netinv_core.models.associations import unique_set, unique_together
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import (
     PROTECT,
     SET_NULL,
     Comments,
-    Primary,
     Ref,
     choice,
     foreign_key,
@@ -24,8 +25,6 @@ from netinv_core.models.base import (
     optional_text,
     text,
     unique_copy,
-    unique_set,
-    unique_together,
 )
 from netinv_core.read import listing, relations
 from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value

@@ -9,29 +9,14 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.models.base import (
-    CASCADE,
-    SET_NULL,
-    Choices,
-    ColumnInfo,
-    Description,
-    Name,
-    Organizational,
-    Primary,
-    Ref,
-    choice,
-    column,
-    foreign_key,
-    integer,
-    now,
-    required_text,
-    text,
-    unique_set,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational, Primary, now
+from netinv_core.models.columns import CASCADE, SET_NULL, Choices, ColumnInfo, Description, Name, Ref, choice, column, foreign_key, integer, required_text, text
 from netinv_core.models.types import Timestamp
 from netinv_core.read.filters import one_of, related
 from netinv_core.read.relations import Relation, across
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, reverse_fk
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft

@@ -13,28 +13,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import fields
 from netinv_core.db.locks import lock_for
-from netinv_core.models.base import (
-    CASCADE,
-    PROTECT,
-    SELF,
-    Description,
-    Name,
-    Organizational,
-    Primary,
-    Ref,
-    Slug,
-    Tree,
-    boolean,
-    column_info,
-    content_type_table,
-    foreign_key,
-    unique_set,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import content_type_table, unique_set
+from netinv_core.models.base import Organizational, Primary, Tree
+from netinv_core.models.columns import CASCADE, PROTECT, SELF, Description, Name, Ref, Slug, boolean, column_info, foreign_key
 from netinv_core.read import listing
 from netinv_core.read.filters import descendants
 from netinv_core.read.lookups import negated
 from netinv_core.read.name_lookup import NameQuery, ids_of
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import PROTECT, Choices, Comments, Name, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, Choices, Comments, Name, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource

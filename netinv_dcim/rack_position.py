@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter, lock_parents
+from netinv_core.endpoint import Endpoint
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update

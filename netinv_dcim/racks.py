@@ -10,7 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth.models import User
-from netinv_core.models.base import (
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational, Primary, Tree
+from netinv_core.models.columns import (
     CASCADE,
     PROTECT,
     SELF,
@@ -18,11 +20,8 @@ from netinv_core.models.base import (
     Comments,
     Description,
     Name,
-    Organizational,
-    Primary,
     Ref,
     Slug,
-    Tree,
     boolean,
     choice,
     color,
@@ -34,7 +33,6 @@ from netinv_core.models.base import (
     required_text,
     slug,
     text,
-    unique_set,
 )
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, tree, tree_pair, value

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import CASCADE, SELF, Description, Name, Organizational, Ref, Slug, Tree, foreign_key
+from netinv_core.models.base import Organizational, Tree
+from netinv_core.models.columns import CASCADE, SELF, Description, Name, Ref, Slug, foreign_key
 from netinv_core.read.filters import related
 from netinv_core.resource import Resource
 from netinv_core.write.trees import count_below, depth

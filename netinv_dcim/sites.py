@@ -6,13 +6,13 @@ import decimal
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import (
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import (
     PROTECT,
     SET_NULL,
     Comments,
     Description,
     Name,
-    Primary,
     Ref,
     Slug,
     column,

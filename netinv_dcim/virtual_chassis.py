@@ -10,9 +10,10 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_parents
-from netinv_core.models.base import PROTECT, Primary, Ref, foreign_key, required_text, text
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, Ref, foreign_key, required_text, text
 from netinv_core.read.filters import related, tree_pair
-from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import in_use

@@ -12,13 +12,14 @@ from sqlalchemy.engine import Engine
 from netinv_core.app import App
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.recorder import RelatedInsert
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Part, Source
 from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.tasks.queue import Task
 from netinv_core.uow import UnitOfWork

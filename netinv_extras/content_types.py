@@ -12,11 +12,13 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.content_types import ContentTypeRow, register
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
-from netinv_core.models.base import Organizational, column_info
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import column_info
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import negated
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft

@@ -10,9 +10,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import Model, Primary, column, image, integer, now, table_of, text
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Model, Primary, now, table_of
+from netinv_core.models.columns import column, image, integer, text
 from netinv_core.read import relations
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.storage.files import upload_name
 from netinv_core.uow import UnitOfWork

@@ -12,12 +12,13 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth.models import User
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import views
 from netinv_core.http.serialization import body_of
-from netinv_core.models.base import SET_NULL, ChangeLogged, Organizational, Ref, column, foreign_key, required_text, slug
+from netinv_core.models.base import ChangeLogged, Organizational
+from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, required_text, slug
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save

@@ -14,22 +14,9 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.errors import NotFound
 from netinv_core.http import views
-from netinv_core.models.base import (
-    CASCADE,
-    Choices,
-    Description,
-    Model,
-    Name,
-    Organizational,
-    Primary,
-    Ref,
-    Slug,
-    choice,
-    foreign_key,
-    json_document,
-    required_text,
-    unique_set,
-)
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Model, Organizational, Primary
+from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, foreign_key, json_document, required_text
 from netinv_core.read import listing
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, reverse_fk

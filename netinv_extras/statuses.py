@@ -7,7 +7,9 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core.models.base import PROTECT, Organizational, color, content_type_table, foreign_key, required_text, slug, table_of, text
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Organizational, table_of
+from netinv_core.models.columns import PROTECT, color, foreign_key, required_text, slug, text
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork

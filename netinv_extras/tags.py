@@ -11,11 +11,14 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import Base, Description, Name, Organizational, Primary, color, column, content_type_table
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Base, Organizational, Primary
+from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.read import filters, relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader, shown_fields
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_core.write.delete import GenericCascade
 from netinv_ipam import addresses, netbox, networks, primary

@@ -10,11 +10,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.models.base import PROTECT, SELF, SET_NULL, Choices, Description, Primary, Ref, choice, column, foreign_key, text
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, SELF, SET_NULL, Choices, Description, Ref, choice, column, foreign_key, text
 from netinv_core.models.types import Chars
 from netinv_core.read import lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import permissions
 from netinv_core.db.locks import lock_for
-from netinv_core.models.base import PROTECT, Description, Name, Organizational, Primary, Ref, Slug, boolean, column, foreign_key
+from netinv_core.models.base import Organizational, Primary
+from netinv_core.models.columns import PROTECT, Description, Name, Ref, Slug, boolean, column, foreign_key
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource

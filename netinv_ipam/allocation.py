@@ -17,13 +17,13 @@ from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_rows
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.http import pagination, views
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of
-from netinv_core.registry import Endpoint
 from netinv_core.write import save
 from netinv_extras.statuses import Status
 from netinv_ipam import networks

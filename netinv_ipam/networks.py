@@ -15,11 +15,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core import fields
-from netinv_core.models.base import Choices, column, column_info
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom, number
 from netinv_core.read.lookups import LOOKUPS, any_of
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule, computed, computed_choice
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema

@@ -8,9 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.models.base import PROTECT, SET_NULL, Description, Primary, Ref, boolean, column_info, foreign_key
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, SET_NULL, Description, Ref, boolean, column_info, foreign_key
 from netinv_core.read.filters import number, related, tree, tree_pair
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_dcim.locations import Location, location_fits
 from netinv_dcim.sites import Site

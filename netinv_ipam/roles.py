@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import Description, Name, Organizational, Slug, integer
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import Description, Name, Slug, integer
 from netinv_core.resource import Resource
 
 

@@ -12,23 +12,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.models.base import (
-    CASCADE,
-    Choices,
-    Description,
-    Name,
-    Primary,
-    Ref,
-    choice,
-    column,
-    column_info,
-    foreign_key,
-    many_to_many,
-    text,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import many_to_many
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, choice, column, column_info, foreign_key, text
 from netinv_core.models.types import Json
 from netinv_core.read.filters import one_of
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema

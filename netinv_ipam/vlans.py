@@ -10,23 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.models.base import (
-    PROTECT,
-    SET_NULL,
-    Description,
-    Name,
-    Organizational,
-    Primary,
-    Ref,
-    foreign_key,
-    integer,
-    required_text,
-    slug,
-    unique_set,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Organizational, Primary
+from netinv_core.models.columns import PROTECT, SET_NULL, Description, Name, Ref, foreign_key, integer, required_text, slug
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, related, tree, tree_pair
-from netinv_core.registry import Endpoint
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft

@@ -7,7 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import PROTECT, Description, Name, Primary, Ref, boolean, column, foreign_key, many_to_many, required_text
+from netinv_core.models.associations import many_to_many
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, Description, Name, Ref, boolean, column, foreign_key, required_text
 from netinv_core.models.types import Chars
 from netinv_core.read.filters import Filter, custom, related
 from netinv_core.read.name_lookup import NameQuery, ids_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import CASCADE, SELF, SET_NULL, Comments, Description, Name, Organizational, Primary, Ref, Slug, Tree, foreign_key
+from netinv_core.models.base import Organizational, Primary, Tree
+from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Comments, Description, Name, Ref, Slug, foreign_key
 from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.trees import count_below, depth

@@ -8,10 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.app import App
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_extras.config_contexts.scopes import Scope
 from netinv_virt import netbox

@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import PROTECT, Comments, Description, Name, Organizational, Primary, Ref, Slug, foreign_key
+from netinv_core.models.base import Organizational, Primary
+from netinv_core.models.columns import PROTECT, Comments, Description, Name, Ref, Slug, foreign_key
 from netinv_core.read import listing
 from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource

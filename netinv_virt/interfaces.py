@@ -8,23 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import (
-    CASCADE,
-    SELF,
-    SET_NULL,
-    Description,
-    Primary,
-    Ref,
-    boolean,
-    choice,
-    column,
-    foreign_key,
-    integer,
-    many_to_many,
-    natural_sort_key,
-    required_text,
-    unique_set,
-)
+from netinv_core.models.associations import many_to_many, unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Description, Ref, boolean, choice, column, foreign_key, integer, natural_sort_key, required_text
 from netinv_core.models.types import Chars
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.models.base import PROTECT, SET_NULL, Comments, Primary, Ref, foreign_key, integer, json_document, required_text, unique_copy, unique_together
+from netinv_core.models.associations import unique_together
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import PROTECT, SET_NULL, Comments, Ref, foreign_key, integer, json_document, required_text, unique_copy
 from netinv_core.read import listing
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated

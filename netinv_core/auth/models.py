@@ -8,23 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.models.base import (
-    CASCADE,
-    Base,
-    ColumnInfo,
-    Model,
-    Ref,
-    boolean,
-    column,
-    content_type_table,
-    email,
-    foreign_key,
-    json_document,
-    many_to_many,
-    now,
-    required_text,
-    text,
-)
+from netinv_core.models.associations import content_type_table, many_to_many
+from netinv_core.models.base import Base, Model, now
+from netinv_core.models.columns import CASCADE, ColumnInfo, Ref, boolean, column, email, foreign_key, json_document, required_text, text
 from netinv_core.models.types import Json
 
 

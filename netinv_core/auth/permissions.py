@@ -15,7 +15,7 @@ from netinv_core.errors import Denied
 from netinv_core.read import relations
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 USER = "$user"

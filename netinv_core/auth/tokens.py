@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import crypto
 from netinv_core.auth.models import Token
-from netinv_core.models.base import ColumnInfo, table_of
+from netinv_core.models.base import table_of
+from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.read.plan import JoinedTable, Plan, Reader

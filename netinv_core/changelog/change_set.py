@@ -1,70 +1,24 @@
-"""The change record: one row for every object that a unit of work created, updated or deleted.
+"""Change set: the created, updated and deleted objects of a unit of work, written as one change record for each.
 
-It holds the representation before and after, and is written in the same transaction as the change itself. Several
+A record holds the representation before and after, and is written in the same transaction as the change itself. Several
 changes of one object in one unit of work become one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import decimal
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
-from sqlalchemy.orm import Mapped, mapped_column
-
-from netinv_core.auth.models import User
 from netinv_core.changelog.masking import mask_change
+from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.recorder import record
-from netinv_core.fields import Field
-from netinv_core.models.base import SET_NULL, Base, Choices, Model, Ref, choice, column, column_info, foreign_key, now, table_of
-from netinv_core.models.types import Json
+from netinv_core.models.base import table_of
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
-
-CREATE, UPDATE, DELETE = "create", "update", "delete"
-ACTIONS = Choices.of((CREATE, "Created"), (UPDATE, "Updated"), (DELETE, "Deleted"))
-
-
-class ObjectChange(Model):
-    """One change of one object.
-
-    ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and
-    ``after`` are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
-    commits, given afterwards (:mod:`netinv_core.changelog.sequence`). ``time`` is when the row was written, while the object was held: of two
-    changes of one object, the later one has the later time.
-    """
-
-    __tablename__ = "core_object_change"
-
-    time: Mapped[datetime.datetime] = column(default=now, read_only=True, index=True)
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
-    user_name: Mapped[str] = column(length=150, read_only=True, index=True)
-    request_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
-    action: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
-    changed_object_type: Mapped[str] = column(length=100, read_only=True, index=True)
-    changed_object_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
-    object_repr: Mapped[str] = column(length=200, hidden=True)
-    object_data: Mapped[dict[str, Any]] = column(Json(), kind="json", read_only=True)
-    before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
-    after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
-    position: Mapped[int] = column(hidden=True, default=0)
-    number: Mapped[int | None] = column(sa.BigInteger(), hidden=True, default=None, unique=True, index=True)
-
-
-class ChangeNumbering(Base):
-    """The one row (id 1) of what is known of the numbers of changes: the last one ``given``, and the highest of a change that is deleted."""
-
-    __tablename__ = "core_change_numbering"
-
-    id: Mapped[int] = mapped_column(sa.Integer(), primary_key=True, autoincrement=False)
-    given: Mapped[int] = mapped_column(sa.BigInteger())
-    pruned: Mapped[int] = mapped_column(sa.BigInteger())
 
 
 @dataclasses.dataclass
@@ -175,45 +129,3 @@ def _row(uow: UnitOfWork, change: Change, position: int) -> dict[str, Any]:
         "after": change.after,
         "position": position,
     }
-
-
-@dataclasses.dataclass(frozen=True)
-class ObjectDataLayout:
-    """How the flat form of an endpoint's objects is made: of which columns, under which names and in what form, and of which fields beside them."""
-
-    columns: Sequence[tuple[str, str, Callable[[Any], Any] | None]]
-    extra: Sequence[tuple[str, Field]]
-
-
-def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
-    """What the flat form of an endpoint's objects holds: their columns, references as ids, and what is kept beside the row."""
-    columns: list[tuple[str, str, Callable[[Any], Any] | None]] = []
-    for name, sql_column in endpoint.table.c.items():
-        what = column_info(sql_column)
-        held = not what.hidden if what.in_object_data is None else what.in_object_data
-        if held and not what.write_only and (not what.confidential or what.masked is not None) and name != "id" and name not in endpoint.resource.omit:
-            field = endpoint.fields.get(name)
-            own = field.object_data if field is not None and type(field).object_data is not Field.object_data else None
-            written = held if callable(held) else own
-            columns.append((name, name.removesuffix("_id") if what.foreign_key is not None else name, written))
-    taken = {name for _, name, _ in columns}
-    fields = [(name, field) for name, field in endpoint.fields.items() if name not in taken and not (field.read_only or field.opt_in)]
-    return ObjectDataLayout(columns, [(name, field) for name, field in fields if (field.attribute or name) not in endpoint.table.c])
-
-
-def object_data(uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
-    """The flat form of an object, given its row and its representation."""
-    found: dict[str, Any] = dict(endpoint.resource.record_constants)
-    for attribute, name, written in endpoint.object_data_layout.columns:
-        value = row.get(attribute)
-        if written is not None:
-            value = written(value)
-        if isinstance(value, decimal.Decimal):
-            value = str(value)
-        elif isinstance(value, datetime.datetime):
-            value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        found[name] = value
-    for name, field in endpoint.object_data_layout.extra:
-        if name in shown:
-            found[name] = field.extra_object_data(uow, row, shown[name])
-    return found

@@ -25,7 +25,7 @@ class RelatedInsert:
     """Rows that are written along with the records of changes.
 
     ``insert(dialect, recorded)`` is the INSERT, made once: it selects from ``recorded``, which has the columns of
-    :class:`netinv_core.changelog.change_set.ObjectChange` but for its documents. ``wrote(context, count)`` is told how many rows that were.
+    :class:`netinv_core.changelog.models.ObjectChange` but for its documents. ``wrote(context, count)`` is told how many rows that were.
     """
 
     insert: Callable[[str, FromClause], sa.Insert]

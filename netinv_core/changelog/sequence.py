@@ -13,7 +13,7 @@ import logging
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.changelog.change_set import ChangeNumbering, ObjectChange
+from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.db.engine import WRITING, lock_rows
 from netinv_core.models.base import now, table_of
 from netinv_core.registry import Registry

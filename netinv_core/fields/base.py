@@ -29,7 +29,7 @@ class Field:
     column that holds the value, when one does; ``merges`` says that the members of
     what is sent join those that are there; ``nested`` says whether the field is ``shown``, ``absent`` or
     ``null`` where another resource refers to its own (``null`` in no list); a ``confidential`` field belongs to a
-    confidential column (:class:`netinv_core.models.base.ColumnInfo`).
+    confidential column (:class:`netinv_core.models.columns.ColumnInfo`).
     """
 
     name: str

@@ -13,7 +13,7 @@ from netinv_core.fields.images import Image
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.fields.references import Reference, Status
 from netinv_core.fields.values import Choice, Value
-from netinv_core.models.base import ColumnInfo
+from netinv_core.models.columns import ColumnInfo
 from netinv_core.write import schema
 
 if TYPE_CHECKING:

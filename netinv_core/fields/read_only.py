@@ -11,7 +11,7 @@ from netinv_core.fields.to_many import keys_of
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 

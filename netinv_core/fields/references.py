@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.base import Field
 from netinv_core.fields.openapi_types import JSON_TYPES
-from netinv_core.models.base import ForeignKeyInfo, column_info
+from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, record_nested, shown_fields
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
     from netinv_core.write.draft import Draft
 
 

@@ -15,7 +15,8 @@ from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

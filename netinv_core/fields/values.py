@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields.base import NONE, Field, from_json, last_text
 from netinv_core.fields.openapi_types import JSON_TYPES
-from netinv_core.models.base import Choices, ColumnInfo
+from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.write import schema
 

@@ -8,6 +8,7 @@ import jinja2
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.http import openapi_parameters
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -16,7 +17,6 @@ from netinv_core.http.serialization import Query
 from netinv_core.http.views import documented
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.registry import Endpoint
 
 PATH = "/core/filterset-fields/"
 REQUIRED = "This parameter is required."

@@ -15,7 +15,7 @@ from netinv_core.http.serialization import query_of
 from netinv_core.read.listing import Parameters
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 
 @dataclasses.dataclass(frozen=True)

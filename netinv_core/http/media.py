@@ -16,10 +16,10 @@ from pyramid.request import Request
 from pyramid.response import FileIter, Response
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotAllowed, NotFound
 from netinv_core.fields.images import MEDIA
 from netinv_core.http.request_uow import RequestUnitOfWork, open_file
-from netinv_core.registry import Endpoint
 from netinv_core.storage import image_headers
 
 ALLOW = "GET, HEAD"

@@ -14,10 +14,10 @@ from urllib.parse import parse_qsl
 import colander
 from pyramid.request import Request
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import BadRequest, Invalid
 from netinv_core.fields import NONE, errors_of
 from netinv_core.http import bodies
-from netinv_core.registry import Endpoint
 from netinv_core.storage.files import Upload
 
 MULTIPART, ENCODED = "multipart/form-data", "application/x-www-form-urlencoded"

@@ -15,11 +15,12 @@ from typing import Any
 from pyramid.config import Configurator
 
 from netinv_core import fields as kinds
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
 from netinv_core.http import filterset_views, openapi_parameters, root_views, versions, views
 from netinv_core.http import multipart as forms
 from netinv_core.http.views import Action, OperationSchema
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 
 Schema = dict[str, Any]
 OPENAPI = "3.0.3"

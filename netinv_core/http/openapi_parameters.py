@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
-from netinv_core.registry import Endpoint
 
 Schema = dict[str, Any]
 WORDS = {

@@ -12,7 +12,7 @@ from netinv_core.http import versions
 from netinv_core.write import references
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 _ACTIONS = {"POST": "add", "PUT": "change"}

@@ -14,7 +14,7 @@ from netinv_core.errors import BadRequest, UnsupportedMedia
 from netinv_core.http import bodies, multipart
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
 
 _OPTIONS = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS
 MAX_PARAMETERS = 2000

@@ -9,7 +9,7 @@ from typing import Any
 from pyramid.request import Request
 
 from netinv_core.app import App
-from netinv_core.registry import Endpoint
+from netinv_core.endpoint import Endpoint
 
 
 @dataclasses.dataclass(frozen=True)

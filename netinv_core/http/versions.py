@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.errors import BadRequest, NotAcceptable, NotFound
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.resource import Listing, VersionChange
 
 SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")

@@ -16,6 +16,7 @@ from pyramid.response import Response
 
 from netinv_core.app import App
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound, RequestError
 from netinv_core.fields import Count
 from netinv_core.http import browsable, list_formats, options, pagination, versions
@@ -23,7 +24,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork, begin_request
 from netinv_core.http.serialization import body_of, json_response
 from netinv_core.http.traversal import root_of
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.write import delete, save
 
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})

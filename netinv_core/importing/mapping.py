@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netinv_core.auth.models import User
+from netinv_core.endpoint import Endpoint
 from netinv_core.fields import ContentTypeList, Field, Reference, Status, ToMany
 from netinv_core.importing.dump import Derived, Dump, Fields, Key, Part, Source, content_type
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 
 NO_RESOURCE = "no such resource yet"
 NO_FIELD = "no such field here"

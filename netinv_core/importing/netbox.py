@@ -13,13 +13,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError, error_text
 from netinv_core.fields import Reference, Status
 from netinv_core.fields.images import MEDIA
 from netinv_core.importing.dump import Derived, Dump, Key, Part, Source
 from netinv_core.importing.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_core.importing.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
-from netinv_core.registry import Endpoint
 from netinv_core.storage.files import Upload
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save

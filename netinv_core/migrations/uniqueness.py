@@ -18,7 +18,7 @@ SHOWN = 20
 class UniqueCopy:
     """The column ``name`` of a table: a copy of ``of`` where ``without`` is null, unique together with the columns ``beside``.
 
-    See :func:`netinv_core.models.base.unique_copy`; ``length`` is in characters.
+    See :func:`netinv_core.models.columns.unique_copy`; ``length`` is in characters.
     """
 
     table: str

@@ -15,13 +15,13 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
-from netinv_core.models.base import Choices
+from netinv_core.models.columns import Choices
 from netinv_core.read import lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
 from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 Condition = Any

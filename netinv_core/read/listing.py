@@ -19,8 +19,8 @@ from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import filters
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.models.base import Base
-    from netinv_core.registry import Endpoint
     from netinv_core.uow import UnitOfWork
 
 Parameters = Sequence[tuple[str, list[str]]]

@@ -18,7 +18,7 @@ from netinv_core.errors import Invalid
 from netinv_core.read import lookups
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 Found = Mapping[str, list[Any]]

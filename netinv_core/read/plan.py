@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter, inlined_int
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import relations
 from netinv_core.read.relations import Visible
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
 Row = Sequence[Any]

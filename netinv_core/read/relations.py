@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.models.base import ForeignKeyInfo, column_info
+from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.read.lookups import LOOKUPS, any_of
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from netinv_core.read import filters, name_lookup
 from netinv_core.read.name_lookup import NameQuery
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 NOT_A_LIST = "Enter a list of values."

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.testing.samples import NoSample, Samples, generic_pairs
 

@@ -16,8 +16,10 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.models.base import Organizational, column_info
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import column_info
+from netinv_core.registry import Registry
 from netinv_core.testing.client import Api, Unique
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft

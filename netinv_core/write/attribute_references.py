@@ -15,11 +15,11 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.fields import Reference, Status
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.read import lookups, relations
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 Path = tuple[str, ...]

@@ -13,17 +13,20 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.identity import configuration_changed
-from netinv_core.changelog import change_set
+from netinv_core.changelog.change_set import Change
+from netinv_core.changelog.models import DELETE
+from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
-from netinv_core.models.base import APP_HANDLED, CASCADE, PROTECT, SET_NULL, column_info
+from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL, column_info
 from netinv_core.read import listing
 from netinv_core.write import save
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
 
@@ -203,7 +206,7 @@ def _remove(uow: UnitOfWork, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[
         uow.write(sa.delete(endpoint.table).where(in_parameter(registry.dialect, endpoint.table.c.id)), {"keys": keys})
         for key, row in rows.items():
             old = shown[label][key]
-            uow.change_set.add(change_set.Change(endpoint, key, change_set.DELETE, old, None, change_set.object_data(uow, endpoint, row, old)))
+            uow.change_set.add(Change(endpoint, key, DELETE, old, None, object_data(uow, endpoint, row, old)))
         if endpoint.resource.configuration:
             configuration_changed(uow)
 

@@ -12,8 +12,8 @@ from netinv_core.fields import NONE, Field, errors_of
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Reference, ToMany
-    from netinv_core.registry import Endpoint
 
 NON_FIELD = "non_field_errors"
 ALL = "__all__"

@@ -24,7 +24,8 @@ from netinv_core.read.plan import Union
 from netinv_core.write import attribute_references, schema
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

@@ -10,7 +10,9 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.auth.identity import configuration_changed
-from netinv_core.changelog import change_set
+from netinv_core.changelog.change_set import Change, same, with_masked
+from netinv_core.changelog.models import CREATE, UPDATE
+from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
@@ -18,7 +20,7 @@ from netinv_core.write import references, schema, slugs, trees, uniqueness
 from netinv_core.write.draft import Draft, raise_errors
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 Body = Mapping[str, Any]
@@ -240,11 +242,11 @@ def _record(uow: UnitOfWork, batch: PendingBatch, after: Mapping[Any, dict[str, 
     endpoint, changed = batch.endpoint, False
     for draft in batch.drafts:
         row = {**draft.before, **draft.values}
-        old, new = batch.before.get(draft.id), change_set.with_masked(endpoint, after[draft.id], row)
-        old = old and change_set.with_masked(endpoint, old, draft.before)
-        if old is not None and change_set.same(old, new):
+        old, new = batch.before.get(draft.id), with_masked(endpoint, after[draft.id], row)
+        old = old and with_masked(endpoint, old, draft.before)
+        if old is not None and same(old, new):
             continue
         changed = True
-        kind = change_set.UPDATE if old is not None else change_set.CREATE
-        uow.change_set.add(change_set.Change(endpoint, draft.id, kind, old, new, change_set.object_data(uow, endpoint, row, new)))
+        kind = UPDATE if old is not None else CREATE
+        uow.change_set.add(Change(endpoint, draft.id, kind, old, new, object_data(uow, endpoint, row, new)))
     return changed

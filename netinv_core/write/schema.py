@@ -12,7 +12,7 @@ from typing import Any
 
 import colander
 
-from netinv_core.models.base import Choices, ColumnInfo
+from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.models.types import utc
 
 REQUIRED = "This field is required."

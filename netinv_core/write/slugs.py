@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.read import lookups
 
 if TYPE_CHECKING:

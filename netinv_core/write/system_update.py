@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.changelog import change_set
+from netinv_core.changelog.change_set import Change, with_masked
+from netinv_core.changelog.models import UPDATE
+from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
 
@@ -29,8 +31,8 @@ def system_update(uow: UnitOfWork, endpoint: Endpoint, wanted: Mapping[Any, Mapp
     after = _after(uow, endpoint, differing, before)
     for key, values in differing.items():
         row = {**rows[key], **values}
-        old, new = (change_set.with_masked(endpoint, shown[key], held) for shown, held in ((before, rows[key]), (after, row)))
-        uow.change_set.add(change_set.Change(endpoint, key, change_set.UPDATE, old, new, change_set.object_data(uow, endpoint, row, after[key])))
+        old, new = (with_masked(endpoint, shown[key], held) for shown, held in ((before, rows[key]), (after, row)))
+        uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
     return list(differing)
 
 

@@ -13,7 +13,8 @@ from netinv_core.resource import FieldFactory, computed, count_of
 from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
-    from netinv_core.registry import Endpoint, Registry
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
 STEP = "\x1f"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.errors import Invalid
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Field
-    from netinv_core.registry import Endpoint
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 

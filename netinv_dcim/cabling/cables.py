@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.content_types import lock_model
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.endpoint import Endpoint
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter, content_type, custom, one_of
 from netinv_core.read.lookups import any_of, convert
 from netinv_core.read.relations import Relation, compare, to_type
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade

@@ -15,7 +15,9 @@ from typing import Any, ClassVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import APP_HANDLED, Choices, Primary, Ref, choice, column, foreign_key, integer, text, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import APP_HANDLED, Choices, Ref, choice, column, foreign_key, integer, text
 from netinv_core.models.types import Chars
 from netinv_core.read.filters import Filter, custom, has
 from netinv_core.read.lookups import convert_flag, negated

@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlalchemy.orm import Mapped, MappedColumn
 
-from netinv_core.models.base import CASCADE, Base, Description, foreign_key, natural_sort_key, required_text, text
+from netinv_core.models.base import Base
+from netinv_core.models.columns import CASCADE, Description, foreign_key, natural_sort_key, required_text, text
 from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import FieldFactory, Resource
 from netinv_dcim.cabling.models import Cabled, PathEnd, cable_fields, cable_filters, cable_key, path_fields, path_filters

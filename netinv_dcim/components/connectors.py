@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netinv_core.models.base import Choices
+from netinv_core.models.columns import Choices
 
 CONSOLE_CONNECTORS = Choices.of(
     ("de-9", "DE-9"),

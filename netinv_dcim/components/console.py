@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import Primary, Ref, choice, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import Ref, choice
 from netinv_dcim.cabling.models import CONSOLE, CONSOLE_SERVER, PASS_THROUGH, PathEnd
 from netinv_dcim.components.base import Named, component, of_device
 from netinv_dcim.components.connectors import CONSOLE_CONNECTORS

@@ -10,7 +10,9 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import SET_NULL, Primary, Ref, foreign_key, unique_set, unique_together
+from netinv_core.models.associations import unique_set, unique_together
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import SET_NULL, Ref, foreign_key
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft

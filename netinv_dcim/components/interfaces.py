@@ -9,20 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
-from netinv_core.models.base import (
-    CASCADE,
-    SELF,
-    SET_NULL,
-    Primary,
-    Ref,
-    boolean,
-    choice,
-    column,
-    foreign_key,
-    integer,
-    many_to_many,
-    unique_set,
-)
+from netinv_core.models.associations import many_to_many, unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
 from netinv_core.models.types import Chars
 from netinv_core.read import listing, relations
 from netinv_core.read.filters import one_of, related, value

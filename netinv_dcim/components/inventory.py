@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import CASCADE, PROTECT, SELF, Primary, Ref, Tree, boolean, foreign_key, optional_text, text, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary, Tree
+from netinv_core.models.columns import CASCADE, PROTECT, SELF, Ref, boolean, foreign_key, optional_text, text
 from netinv_core.read.filters import related, value
 from netinv_core.write.trees import depth
 from netinv_dcim.components.base import Named, component, of_device

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import CASCADE, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import CASCADE, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of
 from netinv_core.uow import UnitOfWork

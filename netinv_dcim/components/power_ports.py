@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import SET_NULL, Primary, Ref, choice, foreign_key, integer, unique_set
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import SET_NULL, Ref, choice, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related
 from netinv_core.uow import UnitOfWork

@@ -9,20 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import (
-    CASCADE,
-    SET_NULL,
-    Base,
-    Organizational,
-    Ref,
-    boolean,
-    choice,
-    column_info,
-    foreign_key,
-    integer,
-    table_of,
-    unique_set,
-)
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Base, Organizational, table_of
+from netinv_core.models.columns import CASCADE, SET_NULL, Ref, boolean, choice, column_info, foreign_key, integer
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter, has, one_of, related
 from netinv_core.read.lookups import convert_flag

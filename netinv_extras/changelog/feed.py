@@ -20,13 +20,13 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import permissions
 from netinv_core.changelog import sequence
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Gone, Invalid, Unavailable
 from netinv_core.http import openapi_parameters, pagination, views
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.models.base import table_of
-from netinv_core.registry import Endpoint
 from netinv_extras.webhooks.payload import EVENTS
 
 log = logging.getLogger(__name__)

@@ -6,11 +6,12 @@ import dataclasses
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.changelog.change_set import ACTIONS, ObjectChange
+from netinv_core.changelog.models import ACTIONS, ObjectChange
+from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_extras.content_types import content_type_pair, name_of
 

@@ -11,9 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.models.base import column_info, table_of
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import table_of
+from netinv_core.models.columns import column_info
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, Union
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.trees import STEP, is_tree

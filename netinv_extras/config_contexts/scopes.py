@@ -14,10 +14,11 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
 from netinv_core.read import relations as paths
 from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft

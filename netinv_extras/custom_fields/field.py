@@ -9,10 +9,11 @@ from typing import Any
 import colander
 
 from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.patterns import Budget
 from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft

@@ -15,23 +15,9 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import patterns
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import (
-    CASCADE,
-    ChangeLogged,
-    Organizational,
-    Ref,
-    boolean,
-    choice,
-    column,
-    content_type_table,
-    foreign_key,
-    integer,
-    json_document,
-    required_text,
-    table_of,
-    text,
-    unique_set,
-)
+from netinv_core.models.associations import content_type_table, unique_set
+from netinv_core.models.base import ChangeLogged, Organizational, table_of
+from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, json_document, required_text, text
 from netinv_core.read import filters, listing
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, content_type_list

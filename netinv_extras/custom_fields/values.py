@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from netinv_core.models.base import Choices
+from netinv_core.models.columns import Choices
 from netinv_core.patterns import Budget
 
 TEXT, INTEGER, BOOLEAN, DATE, URL = "text", "integer", "boolean", "date", "url"

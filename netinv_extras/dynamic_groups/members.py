@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http import openapi_parameters, views
 from netinv_core.read import listing, saved_filters
 from netinv_core.read.lookups import any_of, negated
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Group, Groups, groups_of
 

@@ -15,8 +15,9 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.write import save
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.config_contexts.models import NOT_AN_OBJECT

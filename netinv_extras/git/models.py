@@ -21,25 +21,12 @@ from netinv_core.auth import permissions
 from netinv_core.auth.identity import lock_configuration
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import (
-    SET_NULL,
-    Base,
-    Name,
-    Primary,
-    Ref,
-    Slug,
-    column,
-    column_info,
-    encrypted_text,
-    foreign_key,
-    json_document,
-    required_text,
-    table_of,
-    text,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Base, Primary, table_of
+from netinv_core.models.columns import SET_NULL, Name, Ref, Slug, column, column_info, encrypted_text, foreign_key, json_document, required_text, text
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
 from netinv_core.read import filters
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork

@@ -8,8 +8,10 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.models.base import ColumnInfo, Organizational, json_document, required_text, slug
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import ColumnInfo, json_document, required_text, slug
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema

@@ -26,11 +26,11 @@ from graphql import (
 )
 
 from netinv_core import fields as kinds
+from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.plan import Plan
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.graphql import types as members
 from netinv_extras.graphql.arguments import WINDOW

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.models.base import column_info
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.columns import column_info
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.read.relations import Relation, backward
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields.models import definitions_of

@@ -12,7 +12,9 @@ from sqlalchemy.orm import Mapped
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import views
 from netinv_core.http.serialization import body_of
-from netinv_core.models.base import CASCADE, Organizational, Ref, boolean, choice, column, content_type_table, foreign_key, integer, required_text
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, required_text
 from netinv_core.read import listing
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork

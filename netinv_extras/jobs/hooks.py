@@ -11,7 +11,9 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.changelog.change_set import Change
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import CASCADE, Organizational, Ref, boolean, content_type_table, foreign_key, required_text, slug, table_of
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Organizational, table_of
+from netinv_core.models.columns import CASCADE, Ref, boolean, foreign_key, required_text, slug
 from netinv_core.read import filters
 from netinv_core.read.listing import rows_of
 from netinv_core.resource import Resource, content_type_list

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
-from netinv_core.models.base import SET_NULL, ForeignKeyInfo
+from netinv_core.models.columns import SET_NULL, ForeignKeyInfo
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft

@@ -10,12 +10,12 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.http import views
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules

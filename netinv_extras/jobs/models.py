@@ -13,25 +13,16 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import content_types
 from netinv_core.auth.identity import Identity, lock_configuration
-from netinv_core.changelog import change_set
+from netinv_core.changelog.change_set import Change
+from netinv_core.changelog.models import CREATE
+from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import session_factory
-from netinv_core.models.base import (
-    SET_NULL,
-    Choices,
-    Primary,
-    Ref,
-    boolean,
-    column,
-    foreign_key,
-    json_document,
-    required_text,
-    slug,
-    table_of,
-    text,
-    unique_set,
-)
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Primary, table_of
+from netinv_core.models.columns import SET_NULL, Choices, Ref, boolean, column, foreign_key, json_document, required_text, slug, text
 from netinv_core.read import filters
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
@@ -242,4 +233,4 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]])
     uow.write(sa.insert(endpoint.table), [draft.values for draft in drafts])
     for key, shown in endpoint.plan().fetch(uow, [draft.id for draft in drafts]):
         values = next(draft.values for draft in drafts if draft.id == key)
-        uow.change_set.add(change_set.Change(endpoint, key, change_set.CREATE, None, shown, change_set.object_data(uow, endpoint, values, shown)))
+        uow.change_set.add(Change(endpoint, key, CREATE, None, shown, object_data(uow, endpoint, values, shown)))

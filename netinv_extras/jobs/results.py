@@ -16,7 +16,8 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.errors import NotFound
 from netinv_core.http import views
-from netinv_core.models.base import CASCADE, SET_NULL, Choices, Customizable, Model, Ref, choice, column, foreign_key, json_document, now, table_of
+from netinv_core.models.base import Customizable, Model, now, table_of
+from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid, NotFound
 from netinv_core.http import views
 from netinv_core.http.serialization import body_of
-from netinv_core.models.base import ColumnInfo, table_of
+from netinv_core.models.base import table_of
+from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema
 from netinv_extras.jobs import input as job_input

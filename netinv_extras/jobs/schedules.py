@@ -11,12 +11,14 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth.models import User
+from netinv_core.endpoint import Endpoint
 from netinv_core.fields.from_column import from_column
-from netinv_core.models.base import SET_NULL, Choices, Model, Ref, choice, column, column_info, foreign_key, json_document, now
+from netinv_core.models.base import Model, now
+from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, column_info, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.models import Job

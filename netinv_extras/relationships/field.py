@@ -12,11 +12,12 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.models.base import table_of
 from netinv_core.read import relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, references, save

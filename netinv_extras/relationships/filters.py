@@ -6,9 +6,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.read.filters import Condition, Filter
 from netinv_core.read.name_lookup import NameQuery, ids_of
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.relationships.field import Side, sides_of, step_of
 

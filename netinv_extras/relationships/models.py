@@ -17,28 +17,13 @@ from sqlalchemy.orm import Mapped
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.models.base import (
-    CASCADE,
-    Choices,
-    Description,
-    Model,
-    Organizational,
-    Ref,
-    boolean,
-    choice,
-    column,
-    foreign_key,
-    json_document,
-    required_text,
-    slug,
-    table_of,
-    text,
-    unique_set,
-)
+from netinv_core.models.associations import unique_set
+from netinv_core.models.base import Model, Organizational, table_of
+from netinv_core.models.columns import CASCADE, Choices, Description, Ref, boolean, choice, column, foreign_key, json_document, required_text, slug, text
 from netinv_core.read import filters, listing, saved_filters
 from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
-from netinv_core.registry import Endpoint
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade

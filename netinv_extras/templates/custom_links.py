@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import Choices, Organizational, choice, column, integer, required_text
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import Choices, choice, column, integer, required_text
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
 from netinv_extras.content_types import content_type_parameter, has_pages, type_label

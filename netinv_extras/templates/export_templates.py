@@ -8,8 +8,11 @@ from typing import Any
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
-from netinv_core.models.base import Description, Organizational, column, required_text, text, unique_copy, unique_set, unique_together
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_set, unique_together
+from netinv_core.models.base import Organizational
+from netinv_core.models.columns import Description, column, required_text, text, unique_copy
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
 from netinv_extras.content_types import content_type_choice, content_type_parameter, generic_reference, has_pages, name_of, type_label

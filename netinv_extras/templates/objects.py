@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
 from netinv_core.read import listing
-from netinv_core.registry import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_extras.templates.renderer.values import HIDDEN, Label, ObjectRef, ObjectRefs, Shown, encode
 from netinv_extras.templates.sandbox import RenderError

@@ -20,11 +20,12 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import permissions
-from netinv_core.changelog.change_set import ACTIONS
+from netinv_core.changelog.models import ACTIONS
 from netinv_core.db.engine import WRITING, in_parameter, lock_rows
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
-from netinv_core.models.base import CASCADE, Base, Choices, ColumnInfo, Ref, choice, column, foreign_key, now, table_of
+from netinv_core.models.base import Base, now, table_of
+from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice, column, foreign_key
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER

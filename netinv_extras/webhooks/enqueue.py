@@ -10,7 +10,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.changelog.change_set import Change, ObjectChange
+from netinv_core.changelog.change_set import Change
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue

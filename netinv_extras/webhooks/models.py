@@ -13,19 +13,9 @@ from sqlalchemy.orm import Mapped
 from netinv_core.auth.identity import lock_configuration
 from netinv_core.changelog.masking import MASK, credential_name
 from netinv_core.db.engine import in_parameter
-from netinv_core.models.base import (
-    Choices,
-    Organizational,
-    boolean,
-    choice,
-    content_type_table,
-    encrypted_text,
-    integer,
-    optional_text,
-    required_text,
-    table_of,
-    text,
-)
+from netinv_core.models.associations import content_type_table
+from netinv_core.models.base import Organizational, table_of
+from netinv_core.models.columns import Choices, boolean, choice, encrypted_text, integer, optional_text, required_text, text
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork

@@ -20,10 +20,11 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from netinv_core import fields as kinds
 from netinv_core.auth import crypto
-from netinv_core.changelog.change_set import CREATE, DELETE, UPDATE
 from netinv_core.changelog.masking import SHORTEST, credential_name
+from netinv_core.changelog.models import CREATE, DELETE, UPDATE
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.environment import Environment
 from netinv_core.testing import Api, Service
 from netinv_dcim.commands import device_types

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from netinv_core.changelog.change_set import CREATE, DELETE, UPDATE, Change, ChangeSet
+from netinv_core.changelog.change_set import Change, ChangeSet
+from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.testing import Service
 from netinv_core.write import delete, save
 

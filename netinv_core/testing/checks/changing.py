@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.changelog.change_set import CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Field, Reference
-from netinv_core.registry import Endpoint
 from netinv_core.testing.cases import Case, check, writable
 from netinv_core.testing.samples import agree, same
 from netinv_core.write.trees import is_tree

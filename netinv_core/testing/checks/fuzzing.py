@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import views
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
-from netinv_core.registry import Endpoint
 from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_core.testing.cases import Case, check
 from netinv_core.testing.client import NOTHING

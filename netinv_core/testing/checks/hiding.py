@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from netinv_core import fields
-from netinv_core.registry import Endpoint
+from netinv_core.endpoint import Endpoint
 from netinv_core.testing.cases import Case, check
 
 SOME = 6

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.http.views import ACTIONS
-from netinv_core.registry import Endpoint
 from netinv_core.testing.cases import Case, check, writable
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}

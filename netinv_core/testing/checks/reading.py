@@ -7,13 +7,13 @@ import uuid
 import sqlalchemy as sa
 
 from netinv_core import fields
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
+from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.http.views import ACTIONS
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.read.plan import shown_fields
-from netinv_core.registry import Endpoint
 from netinv_core.testing.cases import Case, check
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from netinv_core.app import App
+from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
-from netinv_core.registry import Endpoint, Registry
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_example import sites, tidying

@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import CASCADE, Choices, Description, Name, Primary, Ref, Slug, choice, column, foreign_key
+from netinv_core.models.base import Primary
+from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, column, foreign_key
 from netinv_core.read.lookups import convert
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyramid.interfaces import IRoutesMapper
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.http.views import Action, actions_of
-from netinv_core.registry import Endpoint
 from netinv_core.testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from netinv_core.endpoint import Endpoint
 from netinv_core.main import registry_for
-from netinv_core.registry import Endpoint
 from netinv_core.testing import Api, Case, Service
 from netinv_core.testing.samples import accepts, generic_pairs
 from netinv_extras.image_attachments import PIXEL

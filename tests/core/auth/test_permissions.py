@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.models.base import column_info
+from netinv_core.models.columns import column_info
 from netinv_core.testing import Api, Service
 
 TENANTS = "/api/tenancy/tenants/"

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.auth import identity
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
 from netinv_core.db.engine import session_factory

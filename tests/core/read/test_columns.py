@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from netinv_core import fields
+from netinv_core.endpoint import Endpoint
 from netinv_core.main import registry_for
-from netinv_core.models.base import Base, column_info
-from netinv_core.registry import Endpoint
+from netinv_core.models.base import Base
+from netinv_core.models.columns import column_info
 
 REGISTRY = registry_for("sqlite", {})
 OURS = ("core_", "extras_", "tenancy_", "dcim_", "ipam_", "circuits_", "virtualization_")

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.changelog import sequence
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.cli import cli
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue

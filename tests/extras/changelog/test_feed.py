@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth.identity import Identity
 from netinv_core.changelog import sequence
-from netinv_core.changelog.change_set import ChangeNumbering, ObjectChange
+from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Api, Service, Unique
 from netinv_core.write import save

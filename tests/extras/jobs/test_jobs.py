@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.cli import cli
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Service

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from pyramid.response import Response
 
 from netinv_core.app import App
-from netinv_core.changelog.change_set import ObjectChange
+from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.errors import Invalid
 from netinv_core.hookspecs import hookimpl

@@ -1,0 +1,54 @@
+"""Models of the change log."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.auth.models import User
+from netinv_core.models.base import Base, Model, now
+from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, foreign_key
+from netinv_core.models.types import Json
+
+CREATE, UPDATE, DELETE = "create", "update", "delete"
+ACTIONS = Choices.of((CREATE, "Created"), (UPDATE, "Updated"), (DELETE, "Deleted"))
+
+
+class ObjectChange(Model):
+    """One change of one object.
+
+    ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and
+    ``after`` are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
+    commits, given afterwards (:mod:`netinv_core.changelog.sequence`). ``time`` is when the row was written, while the object was held: of two
+    changes of one object, the later one has the later time.
+    """
+
+    __tablename__ = "core_object_change"
+
+    time: Mapped[datetime.datetime] = column(default=now, read_only=True, index=True)
+    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
+    user_name: Mapped[str] = column(length=150, read_only=True, index=True)
+    request_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
+    action: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
+    changed_object_type: Mapped[str] = column(length=100, read_only=True, index=True)
+    changed_object_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
+    object_repr: Mapped[str] = column(length=200, hidden=True)
+    object_data: Mapped[dict[str, Any]] = column(Json(), kind="json", read_only=True)
+    before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
+    after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
+    position: Mapped[int] = column(hidden=True, default=0)
+    number: Mapped[int | None] = column(sa.BigInteger(), hidden=True, default=None, unique=True, index=True)
+
+
+class ChangeNumbering(Base):
+    """The one row (id 1) of what is known of the numbers of changes: the last one ``given``, and the highest of a change that is deleted."""
+
+    __tablename__ = "core_change_numbering"
+
+    id: Mapped[int] = mapped_column(sa.Integer(), primary_key=True, autoincrement=False)
+    given: Mapped[int] = mapped_column(sa.BigInteger())
+    pruned: Mapped[int] = mapped_column(sa.BigInteger())

@@ -1,0 +1,51 @@
+"""Association tables, and UNIQUE constraints with their error messages."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column as SAColumn
+from sqlalchemy import ForeignKey, UniqueConstraint, Uuid
+from sqlalchemy import Table as SATable
+
+from netinv_core.models.base import Base
+from netinv_core.models.types import Chars
+
+
+def many_to_many(name: str, owner: str, target: str, *, related_name: str | None = None, count_field: str | None = None) -> SATable:
+    """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``.
+
+    A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late :class:`ForeignKeyInfo`,
+    there is no constraint in the database, and the rows go with the target by :mod:`netinv_core.write.delete`.
+    """
+    late = "." in target
+    kinds = {t: Base.metadata.tables[t].c.id.type for t in (owner, *[target] * (not late))}
+    leads = () if late else (ForeignKey(f"{target}.id", ondelete="CASCADE"),)
+    return SATable(
+        name,
+        Base.metadata,
+        SAColumn("owner_id", kinds[owner], ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
+        SAColumn("target_id", kinds.get(target) or Uuid(), *leads, primary_key=True, index=True),
+    )
+
+
+def content_type_table(name: str, owner: str) -> SATable:
+    """An association table ``name`` from the table ``owner`` to content types, kept as labels (``dcim.site``)."""
+    kind = Base.metadata.tables[owner].c.id.type
+    return SATable(
+        name,
+        Base.metadata,
+        SAColumn("owner_id", kind, ForeignKey(f"{owner}.id", ondelete="CASCADE"), primary_key=True),
+        SAColumn("label", Chars(100), primary_key=True, index=True),
+    )
+
+
+def unique_set(*columns: str, message: str | None = None, when_sent: bool = False) -> UniqueConstraint:
+    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.", or ``message``).
+
+    With ``when_sent`` they are checked in bodies that name all of them, and otherwise left to the rules.
+    """
+    return UniqueConstraint(*columns, info={"early": True, "message": message, "when_sent": when_sent})
+
+
+def unique_together(*columns: str, field: str | None = None, message: str | None = None) -> UniqueConstraint:
+    """Columns unique together, checked after the rules ("X with this A and B already exists.", or ``message``, said of ``field``)."""
+    return UniqueConstraint(*columns, info={"early": False, "field": field, "message": message})

@@ -1,0 +1,276 @@
+"""Column constructors, and :class:`ColumnInfo`: what the service knows of a column beyond its SQL type.
+
+It is kept in the column's ``info`` under the key ``netinv``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Integer, Numeric, Uuid
+from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
+
+from netinv_core.changelog.masking import mask
+from netinv_core.models.types import Chars, Json, LongText
+from netinv_core.storage.files import LENGTH
+
+PROTECT = "protect"
+CASCADE = "cascade"
+SET_NULL = "set null"
+APP_HANDLED = "by departure"
+SELF = "self"
+
+
+@dataclasses.dataclass(frozen=True)
+class ForeignKeyInfo:
+    """Where a foreign key leads and what the target's deletion does.
+
+    ``target`` is a model class, :data:`SELF`, or a label such as ``"ipam.ipaddress"`` for a model of a package that imports this
+    one (a *late* link: it has no constraint in the database and stays null while the package is absent).
+    ``back`` names the way back, as a filter path of the target; ``count`` the counter it gives the target.
+    ``on_delete`` is one of the policies above; with :data:`APP_HANDLED` a departure of the target's resource lets go of it.
+    """
+
+    target: type[DeclarativeBase] | str
+    on_delete: str
+    related_name: str | None = None
+    count_field: str | None = None
+    lookup: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """A closed set of values with their labels, in display order."""
+
+    items: tuple[tuple[Any, str], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", dict(self.items))
+
+    labels: Mapping[Any, str] = dataclasses.field(init=False, default_factory=dict, compare=False)
+
+    @classmethod
+    def of(cls, *items: tuple[Any, str], **by_name: str) -> Choices:
+        """``Choices.of(front="Front", rear="Rear")`` or ``Choices.of((19, "19 inches"), …)``."""
+        return cls((*items, *by_name.items()))
+
+    def __iter__(self) -> Iterable[tuple[Any, str]]:
+        return iter(self.items)
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnInfo:
+    """What the service knows of a column beyond its SQL type; see the constructors below.
+
+    ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
+    not hidden are held as they are. ``folder`` is where the files are kept that the column names, ``size`` the columns that hold
+    the width and the height of the picture in it. ``shows`` is
+    what a reference shows of its target after ``display, id, url``, where that is not its brief form. ``max_length`` bounds text whose
+    column holds more. ``masked`` gives what the change log keeps of a value in place of it (:mod:`netinv_core.changelog.masking`).
+
+    ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a path, nested,
+    displayed, recorded, rendered by templates or read by GraphQL; the field of such a column shows no more than that there is a value.
+    """
+
+    kind: str = "value"
+    label: str | None = None
+    help: str = ""
+    blank: bool = False
+    required: bool | None = None
+    read_only: bool = False
+    write_only: bool = False
+    hidden: bool = False
+    confidential: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    pattern_error: str = "Enter a valid value."
+    taken_error: str = ""
+    choices: Choices | None = None
+    plain: bool = False
+    nested_fields: tuple[str, ...] = ()
+    foreign_key: ForeignKeyInfo | None = None
+    sort_key_of: str | None = None
+    copy_of: tuple[str, str] | None = None
+    slug_of: str | None = None
+    slug_joint: str = "-"
+    parse: Callable[[Any], Any] | None = None
+    in_object_data: Callable[[Any], Any] | bool | None = None
+    folder: str = ""
+    size: tuple[str, str] | None = None
+    masked: Callable[[Any], Any] | None = None
+
+
+def column(
+    type_: Any = None,
+    *,
+    default: Any = dataclasses.MISSING,
+    unique: bool = False,
+    index: bool = False,
+    length: int | None = None,
+    sort_order: int = 0,
+    **known: Any,
+) -> MappedColumn[Any]:
+    """The general constructor: a column with what the service knows of it (:class:`ColumnInfo`).
+
+    ``sort_order`` places a column that a model gets from a class added to it among the others; below 0, before the model's own.
+    """
+    options: dict[str, Any] = {"info": {"netinv": ColumnInfo(**known)}, "sort_order": sort_order}
+    if default is not dataclasses.MISSING:
+        options["default"] = default
+    if unique:
+        options["unique"] = True
+    if index:
+        options["index"] = True
+    if length is not None:
+        type_ = Chars(length)
+    return mapped_column(type_, **options) if type_ is not None else mapped_column(**options)
+
+
+def text(length: int | None = None, help: str = "", *, default: Any = "", **known: Any) -> MappedColumn[Any]:
+    """An optional string: blank when not given. ``length`` in characters, ``None`` for no limit."""
+    return column(LongText() if length is None else Chars(length), default=default, help=help, blank=True, **known)
+
+
+def optional_text(length: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A string that may be null (``Mapped[str | None]``) or blank."""
+    return column(Chars(length), default=None, help=help, blank=True, **known)
+
+
+def required_text(length: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A string that must be given and not be blank."""
+    return column(LongText() if length is None else Chars(length), help=help, **known)
+
+
+def integer(minimum: int | None = None, maximum: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """An integer within bounds, both included."""
+    type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
+    return column(type_, minimum=minimum, maximum=maximum, help=help, **known)
+
+
+def decimal_number(digits: int, places: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A decimal of ``digits`` digits in all, ``places`` of them after the point; written as a string in JSON."""
+    return column(Numeric(digits, places, asdecimal=True), help=help, **known)
+
+
+def encrypted_text(length: int = 255, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and shown to nobody: only whether there is one."""
+    options: dict[str, Any] = {"kind": "secret", "blank": True, "max_length": length, "confidential": True, "masked": mask, "help": help}
+    return column(LongText(), default="", **options, **known)
+
+
+def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any) -> MappedColumn[Any]:
+    """One of a closed set; read as ``{value, label}`` unless ``plain``. ``default=""`` makes it optional."""
+    type_ = Chars(length) if length else Integer()
+    blank = known.pop("blank", default == "")
+    return column(type_, default=default, kind="choice", choices=choices, plain=plain, blank=blank, **known)
+
+
+def boolean(default: bool, help: str = "", **known: Any) -> MappedColumn[Any]:
+    """A boolean that is ``default`` when not given."""
+    return column(Boolean(), default=default, help=help, **known)
+
+
+def json_document(help: str = "", *, default: Any = None, **known: Any) -> MappedColumn[Any]:
+    """A JSON document."""
+    return column(Json(), default=default, kind="json", help=help, **known)
+
+
+def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: Any) -> MappedColumn[Any]:
+    """A URL-friendly name, made from the field ``of`` when not given; ``slug_joint`` stands between its words."""
+    return column(
+        Chars(length),
+        unique=unique,
+        kind="slug",
+        blank=True,
+        slug_of=of,
+        pattern=r"^[-a-zA-Z0-9_]+\Z",
+        pattern_error='Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.',
+        **known,
+    )
+
+
+def natural_sort_key(of: str, *, default: str | None = "") -> MappedColumn[Any]:
+    """The stored key by which the field ``of`` sorts naturally (``eth2`` before ``eth10``); not a field.
+
+    With ``default=None`` (``Mapped[str | None]``) objects without a name sort last.
+    """
+    return column(Chars(255), default=default, index=True, hidden=True, sort_key_of=of)
+
+
+def unique_copy(of: str, *, without: str, length: int) -> MappedColumn[Any]:
+    """A hidden copy of the column ``of`` while the reference ``without`` is null, else null (``Mapped[str | None]``); not a field.
+
+    In a UNIQUE constraint no null equals another: ``(site_id, tenant_id, name)`` lets two rows without a tenant have the same name. A
+    second constraint over the copy, ``(site_id, untenanted_name)``, closes that gap on every database. Blank values are not copied.
+    """
+    return column(Chars(length), default=None, hidden=True, copy_of=(of, without))
+
+
+def color(default: str = "9e9e9e") -> MappedColumn[Any]:
+    """A hexadecimal RGB colour, six lower-case digits."""
+    return column(
+        Chars(6),
+        default=default,
+        pattern=r"^[0-9a-f]{6}\Z",
+        pattern_error="Enter a valid hexadecimal RGB color code.",
+    )
+
+
+def image(folder: str, **known: Any) -> MappedColumn[Any]:
+    """The name of a picture's file in ``folder`` (:mod:`netinv_core.storage.files`): read as its URL, written by sending the file in a form."""
+    return column(Chars(LENGTH), index=True, kind="image", folder=folder, **known)
+
+
+def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
+    """An optional e-mail address."""
+    return column(Chars(length), default="", blank=True, kind="email", **known)
+
+
+def url(length: int = 200, **known: Any) -> MappedColumn[Any]:
+    """An optional absolute URL (RFC 3986), of any scheme."""
+    return column(Chars(length), default="", blank=True, kind="url", **known)
+
+
+def foreign_key(
+    target: type[DeclarativeBase] | str,
+    *,
+    on_delete: str,
+    related_name: str | None = None,
+    count_field: str | None = None,
+    unique: bool = False,
+    index: bool = True,
+    kind: str = "reference",
+    lookup: str | None = None,
+    sort_order: int = 0,
+    **known: Any,
+) -> MappedColumn[Any]:
+    """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
+
+    The field is named without the ``_id`` of the attribute. See :class:`ForeignKeyInfo` for the parameters.
+    It needs no ``index`` where another index begins with it.
+    """
+    link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup)
+    info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **known)}
+    options: dict[str, Any] = {"unique": unique or None, "index": index and not unique, "info": info, "sort_order": sort_order}
+    if isinstance(target, str):
+        return mapped_column(Uuid(), **options)
+    return mapped_column(ForeignKey(target.__table__.c.id), **options)
+
+
+Ref = Annotated[uuid.UUID, mapped_column(Uuid())]
+Name = Annotated[str, required_text(100)]
+Slug = Annotated[str, slug()]
+Description = Annotated[str, text(200)]
+Comments = Annotated[str, text(None)]
+
+
+def column_info(column: Any) -> ColumnInfo:
+    """What the service knows of a column of a mapped table."""
+    found = column.info.get("netinv")
+    return found if isinstance(found, ColumnInfo) else ColumnInfo()
