@@ -8,7 +8,7 @@ from typing import Any
 from netinv_core.importing.dump import Dump, Fields, Part, Source, content_type
 from netinv_core.models.base import Primary
 from netinv_core.registry import Registry
-from netinv_extras.custom_fields.models import holds_values
+from netinv_extras.custom_fields.models import has_custom_fields
 
 FIELD, CHOICE = "extras.customfield", "extras.customfieldchoice"
 _TYPES = {"multiselect": "multi-select", "longtext": "markdown"}
@@ -26,7 +26,7 @@ def models(registry: Registry) -> dict[str, Source | Part]:
             "type": _TYPES.get(fields["type"], fields["type"]),
             "slug": fields["name"],
             "label": fields.get("label") or fields["name"],
-            "content_types": [label for label in labels if holds_values(registry, label)],
+            "content_types": [label for label in labels if has_custom_fields(registry, label)],
         }
 
     return {

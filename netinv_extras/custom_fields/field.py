@@ -1,4 +1,4 @@
-"""The ``custom_fields`` member of organizational resources: the values of the fields that users have defined."""
+"""Field ``custom_fields`` of organizational resources: the values of user-defined fields."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ BY_SLUG_SINCE = "1.4"
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class CustomFields(fields.Field):
-    """An object with a member for every field that is defined for the content type; what is sent is merged into what is there.
+    """JSON object with a member for each custom field of the content type.
 
-    Members that no one has defined are ignored, as the API has it.
+    Members of a request are merged into the stored ones. Members without a definition are ignored.
     """
 
     label_of_type: str
@@ -49,23 +49,26 @@ class CustomFields(fields.Field):
         draft[COLUMN] = {**(draft.before.get(COLUMN) or {}), **value}
 
     def extra_object_data(self, uow: UnitOfWork, row: Mapping[str, Any], shown: Any) -> Any:
-        """The values as they are kept, under the names that clients of the change log know."""
-        kept, defined = row.get(COLUMN) or {}, definitions_of(uow, self.label_of_type)
-        return {field.name: kept[slug] for slug, field in defined.items() if slug in kept}
+        """Returns the stored values by field name, the key that clients of the change log use."""
+        stored, defined = row.get(COLUMN) or {}, definitions_of(uow, self.label_of_type)
+        return {field.name: stored[slug] for slug, field in defined.items() if slug in stored}
 
     def downgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        return _renaming({field.slug: field.name for field in self._renamed(uow, version)})
+        return _key_mapper({field.slug: field.name for field in self._renamed(uow, version)})
 
     def upgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        return _renaming({field.name: field.slug for field in self._renamed(uow, version)})
+        return _key_mapper({field.name: field.slug for field in self._renamed(uow, version)})
 
     def _renamed(self, uow: UnitOfWork, version: str) -> list[Any]:
+        """Returns the fields whose key differs in an API version."""
         if not versions.older(version, BY_SLUG_SINCE):
             return []
         return [field for field in definitions_of(uow, self.label_of_type).values() if field.name != field.slug]
 
 
-def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any] | None:
+def _key_mapper(names: Mapping[str, str]) -> Callable[[Any], Any] | None:
+    """Returns a function that renames the keys of an object; ``None`` when there is nothing to rename."""
+
     def rename(value: Any) -> Any:
         return {names.get(key, key): item for key, item in value.items()} if isinstance(value, dict) else value
 
@@ -80,19 +83,19 @@ field = FieldFactory(NAME, _make)
 
 
 def rule(endpoint: Endpoint) -> Rule:
-    """The rule for objects of an endpoint: values are what their definitions allow, the required ones are there."""
+    """Returns the rule for objects of an endpoint: values must be valid, and required ones present."""
     label = endpoint.label
 
     def values_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         defined = definitions_of(uow, label)
         for draft in drafts:
-            kept, sent = draft.before.get(COLUMN) or {}, NAME in draft.body
-            given = dict(draft[COLUMN] or {})
+            stored, sent = draft.before.get(COLUMN) or {}, NAME in draft.body
+            values = dict(draft[COLUMN] or {})
             if draft.new:
-                given = _with_defaults(defined, given, sent=sent)
+                values = _with_defaults(defined, values, sent=sent)
             if sent:
-                given = {slug: value for slug, value in given.items() if slug in defined or slug in kept}
-            values = _checked(draft, defined, given, uow.pattern_budget)
+                values = {slug: value for slug, value in values.items() if slug in defined or slug in stored}
+            values = _cleaned(draft, defined, values, uow.pattern_budget)
             if draft.new or COLUMN in draft.values:
                 draft[COLUMN] = values
         _lock_choices(uow, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
@@ -101,44 +104,51 @@ def rule(endpoint: Endpoint) -> Rule:
 
 
 def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]) -> None:
-    """Locks the choices that drafts begin to use, so that nobody deletes or renames one meanwhile: one statement, none for other values.
+    """Locks newly assigned choices against concurrent renaming and deletion: one statement, none without such choices.
 
-    What is known of them was read before, and is checked again: one of them may be gone.
+    The definitions come from a cache. A choice that was deleted since is rejected here.
     """
-    used = [(draft, slug, choices) for draft in drafts for slug in defined if (choices := _begun(draft, defined[slug]))]
-    there = lock_choices(uow, {slug for _, slug, _ in used}, {choice for _, _, choices in used for choice in choices})
-    for draft, slug, choices in used:
-        if gone := choices - there.get(slug, set()):
-            left = dataclasses.replace(defined[slug], choices=tuple(choice for choice in defined[slug].choices if choice not in gone))
-            _checked(draft, {slug: left}, draft[COLUMN], uow.pattern_budget)
+    added = [
+        (draft, slug, choices)
+        for draft in drafts
+        for slug in defined
+        if (choices := _added(draft, defined[slug]))
+    ]
+    slugs, values = {slug for _, slug, _ in added}, {choice for *_, choices in added for choice in choices}
+    locked = lock_choices(uow, slugs, values)
+    for draft, slug, choices in added:
+        if deleted := choices - locked.get(slug, set()):
+            remaining = tuple(choice for choice in defined[slug].choices if choice not in deleted)
+            definition = dataclasses.replace(defined[slug], choices=remaining)
+            _cleaned(draft, {slug: definition}, draft[COLUMN], uow.pattern_budget)
 
 
-def _begun(draft: Draft, field: Definition) -> set[str]:
-    """The choices that an object has now and did not have."""
+def _added(draft: Draft, field: Definition) -> set[str]:
+    """Returns the choices of a selection field that the draft adds to those of the stored object."""
     if field.type not in SELECTIONS:
         return set()
     now, former = ((row or {}).get(field.slug) or [] for row in (draft[COLUMN], draft.before.get(COLUMN)))
     return ({now} if isinstance(now, str) else set(now)) - ({former} if isinstance(former, str) else set(former))
 
 
-def _with_defaults(defined: Definitions, given: dict[str, Any], *, sent: bool) -> dict[str, Any]:
-    """The values of a new object: of what was not given the default, or null when none at all were ``sent``."""
-    return {slug: field.default for slug, field in defined.items() if field.default is not None or not sent} | given
+def _with_defaults(defined: Definitions, values: dict[str, Any], *, sent: bool) -> dict[str, Any]:
+    """Adds defaults to the values of a new object. Fields without a default become null unless values were ``sent``."""
+    return {slug: field.default for slug, field in defined.items() if field.default is not None or not sent} | values
 
 
-def _checked(draft: Draft, defined: Definitions, given: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
-    """The values as they are kept; rejects the draft for the first one that is not valid."""
-    found = dict(given)
+def _cleaned(draft: Draft, defined: Definitions, values: Mapping[str, Any], budget: Budget) -> dict[str, Any]:
+    """Returns the values in their stored form; rejects the draft for the first invalid or missing one."""
+    cleaned = dict(values)
     missing: list[str] = []
     for slug, field in defined.items():
-        if slug not in given:
+        if slug not in values:
             missing.extend([slug] * field.required)
             continue
         try:
-            found[slug] = field.cleaned(given[slug], budget)
+            cleaned[slug] = field.cleaned(values[slug], budget)
         except ValueError as error:
             draft.reject(ALL, f"Invalid value for custom field '{slug}': {error}")
-            return found
+            return cleaned
     for slug in missing[:1]:
         draft.reject(ALL, f"Missing required custom field '{slug}'.")
-    return found
+    return cleaned

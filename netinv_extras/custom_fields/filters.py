@@ -1,4 +1,4 @@
-"""Query parameters for custom fields: ``cf_<slug>`` and its lookups, as the type and the filter logic of the definition have it."""
+"""Query parameters of custom fields: ``cf_<slug>``, with lookups by the type and filter logic of the field."""
 
 from __future__ import annotations
 
@@ -16,78 +16,99 @@ from netinv_core.read.filters import NULL, Condition, Filter
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES, negated
 from netinv_core.uow import UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
-from netinv_extras.custom_fields.values import BOOLEAN, DATE, DISABLED, EXACT, INTEGER, JSON, MARKDOWN, MULTI_SELECT, SELECT, TEXT, URL, Definition
+from netinv_extras.custom_fields.values import (
+    BOOLEAN,
+    DATE,
+    DISABLED,
+    EXACT,
+    INTEGER,
+    JSON,
+    MARKDOWN,
+    MULTI_SELECT,
+    SELECT,
+    TEXT,
+    URL,
+    Definition,
+)
 
 PREFIX = "cf_"
 COLUMN = "custom_field_data"
 Compare = Callable[[str, Any, Definition, str, str], Condition]
-_WHOLE = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
+_INTEGER = re.compile(r"\s*[-+]?[0-9]{1,19}\s*\Z")
 
 
 def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
-    """The parameters of an endpoint, found once for a version of the configuration; by slug, and by name where that is another."""
+    """Returns the parameters of an endpoint by slug and by name, cached with the configuration."""
 
-    def make(uow: UnitOfWork) -> dict[str, Filter]:
-        found: dict[str, Filter] = {}
+    def build(uow: UnitOfWork) -> dict[str, Filter]:
+        parameters: dict[str, Filter] = {}
         for field in definitions_of(uow, endpoint.label).values():
             if field.filter_logic != DISABLED:
-                found |= {f"{PREFIX}{name}": _parameter(f"{PREFIX}{name}", field) for name in (field.name, field.slug)}
-        return found
+                keys = [f"{PREFIX}{name}" for name in (field.name, field.slug)]
+                parameters |= {key: _parameter(key, field) for key in keys}
+        return parameters
 
-    made: dict[str, Filter] = uow.cached_config(("custom filters", endpoint.label), make)
-    return made
+    cached: dict[str, Filter] = uow.cached_config(("custom filters", endpoint.label), build)
+    return cached
 
 
 def _parameter(name: str, field: Definition) -> Filter:
-    """Without a lookup the last value counts; with one, any of them."""
+    """Builds the filter of a custom field. Without a lookup only the last value counts; with one, any value matches."""
     compare, suffixes = _KINDS[field.type]
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         dialect, column = uow.registry.dialect, table.c[COLUMN]
         lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
-        found = lookups.any_of([_without(dialect, column, field) if v == NULL else compare(dialect, column, field, lookup, v) for v in values])
+
+        def matches(value: str) -> Condition:
+            if value == NULL:
+                return _has_no_value(dialect, column, field)
+            return compare(dialect, column, field, lookup, value)
+
+        condition = lookups.any_of([matches(value) for value in values])
         if not negate:
-            return found
-        rest = negated(found)
-        return rest if lookup == "exact" else sa.and_(rest, sa.not_(_is_null(dialect, column, field)))
+            return condition
+        inverse = negated(condition)
+        return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(dialect, column, field)))
 
     return Filter(name, apply, suffixes, bare=True)
 
 
-def _without(dialect: str, column: Any, field: Definition) -> Condition:
-    """Without a value: there is none, or it is null."""
+def _has_no_value(dialect: str, column: Any, field: Definition) -> Condition:
+    """Condition for a member that is missing or null."""
     return json_sql.text(dialect, column, field.slug).is_(None)
 
 
 def _is_null(dialect: str, column: Any, field: Definition) -> Condition:
-    """Whether the value was set to null; what says nothing at all is not like any text."""
-    return sa.and_(json_sql.has(dialect, column, field.slug), _without(dialect, column, field))
+    """Condition for a member that is present and null. Negated text lookups exclude it, but match missing members."""
+    return sa.and_(json_sql.has(dialect, column, field.slug), _has_no_value(dialect, column, field))
 
 
 def _text(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
     loose = field.filter_logic != EXACT and field.type != SELECT
-    return LOOKUPS[lookup or ("icontains" if loose else "exact")](dialect, json_sql.text(dialect, column, field.slug), value)
+    name = lookup or ("icontains" if loose else "exact")
+    return LOOKUPS[name](dialect, json_sql.text(dialect, column, field.slug), value)
 
 
 def _number(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
-    if not _WHOLE.match(value) or not -(2**63) <= int(value) < 2**63:
+    if not _INTEGER.match(value) or not -(2**63) <= int(value) < 2**63:
         raise ValueError("Enter a whole number.")
     return LOOKUPS[lookup or "exact"](dialect, json_sql.number(dialect, column, field.slug), value)
 
 
 def _date(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
     try:
-        moment = datetime.date.fromisoformat(value.strip()).isoformat()
+        day = datetime.date.fromisoformat(value.strip()).isoformat()
     except ValueError:
         raise ValueError("Enter a valid date.") from None
-    return LOOKUPS[lookup or "exact"](dialect, json_sql.text(dialect, column, field.slug), moment)
+    return LOOKUPS[lookup or "exact"](dialect, json_sql.text(dialect, column, field.slug), day)
 
 
 def _flag(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
     return json_sql.json(dialect, column, field.slug) == json_sql.encoded(lookups.convert_flag(value))
 
 
-def _among(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
+def _contains_choice(dialect: str, column: Any, field: Definition, lookup: str, value: str) -> Condition:
     return LOOKUPS["contains"](dialect, json_sql.json(dialect, column, field.slug), json_sql.encoded(value))
 
 
@@ -112,6 +133,6 @@ _KINDS: dict[str, tuple[Compare, tuple[str, ...]]] = {
     INTEGER: (_number, lookups.NUMBER),
     DATE: (_date, lookups.NUMBER),
     BOOLEAN: (_flag, ()),
-    MULTI_SELECT: (_among, ()),
+    MULTI_SELECT: (_contains_choice, ()),
     JSON: (_document, ()),
 }

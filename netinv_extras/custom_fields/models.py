@@ -1,7 +1,7 @@
-"""Custom fields and their choices: what users add to the objects of any package.
+"""Custom fields and their choices, which users define for objects of any package.
 
-The values stand in each object's own row (``custom_field_data``, by slug); what becomes of them when a definition changes is in
-:mod:`netinv_extras.custom_fields.value_updates`.
+The values are in the object's own row: the JSON column ``custom_field_data``, by slug. Module
+:mod:`netinv_extras.custom_fields.value_updates` updates them when a definition changes.
 """
 
 from __future__ import annotations
@@ -24,29 +24,43 @@ from netinv_core.resource import Resource, VersionChange, content_type_list
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.slugs import slugify
-from netinv_extras.custom_fields.values import BLANK, INTEGER, LOGICS, LOOSE, SELECT, SELECTIONS, TEXT, TYPES, URL, Definition
+from netinv_extras.custom_fields.values import (
+    BLANK,
+    INTEGER,
+    LOGICS,
+    LOOSE,
+    SELECT,
+    SELECTIONS,
+    TEXT,
+    TYPES,
+    URL,
+    Definition,
+)
 
 Definitions = Mapping[str, Definition]
 WITH_PATTERN = SELECTIONS | {TEXT, URL}
-PATTERN_LENGTH = 500
-_CACHED = "custom fields"
+MAX_PATTERN_LENGTH = 500
+_CACHE_KEY = "custom fields"
 
 
-def _is_pattern(value: Any) -> str:
+def _parse_pattern(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("Not a valid string.")
-    found = str(value)
-    if len(found) > PATTERN_LENGTH:
-        raise ValueError(f"Ensure this field has no more than {PATTERN_LENGTH} characters.")
+    pattern = str(value)
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        raise ValueError(f"Ensure this field has no more than {MAX_PATTERN_LENGTH} characters.")
     try:
-        patterns.check(found)
+        patterns.check(pattern)
     except ValueError:
-        raise ValueError(f"{found} is not a valid regular expression.") from None
-    return found
+        raise ValueError(f"{pattern} is not a valid regular expression.") from None
+    return pattern
 
 
 class CustomField(Organizational):
-    """A field that users have defined for objects of certain content types; ``name`` is its key up to API version 1.3, ``slug`` since."""
+    """User-defined field of objects of certain content types.
+
+    Its key in representations is ``name`` up to API version 1.3, and ``slug`` since.
+    """
 
     __tablename__ = "extras_custom_field"
 
@@ -68,7 +82,7 @@ class CustomField(Organizational):
     weight: Mapped[int] = integer(0, 32767, default=100)
     validation_minimum: Mapped[int | None] = integer(-(2**63), 2**63 - 1, default=None, label="Minimum value")
     validation_maximum: Mapped[int | None] = integer(-(2**63), 2**63 - 1, default=None, label="Maximum value")
-    validation_regex: Mapped[str] = text(PATTERN_LENGTH, parse=_is_pattern)
+    validation_regex: Mapped[str] = text(MAX_PATTERN_LENGTH, parse=_parse_pattern)
     advanced_ui: Mapped[bool] = boolean(False, hidden=True, in_object_data=True)
 
 
@@ -76,7 +90,7 @@ custom_field_types = content_type_table("extras_custom_field_type", "extras_cust
 
 
 class CustomFieldChoice(ChangeLogged):
-    """A value that a selection field may have."""
+    """Allowed value of a selection field."""
 
     __tablename__ = "extras_custom_field_choice"
     __table_args__ = (unique_set("field_id", "value"),)
@@ -87,19 +101,19 @@ class CustomFieldChoice(ChangeLogged):
 
 
 def _from_name(body: dict[str, Any]) -> dict[str, Any]:
-    """A body of a version up to 1.3, where a name is enough."""
+    """Completes a body of API versions up to 1.3, which need only a name."""
     name = body.get("name")
     if not isinstance(name, str):
         return body
     return {"label": name, "slug": slugify(name, "_"), **body}
 
 
-def _called(label: str, name: str) -> str:
+def _display_name(label: str, name: str) -> str:
     return label or name.replace("_", " ").capitalize()
 
 
-def holds_values(registry: Registry, label: str) -> bool:
-    """Whether objects of a content type have custom fields, as far as its package is here to say so."""
+def has_custom_fields(registry: Registry, label: str) -> bool:
+    """True for models with custom fields, and for models of packages that are not installed."""
     endpoint = registry.get(label)
     return endpoint is None or "custom_fields" in endpoint.fields
 
@@ -107,11 +121,11 @@ def holds_values(registry: Registry, label: str) -> bool:
 custom_fields = Resource(
     CustomField,
     "custom-fields",
-    display=(_called, "label", "name"),
+    display=(_display_name, "label", "name"),
     brief=["name"],
     order=["weight", "name"],
     search=["name", "label", "description"],
-    fields=[content_type_list("content_types", custom_field_types, required=True, allowed=holds_values)],
+    fields=[content_type_list("content_types", custom_field_types, required=True, allowed=has_custom_fields)],
     omit=["custom_fields", "computed_fields", "relationships"],
     filters=[filters.one_of("filter_logic", LOGICS, multiple=False)],
     versions=[VersionChange("1.4", upgrade=_from_name, former=("name",))],
@@ -129,19 +143,19 @@ custom_field_choices = Resource(
 )
 
 
-# -- what a definition may be
+# -- validation of definitions
 
 
 @custom_fields.prepare
-def are_called_as_they_are_addressed(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Without a name of its own a field is called by its slug."""
+def name_defaults_to_slug(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Sets an empty name to the slug."""
     for draft in drafts:
         draft["name"] = draft["name"] or draft["slug"]
 
 
 @custom_fields.rule
-def keep_type_and_key(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Values are kept by slug and in the form of their type: neither changes."""
+def type_and_keys_cannot_change(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects changes of type, slug and name, because stored values depend on them."""
     for draft in drafts:
         for name in ("type", "slug", "name") if not draft.new else ():
             if draft.changed(name):
@@ -149,31 +163,33 @@ def keep_type_and_key(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @custom_fields.rule
-def validate_what_the_type_has(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Bounds belong to numbers, patterns to text."""
+def validation_settings_fit_the_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects bounds on fields other than numbers, and patterns on fields without text."""
     for draft in drafts:
         for word in ("minimum", "maximum"):
             if draft[f"validation_{word}"] is not None and draft["type"] != INTEGER:
                 draft.reject(f"validation_{word}", f"A {word} value may be set only for numeric fields")
         if draft["validation_regex"] and draft["type"] not in WITH_PATTERN:
-            draft.reject("validation_regex", "Regular expression validation is supported only for text, URL and select fields")
+            message = "Regular expression validation is supported only for text, URL and select fields"
+            draft.reject("validation_regex", message)
 
 
 @custom_fields.rule
-def have_a_default_that_they_allow(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The default is a value that the field would take."""
-    concerned = [draft for draft in drafts if draft["default"] not in BLANK]
-    choices = _choices(uow, [draft.id for draft in concerned if not draft.new and draft["type"] in SELECTIONS])
-    for draft in concerned:
+def default_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a default that the field does not accept as a value."""
+    with_default = [draft for draft in drafts if draft["default"] not in BLANK]
+    choices = _choices(uow, [draft.id for draft in with_default if not draft.new and draft["type"] in SELECTIONS])
+    for draft in with_default:
+        definition = Definition.of(draft, choices.get(draft.id, ()))
         try:
-            draft["default"] = Definition.of(draft, choices.get(draft.id, ())).cleaned(draft["default"], uow.pattern_budget)
+            draft["default"] = definition.cleaned(draft["default"], uow.pattern_budget)
         except ValueError as error:
             draft.reject("default", f'Invalid default value "{draft["default"]}": {error}')
 
 
 @custom_field_choices.rule
-def belong_to_selections(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Only selection fields have choices, and a choice satisfies its field's pattern."""
+def choices_fit_their_field(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects choices of fields other than selections, and choices that do not match the pattern of their field."""
     fields = listing.rows_of(uow, CustomField, [draft["field_id"] for draft in drafts], locked=True)
     for draft in drafts:
         field = fields[draft["field_id"]]
@@ -185,7 +201,7 @@ def belong_to_selections(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 def _mismatch(uow: UnitOfWork, pattern: str, value: str) -> str | None:
-    """The error text for a choice that does not match its field's pattern; ``None`` when it does."""
+    """Returns the error text for a choice that does not match the pattern of its field, or ``None``."""
     try:
         matches = uow.pattern_budget.search(pattern, value)
     except patterns.PatternTimeout as error:
@@ -193,49 +209,56 @@ def _mismatch(uow: UnitOfWork, pattern: str, value: str) -> str | None:
     return None if matches else f"Value must match regex {pattern} got {value}."
 
 
-# -- what processes cache of them
+# -- cache of definitions
 
 
 def definitions_of(uow: UnitOfWork, label: str) -> Definitions:
-    """The custom fields of a content type by slug, in the order of their weights; no statement while they are cached."""
-    found = uow.cached_config(_CACHED, _load)
-    defined: Definitions = found.get(label, {})
-    return defined
+    """Returns the custom fields of a content type by slug, ordered by weight, from the configuration cache."""
+    definitions: Definitions = uow.cached_config(_CACHE_KEY, _load).get(label, {})
+    return definitions
 
 
 def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str]) -> dict[str, set[str]]:
-    """Locks choices of fields until the transaction ends against those who change or delete them; those that there are, by the field's slug."""
+    """Takes shared row locks on choices until the transaction ends (FOR KEY SHARE on PostgreSQL).
+
+    Returns the existing choices by the slug of their field.
+    """
     field, choice = table_of(CustomField), table_of(CustomFieldChoice)
-    # MariaDB and MySQL share the lock of what they read only: with the weight, that is the row, not an entry of the index on field and value.
-    joined = sa.select(field.c.slug, choice.c.value, choice.c.weight).join_from(choice, field, field.c.id == choice.c.field_id)
+    # MariaDB and MySQL lock only the index entries that are read. Reading the weight locks the row itself,
+    # not an entry of the index on field and value.
+    columns = field.c.slug, choice.c.value, choice.c.weight
+    joined = sa.select(*columns).join_from(choice, field, field.c.id == choice.c.field_id)
     statement = joined.where(field.c.slug.in_(slugs), choice.c.value.in_(values)).order_by(choice.c.id)
-    found: dict[str, set[str]] = {}
-    for slug, value, _ in uow.execute(statement.with_for_update(of=choice, read=True, key_share=True)) if values else ():
-        found.setdefault(slug, set()).add(value)
-    return found
+    locked: dict[str, set[str]] = {}
+    statement = statement.with_for_update(of=choice, read=True, key_share=True)
+    for slug, value, _ in uow.execute(statement) if values else ():
+        locked.setdefault(slug, set()).add(value)
+    return locked
 
 
 @functools.cache
-def _of_every_type() -> Any:
+def _select_definitions() -> Any:
     table, types = table_of(CustomField), custom_field_types
-    return sa.select(types.c.label, table).join_from(table, types, types.c.owner_id == table.c.id).order_by(table.c.weight, table.c.slug)
+    joined = sa.select(types.c.label, table).join_from(table, types, types.c.owner_id == table.c.id)
+    return joined.order_by(table.c.weight, table.c.slug)
 
 
 def _load(uow: UnitOfWork) -> dict[str, Definitions]:
-    """Every definition by content type and slug: one statement, and another one where there are choices to be had."""
-    rows = uow.execute(_of_every_type()).mappings().all()
+    """Reads all definitions, by content type and slug: one statement, and one more if there are selection fields."""
+    rows = uow.execute(_select_definitions()).mappings().all()
     choices = _choices(uow, list({row["id"] for row in rows if row["type"] in SELECTIONS}))
-    found: dict[str, dict[str, Definition]] = {}
+    definitions: dict[str, dict[str, Definition]] = {}
     for row in rows:
-        found.setdefault(row["label"], {})[row["slug"]] = Definition.of(row, choices.get(row["id"], ()))
-    return dict(found)
+        definitions.setdefault(row["label"], {})[row["slug"]] = Definition.of(row, choices.get(row["id"], ()))
+    return dict(definitions)
 
 
 def _choices(uow: UnitOfWork, fields: list[Any]) -> dict[Any, list[str]]:
-    """The values of selection fields, in order."""
+    """Returns the choices of fields by field id, in the order of their weights."""
     table = table_of(CustomFieldChoice)
-    found: dict[Any, list[str]] = {}
-    statement = sa.select(table.c.field_id, table.c.value).where(in_parameter(uow.registry.dialect, table.c.field_id)).order_by(table.c.weight, table.c.value)
+    choices: dict[Any, list[str]] = {}
+    of_fields = in_parameter(uow.registry.dialect, table.c.field_id)
+    statement = sa.select(table.c.field_id, table.c.value).where(of_fields).order_by(table.c.weight, table.c.value)
     for field, value in uow.execute(statement, {"keys": fields}) if fields else ():
-        found.setdefault(field, []).append(value)
-    return found
+        choices.setdefault(field, []).append(value)
+    return choices

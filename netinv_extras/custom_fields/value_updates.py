@@ -1,12 +1,12 @@
-"""What becomes of the values of custom fields when a definition changes: rows follow in one statement for each model.
+"""Updates of stored custom field values after a change of a definition: one UPDATE for each model and batch of fields.
 
-These are changes of the definition, whose own record says all there is to say; the objects' records hold what users did to the objects.
+The change record of the definition covers these updates. Change records of objects hold only what users did to them.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,34 +21,43 @@ from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update
 from netinv_extras.custom_fields.models import CustomField, custom_field_choices, custom_field_types, custom_fields
 
-__all__ = ["custom_field_choices", "custom_fields"]  # complete only with what is registered here
-AT_ONCE, RENAMED_AT_ONCE, SOUGHT_AT_ONCE = 30, 10, 100
+__all__ = ["custom_field_choices", "custom_fields"]  # this module registers further rules on both resources
+MEMBERS_BATCH_SIZE = 30  # members of `custom_field_data` in one UPDATE
+RENAMES_BATCH_SIZE = 10  # renamed choices in one UPDATE
+PROBES_BATCH_SIZE = 100  # SELECTs in one UNION ALL
 TYPES, DATA = "content_types", "custom_field_data"
-Names = dict[str, str]
+Names = dict[str, str]  # new name of a choice by its former one
 T = TypeVar("T")
 
 
 def _labels(uow: UnitOfWork, fields: Iterable[Any]) -> dict[Any, set[str]]:
-    """The content types of fields, by id."""
-    found: dict[Any, set[str]] = {}
-    statement = sa.select(custom_field_types.c.owner_id, custom_field_types.c.label).where(in_parameter(uow.registry.dialect, custom_field_types.c.owner_id))
+    """Returns the labels of the content types of fields, by field id."""
+    labels: dict[Any, set[str]] = {}
+    owner_id = custom_field_types.c.owner_id
+    statement = sa.select(owner_id, custom_field_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
     keys = list(set(fields))
     for owner, label in uow.execute(statement, {"keys": keys}) if keys else ():
-        found.setdefault(owner, set()).add(label)
-    return found
+        labels.setdefault(owner, set()).add(label)
+    return labels
 
 
 def _table(uow: UnitOfWork, label: str) -> Any:
+    """Returns the table of a model with custom fields, or ``None``, also if its package is not installed."""
     endpoint = uow.registry.get(label)
     return endpoint.table if endpoint is not None and DATA in endpoint.table.c else None
 
 
-# -- fields come and go
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    every = list(items)
+    return (every[start : start + size] for start in range(0, len(every), size))
+
+
+# -- fields are added to and removed from content types
 
 
 @custom_fields.prepare
 def remember_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What is given up can be told from what is added only while the former content types are still there."""
+    """Reads the former content types before they are overwritten, to tell added ones from removed ones later."""
     sent = [draft for draft in drafts if not draft.new and TYPES in draft.many]
     former = _labels(uow, [draft.id for draft in sent])
     for draft in sent:
@@ -57,136 +66,168 @@ def remember_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @custom_fields.after_save
-def give_values_and_take_them(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Objects of an added content type get the default, those of one given up lose the value."""
-    given: dict[str, dict[str, Any]] = {}
-    taken: dict[str, set[str]] = {}
+def update_values_of_changed_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Sets the default in objects of added content types and removes the value from objects of removed ones."""
+    defaults: dict[str, dict[str, Any]] = {}
+    removed: dict[str, set[str]] = {}
     for draft in drafts:
         former, now = draft.extra.get(TYPES, set()), set(draft.many.get(TYPES, ()))
         if draft.new or TYPES in draft.extra:
             for label in now - former:
-                given.setdefault(label, {})[draft["slug"]] = draft["default"]
+                defaults.setdefault(label, {})[draft["slug"]] = draft["default"]
             for label in former - now:
-                taken.setdefault(label, set()).add(draft["slug"])
-    for label in given.keys() | taken.keys():
-        _rewrite(uow, label, given.get(label, {}), taken.get(label, set()))
+                removed.setdefault(label, set()).add(draft["slug"])
+    for label in defaults.keys() | removed.keys():
+        _set_and_remove(uow, label, defaults.get(label, {}), removed.get(label, set()))
 
 
 @custom_fields.before_delete
-def take_values(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """Objects lose the values of fields that go."""
+def remove_values(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Removes the values of deleted fields from all objects."""
     labels = _labels(uow, [row["id"] for row in rows])
-    taken: dict[str, set[str]] = {}
+    removed: dict[str, set[str]] = {}
     for row in rows:
         for label in labels.get(row["id"], ()):
-            taken.setdefault(label, set()).add(row["slug"])
-    for label, slugs in taken.items():
-        _rewrite(uow, label, {}, slugs)
+            removed.setdefault(label, set()).add(row["slug"])
+    for label, slugs in removed.items():
+        _set_and_remove(uow, label, {}, slugs)
 
 
-def _rewrite(uow: UnitOfWork, label: str, given: Mapping[str, Any], taken: Iterable[str]) -> None:
-    """Sets and removes members of every object's values. A field without a default leaves none of what once had its slug."""
+def _set_and_remove(uow: UnitOfWork, label: str, defaults: Mapping[str, Any], removed: Iterable[str]) -> None:
+    """Sets and removes members of the values of every object of a model.
+
+    A default of null removes the member too: an earlier field may have had the same slug.
+    """
     table, dialect = _table(uow, label), uow.registry.dialect
-    values = {slug: value for slug, value in given.items() if value is not None}
-    removed = [*taken, *(given.keys() - values.keys())]
-    for some in _batches(values) if table is not None else ():
-        uow.write(sa.update(table).values({DATA: json_sql.setting(dialect, table.c[DATA], {slug: values[slug] for slug in some})}))
-    for slugs in _batches(removed) if table is not None else ():
-        there = any_of([json_sql.has(dialect, table.c[DATA], slug) for slug in slugs])
-        uow.write(sa.update(table).where(there).values({DATA: json_sql.without(dialect, table.c[DATA], slugs)}))
+    if table is None:
+        return
+    data = table.c[DATA]
+    values = {slug: value for slug, value in defaults.items() if value is not None}
+    for slugs in _batches(values, MEMBERS_BATCH_SIZE):
+        with_members = json_sql.setting(dialect, data, {slug: values[slug] for slug in slugs})
+        uow.write(sa.update(table).values({DATA: with_members}))
+    for slugs in _batches([*removed, *(defaults.keys() - values.keys())], MEMBERS_BATCH_SIZE):
+        has_any = any_of([json_sql.has(dialect, data, slug) for slug in slugs])
+        uow.write(sa.update(table).where(has_any).values({DATA: json_sql.without(dialect, data, slugs)}))
 
 
-def _batches(items: Iterable[T], size: int = AT_ONCE) -> Iterator[list[T]]:
-    """As many as one statement takes."""
-    every = list(items)
-    return (every[start : start + size] for start in range(0, len(every), size))
-
-
-# -- choices are renamed and go
+# -- choices are renamed
 
 
 @custom_field_choices.after_save
 def rename_values(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Objects that have a choice have it by its new name, and so has a default."""
-    renamed: dict[Any, Names] = {}
+    """Renames changed choices in the values of objects and in the defaults of fields."""
+    names_by_field: dict[Any, Names] = {}
     for draft in drafts:
         if not draft.new and draft.before["value"] != draft["value"]:
-            renamed.setdefault(draft["field_id"], {})[draft.before["value"]] = draft["value"]
-    if not renamed:
+            names_by_field.setdefault(draft["field_id"], {})[draft.before["value"]] = draft["value"]
+    if not names_by_field:
         return
-    fields = listing.rows_of(uow, CustomField, renamed)
-    by_label: dict[str, dict[str, Names]] = {}
-    for key, labels in _labels(uow, renamed).items():
+    fields = listing.rows_of(uow, CustomField, names_by_field)
+    for key, labels in _labels(uow, names_by_field).items():
         for label in labels:
-            by_label.setdefault(label, {})[fields[key].slug] = renamed[key]
-    for label, names in by_label.items():
-        _rename(uow, label, names)
-    defaults = {key: {"default": _by_new_names(field.default, renamed[key])} for key, field in fields.items() if field.default is not None}
+            _rename(uow, label, fields[key].slug, names_by_field[key])
+    defaults = {
+        key: {"default": _renamed_default(field.default, names_by_field[key])}
+        for key, field in fields.items()
+        if field.default is not None
+    }
     system_update(uow, uow.registry.of_model(CustomField), defaults)
 
 
-def _by_new_names(default: Any, names: Names) -> Any:
+def _renamed_default(default: Any, names: Names) -> Any:
     return [names.get(value, value) for value in default] if isinstance(default, list) else names.get(default, default)
 
 
-def _rename(uow: UnitOfWork, label: str, renamed: Mapping[str, Names]) -> None:
-    """Replaces choices in the values of one model, by slug; two that take each other's names do not get mixed up."""
-    table, dialect = _table(uow, label), uow.registry.dialect
-    for slug, names in renamed.items() if table is not None else ():
-        for some in _batches(names, RENAMED_AT_ONCE):
-            text, marks = json_sql.json(dialect, table.c[DATA], slug), {old: f'"{uuid.uuid4()}"' for old in some}
-            for old, mark in marks.items():
-                text = sa.func.replace(text, json_sql.encoded(old), mark)
-            for old, mark in marks.items():
-                text = sa.func.replace(text, mark, json_sql.encoded(names[old]))
-            concerned = any_of([_holds(dialect, table, slug, old) for old in some])
-            uow.write(sa.update(table).where(concerned).values({DATA: json_sql.setting(dialect, table.c[DATA], {slug: text})}))
+def _rename(uow: UnitOfWork, label: str, slug: str, names: Names) -> None:
+    """Renames choices of one field in the values of one model: one UPDATE for each batch of names.
+
+    A choice may take the former name of another one. Every former name of a batch is therefore replaced by a unique
+    marker before any marker is replaced by a new name. Batches follow the order of the request, in which a name must be
+    free when a choice takes it: no batch reads a name that an earlier one has written.
+    """
+    table = _table(uow, label)
+    for batch in _batches(names, RENAMES_BATCH_SIZE) if table is not None else ():
+        markers = {former: str(uuid.uuid4()) for former in batch}
+        new_names = {marker: names[former] for former, marker in markers.items()}
+        _replace(uow, table, slug, {**markers, **new_names}, affected=batch)
 
 
-def _holds(dialect: str, table: Any, slug: str, value: str) -> Any:
-    """Whether a selection has this choice, alone or among others."""
+def _replace(uow: UnitOfWork, table: Any, slug: str, replacements: Names, affected: Collection[str]) -> None:
+    """UPDATE of a selection field by nested SQL ``replace()`` calls on its JSON text, in the order of ``replacements``.
+
+    Values are replaced with their quotes, so that no part of another value matches.
+
+    :param affected: only rows with one of these values are updated
+    """
+    dialect, data = uow.registry.dialect, table.c[DATA]
+    text = json_sql.json(dialect, data, slug)
+    for former, new in replacements.items():
+        text = sa.func.replace(text, json_sql.encoded(former), json_sql.encoded(new))
+    has_affected = any_of([_has_choice(dialect, table, slug, value) for value in affected])
+    uow.write(sa.update(table).where(has_affected).values({DATA: json_sql.setting(dialect, data, {slug: text})}))
+
+
+def _has_choice(dialect: str, table: Any, slug: str, value: str) -> Any:
+    """Condition for objects whose selection field holds a choice, alone or among others."""
     return LOOKUPS["contains"](dialect, json_sql.json(dialect, table.c[DATA], slug), json_sql.encoded(value))
 
 
+# -- choices in use can be neither moved nor deleted
+
+
 @custom_field_choices.rule
-def stay_while_they_are_used(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A choice that objects have does not go over to another field."""
+def used_choices_keep_their_field(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects moving a used choice to another field."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("field_id")]
-    used = _used(uow, [draft.before for draft in moved])
+    uses = _uses(uow, [draft.before for draft in moved])
     for draft in moved:
-        if draft.id in used:
+        if draft.id in uses:
             draft.reject("field", "This choice is in active use.")
 
 
 @custom_field_choices.before_delete
-def refuse_while_they_are_used(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """A choice that objects have, or that is a default, does not go, except with its field.
+def used_choices_cannot_be_deleted(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Rejects deleting a used choice, unless its field is deleted too.
 
-    :raises Conflict: naming the choices
+    :raises Conflict: naming the first used choice
     """
-    leaving = [row for row in rows if row["field_id"] not in uow.deleting.get("extras.customfield", {})]
-    used = _used(uow, leaving)
-    for row in leaving:
-        if row["id"] in used:
-            raise Conflict(f"Cannot delete the choice {row['value']} because it is {used[row['id']]}.")
-
-
-def _used(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]]) -> dict[Any, str]:
-    """Which choices are used and as what: one statement over all models that have their fields."""
-    fields = listing.rows_of(uow, CustomField, [row["field_id"] for row in choices])
-    labels, dialect = _labels(uow, fields), uow.registry.dialect
-    found = {row["id"]: "a default of its field" for row in choices if _is_default(fields[row["field_id"]].default, row["value"])}
-    asked: list[Any] = []
-    selects: list[Any] = []
+    deleted_fields = uow.deleting.get("extras.customfield", {})
+    choices = [row for row in rows if row["field_id"] not in deleted_fields]
+    uses = _uses(uow, choices)
     for row in choices:
+        if row["id"] in uses:
+            raise Conflict(f"Cannot delete the choice {row['value']} because it is {uses[row['id']]}.")
+
+
+def _uses(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]]) -> dict[Any, str]:
+    """Returns the uses of choices by id, worded for an error text; unused choices are left out."""
+    fields = listing.rows_of(uow, CustomField, [row["field_id"] for row in choices])
+    uses = {
+        row["id"]: "a default of its field"
+        for row in choices
+        if _is_default(fields[row["field_id"]].default, row["value"])
+    }
+    return uses | dict.fromkeys(_choices_of_objects(uow, choices, fields), "in active use")
+
+
+def _choices_of_objects(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]], fields: Mapping[Any, Any]) -> set[Any]:
+    """Returns the ids of choices that an object holds: one EXISTS for each choice and model, batched by UNION ALL."""
+    labels, dialect = _labels(uow, fields), uow.registry.dialect
+    probes: list[tuple[Any, Any]] = []  # the id of a choice, and the EXISTS for one model
+    for row in choices:
+        slug = fields[row["field_id"]].slug
         for label in labels.get(row["field_id"], ()):
             if (table := _table(uow, label)) is not None:
-                held = sa.exists().where(_holds(dialect, table, fields[row["field_id"]].slug, row["value"]))
-                selects.append(sa.select(sa.literal_column(str(len(asked))).label("place")).where(held))
-                asked.append(row["id"])
-    for some in _batches(selects, SOUGHT_AT_ONCE):
-        found |= {asked[place]: "in active use" for place in uow.execute(sa.union_all(*some)).scalars()}
-    return found
+                probes.append((row["id"], sa.exists().where(_has_choice(dialect, table, slug, row["value"]))))
+    used_ids: set[Any] = set()
+    for batch in _batches(probes, PROBES_BATCH_SIZE):
+        selects = [
+            sa.select(sa.literal_column(str(position)).label("position")).where(exists)
+            for position, (_, exists) in enumerate(batch)
+        ]
+        used_ids |= {batch[position][0] for position in uow.execute(sa.union_all(*selects)).scalars()}
+    return used_ids
 
 
 def _is_default(default: Any, value: str) -> bool:

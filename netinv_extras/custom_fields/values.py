@@ -1,4 +1,4 @@
-"""The types of custom fields, and which values a definition allows."""
+"""Types of custom fields, and validation of their values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """A custom field as the values of objects know it; ``name`` is its key up to version 1.3, ``slug`` since."""
+    """Part of a custom field that validates values.
+
+    Its key in representations is ``name`` up to API version 1.3, and ``slug`` since.
+    """
 
     name: str
     slug: str
@@ -48,7 +51,7 @@ class Definition:
 
     @classmethod
     def of(cls, row: Any, choices: Iterable[str] = ()) -> Definition:
-        """What the columns of a custom field say; ``row`` may be a draft."""
+        """Returns the definition of a custom field. ``row`` is its row or a draft."""
         return cls(
             name=row["name"],
             slug=row["slug"],
@@ -63,9 +66,10 @@ class Definition:
         )
 
     def cleaned(self, value: Any, budget: Budget) -> Any:
-        """The value as it is kept; ``budget`` bounds the matching of the field's pattern.
+        """Returns the value in its stored form.
 
-        :raises ValueError: saying what is wrong with it
+        :param budget: bounds the time of pattern matching
+        :raises ValueError: with an error text, for an invalid value
         """
         if value in BLANK and self.required:
             raise ValueError("Required field cannot be empty.")

@@ -374,6 +374,18 @@ def test_a_choice_that_is_renamed_is_renamed_in_objects_and_in_the_default(api: 
     assert api.get(grade["url"])["default"] == 'a "fine" one'
 
 
+def test_many_choices_take_the_names_of_each_other(api: Api, define: Any, role: Any) -> None:
+    """In more than one statement; each name is free once the choice before has its new one."""
+    field = define("multi-select", choices=tuple(f"c{n}" for n in range(12)))
+    slug = field["slug"]
+    first, last = role(**{slug: ["c9", "c0"]}), role(**{slug: ["c10", "c11"]})
+    choices = api.get(CHOICES, {"field_id": field["id"], "limit": 50})["results"]
+    renamed = {choice["id"]: int(choice["value"][1:]) + 1 for choice in choices}
+    bodies = [{"id": key, "value": f"c{number}"} for key, number in renamed.items()]
+    api.patch(CHOICES, sorted(bodies, key=lambda body: renamed[body["id"]], reverse=True))
+    assert (values(api, first)[slug], values(api, last)[slug]) == (["c10", "c1"], ["c11", "c12"])
+
+
 def test_a_choice_stays_while_it_is_used(api: Api, define: Any, role: Any) -> None:
     field, other = define("multi-select", choices=("a", "b", "c")), define("select", choices=("x",))
     role(**{field["slug"]: ["a"]})
