@@ -222,7 +222,7 @@ def _choices_of_objects(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]], f
                 probes.append((row["id"], sa.exists().where(_has_choice(dialect, table, slug, row["value"]))))
     used_ids: set[Any] = set()
     for batch in _batches(probes, PROBES_BATCH_SIZE):
-        selects = [
+        selects: list[Any] = [
             sa.select(sa.literal_column(str(position)).label("position")).where(exists)
             for position, (_, exists) in enumerate(batch)
         ]
