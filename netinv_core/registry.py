@@ -101,6 +101,7 @@ class Registry:
             raise ValueError(f"two packages claim the application {app.name!r}")
         self.apps[app.name] = app
         for resource in app.resources:
+            resource.freeze()
             endpoint = Endpoint(self, app, resource)
             if (app.name, resource.name) in self.by_path:
                 raise ValueError(f"two resources claim the path {endpoint.path!r}")

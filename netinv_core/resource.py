@@ -7,6 +7,7 @@ effects and actions are plain functions registered on it.
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,15 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
+BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
 Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Listing = Callable[["UnitOfWork", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
+
+
+class FrozenResourceError(AttributeError):
+    """Raised when a resource that a registry holds is changed."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,6 +169,8 @@ class Resource:
     ``object_data`` that the API has and the model has no columns for.
     """
 
+    _frozen = False
+
     def __init__(
         self,
         model: type[Base],
@@ -210,29 +218,38 @@ class Resource:
         self.natural = natural
         self.specs = tuple(fields)
         self.omit = frozenset(omit)
-        self.filters = list(filters)
+        self.filters = tuple(filters)
         self.versions = tuple(versions)
         self.of = of
         self.only_fields = tuple(members)
         self.about = tuple(about)
-        self.record_constants = dict(record_constants or {})
+        self.record_constants = types.MappingProxyType(dict(record_constants or {}))
         self.writes = frozenset(writes) if writable and of is None else frozenset()
         self.writable = self.writes == WRITES
         self.configuration = configuration
         self.recorded = recorded
         self.allow_basic_auth = basic
         self.exempt_by_name_only = exempt_by_name_only
-        self.example = dict(example or {})
+        self.example = types.MappingProxyType(dict(example or {}))
         self.narrowing: Callable[[UnitOfWork, Any], Any] | None = None
         self.restriction: Callable[[UnitOfWork, str], bool] | None = None
-        self.prepare_functions: list[Rule] = []
-        self.rules: list[Rule] = []
-        self.after_save_functions: list[Rule] = []
-        self.before_delete_functions: list[Callable[[UnitOfWork, Sequence[dict[str, Any]]], None]] = []
+        self.prepare_functions: tuple[Rule, ...] = ()
+        self.rules: tuple[Rule, ...] = ()
+        self.after_save_functions: tuple[Rule, ...] = ()
+        self.before_delete_functions: tuple[BeforeDelete, ...] = ()
+
+    def freeze(self) -> None:
+        """Makes the resource immutable. A registry freezes the resources that are added to it."""
+        object.__setattr__(self, "_frozen", True)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._frozen:
+            raise FrozenResourceError(f"{self!r} is in a registry: {name} cannot be changed any more")
+        super().__setattr__(name, value)
 
     def prepare(self, function: Rule) -> Rule:
         """Registers a function that completes drafts (derived columns, defaults) before the rules see them."""
-        self.prepare_functions.append(function)
+        self.prepare_functions = (*self.prepare_functions, function)
         return function
 
     def base_filter(self, function: Any) -> Any:
@@ -250,18 +267,18 @@ class Resource:
 
         Rules run in the order they are registered; a draft that one has rejected is not shown to the next.
         """
-        self.rules.append(function)
+        self.rules = (*self.rules, function)
         return function
 
     def after_save(self, function: Rule) -> Rule:
         """Registers what else a write changes: called with the batch after it was written."""
-        self.after_save_functions.append(function)
+        self.after_save_functions = (*self.after_save_functions, function)
         return function
 
     def before_delete(self, function: Any) -> Any:
         """Registers what else a deletion changes, or why it cannot be (:func:`netinv_core.write.delete.in_use`): called with the rows
         (dictionaries of columns) before they go."""
-        self.before_delete_functions.append(function)
+        self.before_delete_functions = (*self.before_delete_functions, function)
         return function
 
     def filter(self, name: str, **options: Any) -> Callable[[Any], Any]:
@@ -270,7 +287,7 @@ class Resource:
         from netinv_core.read.filters import custom
 
         def register(function: Any) -> Any:
-            self.filters.append(custom(name, function, **options))
+            self.filters = (*self.filters, custom(name, function, **options))
             return function
 
         return register

@@ -13,11 +13,12 @@ from netinv_core.read.filters import Filter, tree
 from netinv_core.read.relations import Relation
 from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
-from netinv_dcim import interface_redundancy, netbox
-from netinv_dcim import rack_position as rack_position
+from netinv_dcim import interface_redundancy, netbox, power, rack_position
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
 from netinv_dcim.cabling.connections import connected_device, console_connections, interface_connections, power_connections
-from netinv_dcim.components import instantiation as instantiation
+from netinv_dcim.components import device_bays as bays
+from netinv_dcim.components import instantiation
+from netinv_dcim.components import templates as component_templates
 from netinv_dcim.components.console import console_ports, console_server_ports
 from netinv_dcim.components.device_bays import device_bays
 from netinv_dcim.components.interfaces import interfaces
@@ -50,6 +51,14 @@ if TYPE_CHECKING:
     import click
 
 DEVICE = "dcim.device"
+
+# Functions of these modules are registered with resources of other modules. They run in this order, after those of the resource.
+bays.register()
+rack_position.register()
+component_templates.register()
+instantiation.register()
+interface_redundancy.register()
+power.register()
 
 app = App(
     "dcim",

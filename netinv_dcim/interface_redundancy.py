@@ -119,8 +119,6 @@ interface_redundancy_group_associations = Resource(
     omit=["custom_fields", "computed_fields", "relationships", "notes_url"],
 )
 
-interfaces.filters.append(related("interface_redundancy_groups"))
-
 
 def relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
     """The ways between groups and their interfaces."""
@@ -128,3 +126,8 @@ def relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
     if endpoint.label == GROUP:
         return {"interfaces": across(registry, INTERFACE, table, group, interface)}
     return {"interface_redundancy_groups": across(registry, GROUP, table, interface, group)} if endpoint.label == INTERFACE else {}
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    interfaces.filters = (*interfaces.filters, related("interface_redundancy_groups"))

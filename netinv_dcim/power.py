@@ -117,7 +117,6 @@ def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence
 power_panels.rule(within_group("rack_group", ELSEWHERE))
 
 
-@rack_groups.after_save
 def panels_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """The panels of a rack group, or of one below it, are where the group is."""
     places, panel = places_of_moved(uow, drafts), PowerPanel.__table__
@@ -156,3 +155,8 @@ def racks_are_at_the_site_of_the_panel(uow: UnitOfWork, drafts: Sequence[Draft])
         if rack.site_id != panel.site_id:
             here, there = f"{rack_display_name(rack.name, rack.facility_id)} ({sites[rack.site_id].name})", f"{panel.name} ({sites[panel.site_id].name})"
             draft.reject(ALL, f"Rack {here} and power panel {there} are in different sites")
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    rack_groups.after_save(panels_move_with_their_group)

@@ -92,7 +92,6 @@ def fits(device: Mounted, height: int, others: Iterable[Mounted]) -> bool:
     return device.units.stop - 1 <= height and not any(device.meets(other) for other in others)
 
 
-@devices.rule
 def a_position_has_a_rack_and_a_face(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Face and position are those of a rack, and a position is on a face of it."""
     for draft in drafts:
@@ -104,7 +103,6 @@ def a_position_has_a_rack_and_a_face(uow: UnitOfWork, drafts: Sequence[Draft]) -
             draft.reject("face", "Must specify rack face when defining rack position.")
 
 
-@devices.rule
 def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A device without height has no position; a device within another has the place of that one."""
     placed = [draft for draft in drafts if draft["position"] is not None or draft["face"]]
@@ -118,7 +116,6 @@ def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) ->
             draft.reject(field, f"Child device types cannot be assigned to a rack {field}. This is an attribute of the parent device.")
 
 
-@devices.rule
 def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A device takes units of its rack that no other takes, those of the same batch included."""
     moved = [draft for draft in drafts if draft["position"] is not None and draft.changed("rack_id", "position", "face", "device_type_id")]
@@ -137,7 +134,6 @@ def mounted_devices_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> 
         taken[draft.id] = here
 
 
-@racks.rule
 def racks_are_as_tall_as_what_is_in_them(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A rack does not become shorter than the topmost unit that is taken."""
     shorter = [draft for draft in drafts if not draft.new and draft.changed("u_height")]
@@ -148,7 +144,6 @@ def racks_are_as_tall_as_what_is_in_them(uow: UnitOfWork, drafts: Sequence[Draft
             draft.reject("u_height", f"Rack must be at least {needed}U tall to house currently installed devices.")
 
 
-@device_types.rule
 def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A type does not become taller or deeper than the places of its devices allow, nor lose its height while one is mounted."""
     changed = {draft.id: draft for draft in drafts if not draft.new and draft.changed("u_height", "is_full_depth")}
@@ -174,7 +169,6 @@ def mounted_devices_fit_when_their_type_changes(uow: UnitOfWork, drafts: Sequenc
             draft.reject("u_height", f"{words} to accommodate a height of {draft['u_height']}U")
 
 
-@racks.after_save
 def devices_move_with_their_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """What is in a rack is where the rack is; what had no location needs none now."""
     _move_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed("site_id", "location_id")])
@@ -195,7 +189,6 @@ def _move_devices(uow: UnitOfWork, moved: Sequence[uuid.UUID]) -> None:
     move_installed_devices(uow, system_update(uow, endpoint, wanted))
 
 
-@rack_groups.after_save
 def racks_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """What is in a group, or in one below it, is at the group's site, and its location within that of the group."""
     places = places_of_moved(uow, drafts)
@@ -232,3 +225,14 @@ def move_children(uow: UnitOfWork, endpoint: Endpoint, led: Sequence[tuple[Any, 
         outside = row.location_id is not None and (place not in above[row.location_id] if place is not None else at.get(row.location_id) != site)
         wanted[row.id] = {"site_id": site, "location_id": (place if place in takers else None) if outside else row.location_id}
     return system_update(uow, endpoint, wanted)
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    devices.rule(a_position_has_a_rack_and_a_face)
+    devices.rule(only_what_has_height_is_mounted)
+    devices.rule(mounted_devices_do_not_overlap)
+    racks.rule(racks_are_as_tall_as_what_is_in_them)
+    device_types.rule(mounted_devices_fit_when_their_type_changes)
+    racks.after_save(devices_move_with_their_rack)
+    rack_groups.after_save(racks_move_with_their_group)

@@ -34,12 +34,14 @@ from netinv_extras.config_contexts.scopes import Scope
 from netinv_extras.content_types import content_types, register_vocabulary
 from netinv_extras.custom_fields import field as custom_field_values
 from netinv_extras.custom_fields import filters as custom_field_filters
+from netinv_extras.custom_fields import models as custom_field_models
 from netinv_extras.custom_fields import value_updates
 from netinv_extras.dynamic_groups import models as dynamic_group_models
 from netinv_extras.git import models as git_models
 from netinv_extras.graphql import views as graphql_views
 from netinv_extras.graphql.saved_queries import graphql_queries
 from netinv_extras.jobs import buttons as job_buttons
+from netinv_extras.jobs import git_source
 from netinv_extras.jobs import hooks as job_hooks
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
@@ -56,6 +58,10 @@ from netinv_extras.webhooks import models as webhook_models
 from netinv_extras.webhooks import stats as webhook_stats
 from netinv_extras.webhooks.deliveries import webhook_deliveries
 
+# Functions of these modules are registered with resources of other modules. They run in this order, after those of the resource.
+value_updates.register()
+git_source.register()
+
 app = App(
     "extras",
     "Extras",
@@ -66,8 +72,8 @@ app = App(
         relationship_models.relationships,
         relationship_models.relationship_associations,
         statuses.statuses,
-        value_updates.custom_fields,
-        value_updates.custom_field_choices,
+        custom_field_models.custom_fields,
+        custom_field_models.custom_field_choices,
         custom_links,
         computed_fields.computed_fields,
         image_attachments.image_attachments,

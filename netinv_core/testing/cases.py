@@ -27,7 +27,7 @@ class Case:
         self.path = self.endpoint.path
         self.api: Api = service.api
         self.unique: Unique = service.unique
-        self.samples = Samples(self.api, self.registry, self.unique)
+        self.samples = Samples(service)
         self.many, self.thorough = many, thorough
         self.inputs, self.seed = inputs, seed
 

@@ -147,7 +147,11 @@ _TRANSACTION = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 
 class Service:
-    """The service on a migrated, seeded database; ``api`` is an administrator's client, ``anonymous`` nobody's."""
+    """The service on a migrated, seeded database; ``api`` is an administrator's client, ``anonymous`` has no credentials.
+
+    ``examples`` holds values for samples that depend on the database, such as ids of its objects, by label and field. They take
+    precedence over :attr:`Resource.example <netinv_core.resource.Resource>`.
+    """
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:
         self.engine = engine
@@ -156,6 +160,7 @@ class Service:
         self.registry = self.app.registry.netinv
         self.documented = Documented(self.registry, actions_of(self.app.registry))
         self.unique = Unique()
+        self.examples: dict[str, dict[str, Any]] = {}
         self.admin = self.user(superuser=True, password=PASSWORD)
         self.api = self.admin.api
         self.anonymous = Api(self.app, None, documented=self.documented)

@@ -2,6 +2,7 @@
 
 Where a field's type does not suggest a value, :attr:`Resource.example <netinv_core.resource.Resource>` does: a value, a
 function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were required.
+Values that depend on the database are in :attr:`Service.examples <netinv_core.testing.client.Service>`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.registry import Registry
-from netinv_core.testing.client import Api, Unique
+from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
@@ -32,13 +33,16 @@ class NoSample(LookupError):
 class Samples:
     """Bodies and objects; those of one instance share what they refer to, so that they fit together."""
 
-    def __init__(self, api: Api, registry: Registry, unique: Unique) -> None:
-        self.api, self.registry, self.unique = api, registry, unique
+    def __init__(self, service: Service) -> None:
+        self.api: Api = service.api
+        self.registry: Registry = service.registry
+        self.unique: Unique = service.unique
+        self._examples = service.examples
         self._shared: dict[str, dict[str, Any]] = {}
 
     def body(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
         """A body for POST; ``given`` members stand as they are."""
-        example = endpoint.resource.example
+        example = self._example(endpoint)
         wanted = [f for name, f in endpoint.writable.items() if name not in given and (f.required or name in example)]
         pairs = generic_pairs(endpoint)
         paired = {name for pair in pairs for name in pair}
@@ -50,9 +54,12 @@ class Samples:
                 found |= dict(zip(pair, (target.label, shown["id"]), strict=True))
         return {**found, **given}
 
+    def _example(self, endpoint: Endpoint) -> dict[str, Any]:
+        return {**endpoint.resource.example, **self._examples.get(endpoint.label, {})}
+
     def _named(self, endpoint: Endpoint, name: str) -> Endpoint:
         """A resource whose objects a pair of type and id may name: the example's, or any."""
-        if (label := endpoint.resource.example.get(name)) is not None:
+        if (label := self._example(endpoint).get(name)) is not None:
             return self.registry[label]
         field = endpoint.fields[name]
         return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
@@ -94,7 +101,7 @@ class Samples:
         :raises NoSample: when none is known
         """
         number = self.unique.number()
-        example = endpoint.resource.example.get(field.name, ...)
+        example = self._example(endpoint).get(field.name, ...)
         if example is not ...:
             return example(number) if callable(example) else example
         if isinstance(field, fields.Choice):
@@ -187,9 +194,9 @@ def _is_unique(endpoint: Endpoint, pair: tuple[str, str]) -> bool:
     return any(isinstance(c, sa.UniqueConstraint) and pair[1] in c.columns for c in endpoint.table.constraints)
 
 
-def sample(api: Api, endpoint: Endpoint, unique: Unique) -> dict[str, Any]:
+def sample(service: Service, endpoint: Endpoint) -> dict[str, Any]:
     """A valid body for POST to the resource."""
-    return Samples(api, endpoint.registry, unique).body(endpoint)
+    return Samples(service).body(endpoint)
 
 
 def as_written(shown: Any) -> Any:

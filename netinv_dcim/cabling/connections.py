@@ -72,8 +72,7 @@ def _connected(uow: UnitOfWork, table: Any) -> Any:
 
 def _connections(name: str, model: type[Base], of: Resource) -> Resource:
     """The list of the objects of a resource whose paths lead somewhere."""
-    found = Resource(model, name, of=of, display=of.display, brief=(), order=ORDER, fields=of.specs)
-    found.filters = [*_filters(_own), value("name")]
+    found = Resource(model, name, of=of, display=of.display, brief=(), order=ORDER, fields=of.specs, filters=[*_filters(_own), value("name")])
     found.base_filter(_connected)
     return found
 

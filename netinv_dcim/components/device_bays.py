@@ -68,7 +68,6 @@ def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft])
             draft.reject("installed_device", f"Cannot install the specified device; device is already installed in {words}")
 
 
-@devices.after_save
 def installed_devices_go_where_their_device_goes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """What is installed in a device that moves moves along."""
     move_installed_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*PLACE)])
@@ -86,3 +85,8 @@ def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
     while moved:
         rows = uow.execute(statement, {"keys": list(moved)}).mappings()
         moved = system_update(uow, uow.registry.of_model(Device), {row["id"]: {name: row[name] for name in PLACE} for row in rows})
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    devices.after_save(installed_devices_go_where_their_device_goes)

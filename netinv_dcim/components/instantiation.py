@@ -56,7 +56,6 @@ KINDS = (
 )
 
 
-@devices.after_save
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A new device gets what the templates of its type say, unless what is written is a copy, which says it itself."""
     new = [draft for draft in drafts if draft.new]
@@ -127,3 +126,8 @@ def _joint(made: Mapping[tuple[Any, Any], uuid.UUID], owner: Draft, name: str, t
     if template is not None and (owner.id, template) not in made:
         raise Invalid.field(name, "It belongs to another device type.")
     return made.get((owner.id, template))
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    devices.after_save(instantiate_components)

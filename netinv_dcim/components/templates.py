@@ -155,7 +155,7 @@ front_port_templates = template(
 )
 device_bay_templates = template(DeviceBayTemplate, "device-bay-templates")
 
-device_types.filters += [
+_FILTERS = [
     has("console_ports", "console_port_templates"),
     has("console_server_ports", "console_server_port_templates"),
     has("power_ports", "power_port_templates"),
@@ -166,7 +166,6 @@ device_types.filters += [
 ]
 
 
-@device_types.filter("pass_through_ports", multiple=False, kind="boolean")
 def with_pass_through_ports(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """The types with front or rear ports, or those without."""
     found = [table.c.id.in_(sa.select(table_of(model).c.device_type_id)) for model in (FrontPortTemplate, RearPortTemplate)]
@@ -225,7 +224,6 @@ def device_bays_are_those_of_parents(uow: UnitOfWork, drafts: Sequence[Draft]) -
             draft.reject(ALL, f'Subdevice role of device type ({found.model}) must be set to "parent" to allow device bays.')
 
 
-@device_types.rule
 def types_with_device_bays_stay_parents(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A type remains a parent as long as it has templates of device bays."""
     left = [draft for draft in drafts if not draft.new and draft.changed("subdevice_role") and draft["subdevice_role"] != PARENT]
@@ -240,9 +238,16 @@ def types_with_device_bays_stay_parents(uow: UnitOfWork, drafts: Sequence[Draft]
             draft.reject("subdevice_role", words)
 
 
-@device_types.rule
 def device_types_have_the_height_of_their_kind(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A device that is installed in another one takes no units of a rack."""
     for draft in drafts:
         if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
             draft.reject("u_height", "Child device types must be 0U.")
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    device_types.filters = (*device_types.filters, *_FILTERS)
+    device_types.filter("pass_through_ports", multiple=False, kind="boolean")(with_pass_through_ports)
+    device_types.rule(types_with_device_bays_stay_parents)
+    device_types.rule(device_types_have_the_height_of_their_kind)

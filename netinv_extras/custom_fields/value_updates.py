@@ -21,7 +21,6 @@ from netinv_core.write.draft import Draft
 from netinv_core.write.system_update import system_update
 from netinv_extras.custom_fields.models import CustomField, custom_field_choices, custom_field_types, custom_fields
 
-__all__ = ["custom_field_choices", "custom_fields"]  # this module registers further rules on both resources
 MEMBERS_BATCH_SIZE = 30  # members of `custom_field_data` in one UPDATE
 RENAMES_BATCH_SIZE = 10  # renamed choices in one UPDATE
 PROBES_BATCH_SIZE = 100  # SELECTs in one UNION ALL
@@ -55,7 +54,6 @@ def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 # -- fields are added to and removed from content types
 
 
-@custom_fields.prepare
 def remember_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Reads the former content types before they are overwritten, to tell added ones from removed ones later."""
     sent = [draft for draft in drafts if not draft.new and TYPES in draft.many]
@@ -65,7 +63,6 @@ def remember_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             draft.extra[TYPES] = former.get(draft.id, set())
 
 
-@custom_fields.after_save
 def update_values_of_changed_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Sets the default in objects of added content types and removes the value from objects of removed ones."""
     defaults: dict[str, dict[str, Any]] = {}
@@ -81,7 +78,6 @@ def update_values_of_changed_content_types(uow: UnitOfWork, drafts: Sequence[Dra
         _set_and_remove(uow, label, defaults.get(label, {}), removed.get(label, set()))
 
 
-@custom_fields.before_delete
 def remove_values(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """Removes the values of deleted fields from all objects."""
     labels = _labels(uow, [row["id"] for row in rows])
@@ -114,7 +110,6 @@ def _set_and_remove(uow: UnitOfWork, label: str, defaults: Mapping[str, Any], re
 # -- choices are renamed
 
 
-@custom_field_choices.after_save
 def rename_values(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Renames changed choices in the values of objects and in the defaults of fields."""
     names_by_field: dict[Any, Names] = {}
@@ -176,7 +171,6 @@ def _has_choice(dialect: str, table: Any, slug: str, value: str) -> Any:
 # -- choices in use can be neither moved nor deleted
 
 
-@custom_field_choices.rule
 def used_choices_keep_their_field(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects moving a used choice to another field."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("field_id")]
@@ -186,7 +180,6 @@ def used_choices_keep_their_field(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
             draft.reject("field", "This choice is in active use.")
 
 
-@custom_field_choices.before_delete
 def used_choices_cannot_be_deleted(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
     """Rejects deleting a used choice, unless its field is deleted too.
 
@@ -232,3 +225,13 @@ def _choices_of_objects(uow: UnitOfWork, choices: Sequence[Mapping[str, Any]], f
 
 def _is_default(default: Any, value: str) -> bool:
     return value in default if isinstance(default, list) else value == default
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    custom_fields.prepare(remember_content_types)
+    custom_fields.after_save(update_values_of_changed_content_types)
+    custom_fields.before_delete(remove_values)
+    custom_field_choices.after_save(rename_values)
+    custom_field_choices.rule(used_choices_keep_their_field)
+    custom_field_choices.before_delete(used_choices_cannot_be_deleted)

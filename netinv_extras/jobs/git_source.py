@@ -83,7 +83,6 @@ def _settle(sync: Sync, found: job_models.Refreshed) -> None:
             sync.report.settle(job_models.LABEL, f"{module}/{name}", outcome)
 
 
-@git_repositories.after_save
 def renames_the_paths_of_its_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """The paths of a repository's jobs hold its slug."""
     table = table_of(job_models.Job)
@@ -93,9 +92,14 @@ def renames_the_paths_of_its_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
             uow.write(sa.update(table).where(table.c.git_repository_id == draft.id).values(path=path))
 
 
-@git_repositories.before_delete
 def leaves_its_jobs_without_classes(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
     """The jobs of a repository are not installed any more once it is gone; their results stay."""
     table = table_of(job_models.Job)
     theirs = sa.select(table.c.id).where(table.c.git_repository_id.in_([row["id"] for row in rows]), table.c.installed)
     system_update(uow, uow.registry[job_models.LABEL], {key: {"installed": False} for key in uow.execute(theirs).scalars().all()})
+
+
+def register() -> None:
+    """Registers the functions of this module with resources of other modules: once, by the package."""
+    git_repositories.after_save(renames_the_paths_of_its_jobs)
+    git_repositories.before_delete(leaves_its_jobs_without_classes)

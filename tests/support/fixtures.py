@@ -41,7 +41,7 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service
     """The service, with an administrator."""
     service = Service(engine, {**JOBS, "netinv.media_root": str(tmp_path_factory.mktemp("media"))})
     if "dcim.rackreservation" in service.registry.endpoints:  # always its maker's
-        service.registry["dcim.rackreservation"].resource.example["user"] = service.admin.id
+        service.examples["dcim.rackreservation"] = {"user": service.admin.id}
     seed_deliveries(service)
     seed_job_results(service)
     return service

@@ -19,7 +19,7 @@ def seed_job_results(service: Service) -> None:
     service.api.patch(job["url"], {"enabled": True})
     for label, class_name in (("extras.jobhook", "Watcher"), ("extras.jobbutton", "Marker")):
         (receiver,) = service.api.get("/api/extras/jobs/", {"job_class_name": class_name})["results"]
-        service.registry[label].resource.example["job"] = receiver["id"]
+        service.examples[label] = {"job": receiver["id"]}
     later = {"name": "Later", "interval": "future", "start_time": "2050-01-01T00:00:00Z"}
     for _ in range(5):
         service.api.post(f"{job['url']}run/", {"data": {"word": "w"}})
@@ -36,7 +36,7 @@ def seed_deliveries(service: Service) -> None:
     """Adds deliveries of a webhook."""
     body = {"name": service.unique(), "content_types": ["extras.tag"], "type_create": True, "payload_url": "http://receiver.example.com/"}
     webhook = service.api.post("/api/extras/webhooks/", body)
-    Samples(service.api, service.registry, service.unique).make_many(service.registry["extras.tag"], 5)
+    Samples(service).make_many(service.registry["extras.tag"], 5)
     service.api.patch(webhook["url"], {"enabled": False})
     table = service.registry["extras.webhookdelivery"].table
     with service.unit_of_work() as uow:

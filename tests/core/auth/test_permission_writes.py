@@ -32,7 +32,7 @@ def write(*names: str) -> Callable[[Write], Write]:
 
 def sample(service: Service, label: str, **given: Any) -> dict[str, Any]:
     """A new object."""
-    return Samples(service.api, service.registry, service.unique).make(service.registry[label], **given)
+    return Samples(service).make(service.registry[label], **given)
 
 
 def job(service: Service, name: str) -> dict[str, Any]:

@@ -229,7 +229,7 @@ def test_attacks_on_webhooks_yield_nothing(sending_service: Service) -> None:
 
 
 def test_custom_links_and_job_buttons_are_compiled_and_kept_as_they_are(api: Api, service: Service) -> None:
-    job = service.registry["extras.jobbutton"].resource.example["job"]
+    job = service.examples["extras.jobbutton"]["job"]
     for expression in attacks("obj"):
         text = "{{ " + expression + " }}"
         link = {"name": service.unique(), "content_type": "dcim.site", "text": text, "target_url": text, "new_window": False}

@@ -1,0 +1,43 @@
+"""The registry: resources are immutable once a service has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from netinv_core.read.filters import value
+from netinv_core.resource import FrozenResourceError
+from netinv_core.testing import Api, Service
+
+TENANTS = "/api/tenancy/tenants/"
+
+
+def test_a_resource_of_a_running_service_takes_no_more_functions(service: Service, api: Api) -> None:
+    tenants = service.registry["tenancy.tenant"].resource
+    calls: list[object] = []
+    registrations = (
+        tenants.prepare,
+        tenants.rule,
+        tenants.after_save,
+        tenants.before_delete,
+        tenants.filter("late"),
+        tenants.base_filter,
+        tenants.permission_check,
+    )
+    for register in registrations:
+        with pytest.raises(FrozenResourceError, match="tenants"):
+            register(lambda *arguments: calls.append(arguments))
+    tenant = api.post(TENANTS, {"name": service.unique()})
+    api.patch(tenant["url"], {"description": "changed"})
+    api.get(TENANTS, {"late": "x"}, status=400)
+    api.delete(tenant["url"])
+    assert calls == []
+
+
+def test_the_attributes_of_a_resource_of_a_running_service_are_immutable(service: Service) -> None:
+    tenants = service.registry["tenancy.tenant"].resource
+    with pytest.raises(FrozenResourceError, match="order"):
+        tenants.order = ("slug",)
+    with pytest.raises(FrozenResourceError, match="filters"):
+        tenants.filters += (value("id"),)
+    for values in (tenants.example, tenants.record_constants):
+        assert not hasattr(values, "__setitem__")
