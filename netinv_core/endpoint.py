@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -22,6 +22,14 @@ from netinv_core.resource import Resource, count_of, counter
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.registry import Registry
+
+
+class IncomingForeignKey(NamedTuple):
+    """A foreign key that refers to an endpoint's model: the column ``attribute`` of ``child``, and its policy."""
+
+    child: Endpoint
+    attribute: str
+    on_delete: str
 
 
 class Endpoint:
@@ -151,6 +159,17 @@ class Endpoint:
         """The column behind a field of another name, for paths."""
         field = self.fields.get(name)
         return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
+
+    @functools.cached_property
+    def incoming_foreign_keys(self) -> tuple[IncomingForeignKey, ...]:
+        """The foreign keys of all models that refer to this one; complete once the registry is."""
+        keys = []
+        for child in self.registry.endpoints.values():
+            for attribute, column in child.table.c.items():
+                link = column_info(column).foreign_key
+                if link is not None and self.registry.target(link) is self:
+                    keys.append(IncomingForeignKey(child, attribute, link.on_delete))
+        return tuple(keys)
 
     @functools.cached_property
     def row_type(self) -> Any:

@@ -82,7 +82,7 @@ def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single
 
 def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
     """Meets everything that refers to the rows, and goes on from what goes along."""
-    for child, attribute, policy in _links_to(uow.registry, endpoint):
+    for child, attribute, policy in endpoint.incoming_foreign_keys:
         if policy == APP_HANDLED or (policy == CASCADE and _unseen(child)):
             continue
         found = _referring(uow, child, attribute, list(rows))
@@ -118,17 +118,6 @@ def _unseen(endpoint: Endpoint) -> bool:
 
 def _dependents(registry: Registry) -> list[GenericCascade]:
     return [item for items in registry.hooks.netinv_generic_cascades(registry=registry) for item in items]
-
-
-def _links_to(registry: Registry, endpoint: Endpoint) -> list[tuple[Endpoint, str, str]]:
-    """Every foreign key that leads to the endpoint's model, with its policy."""
-    found = []
-    for child in registry.endpoints.values():
-        for attribute, column in child.table.c.items():
-            link = column_info(column).foreign_key
-            if link is not None and registry.target(link) is endpoint:
-                found.append((child, attribute, link.on_delete))
-    return found
 
 
 def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> dict[Any, dict[str, Any]]:
@@ -198,7 +187,7 @@ def _remove(uow: UnitOfWork, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[
                 uow.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
         for field in endpoint.fields.values():
             field.discard(uow, list(rows.values()))
-        for child, attribute, policy in _links_to(registry, endpoint):
+        for child, attribute, policy in endpoint.incoming_foreign_keys:
             if policy == CASCADE and _unseen(child):
                 uow.write(sa.delete(child.table).where(in_parameter(registry.dialect, child.table.c[attribute])), {"keys": keys})
         _unlink_self(uow, endpoint, keys)
@@ -218,7 +207,7 @@ def _children_first(registry: Registry, labels: list[str]) -> list[str]:
     def visit(label: str, above: frozenset[str]) -> None:
         if label in found or label in above:
             return
-        for child, _, _ in _links_to(registry, registry[label]):
+        for child, _, _ in registry[label].incoming_foreign_keys:
             if child.label in labels and child.label != label:
                 visit(child.label, above | {label})
         found.append(label)

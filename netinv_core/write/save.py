@@ -17,6 +17,7 @@ from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.write import references, schema, slugs, trees, uniqueness
+from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft, raise_errors
 
 if TYPE_CHECKING:
@@ -187,20 +188,16 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
 
 
 def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Writes the columns that changed: one statement for each set of columns."""
+    """Writes the columns that changed: one UPDATE for each set of columns."""
     table = endpoint.table
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for draft in drafts:
-        draft.values = {name: value for name, value in draft.values.items() if value != draft.before.get(name, value) or name not in draft.before}
+        draft.values = {
+            name: value for name, value in draft.values.items() if name not in draft.before or value != draft.before[name]
+        }
         if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
             draft.values["last_updated"] = uow.now
-        if draft.values:
-            names = tuple(sorted(draft.values))
-            groups.setdefault(names, []).append({"of_id": draft.id, **draft.values})
     try:
-        for names, rows in groups.items():
-            statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
-            uow.write(statement.values({name: sa.bindparam(name) for name in names}), rows)
+        bulk_update(uow, table, {draft.id: draft.values for draft in drafts if draft.values})
     except sa.exc.IntegrityError as error:
         raise uniqueness.explain(endpoint, error) from error
 

@@ -11,6 +11,7 @@ from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -27,7 +28,10 @@ def system_update(uow: UnitOfWork, endpoint: Endpoint, wanted: Mapping[Any, Mapp
     if not differing:
         return []
     before = dict(endpoint.plan().fetch(uow, list(differing)))
-    _write(uow, endpoint, differing)
+    if "last_updated" in table.c:
+        for values in differing.values():
+            values["last_updated"] = uow.now
+    bulk_update(uow, table, differing)
     after = _after(uow, endpoint, differing, before)
     for key, values in differing.items():
         row = {**rows[key], **values}
@@ -41,16 +45,3 @@ def _after(uow: UnitOfWork, endpoint: Endpoint, values: Mapping[Any, Mapping[str
     concerned = endpoint.fields_depending_on({name for row in values.values() for name in row})
     plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - concerned))
     return {key: {**before[key], **shown} for key, shown in plan.fetch(uow, list(values))}
-
-
-def _write(uow: UnitOfWork, endpoint: Endpoint, values_by_key: dict[Any, dict[str, Any]]) -> None:
-    """One statement for each set of columns."""
-    table = endpoint.table
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for key, values in values_by_key.items():
-        if "last_updated" in table.c:
-            values["last_updated"] = uow.now
-        groups.setdefault(tuple(sorted(values)), []).append({"of_id": key, **values})
-    for names, rows in groups.items():
-        statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
-        uow.write(statement.values({name: sa.bindparam(name) for name in names}), rows)

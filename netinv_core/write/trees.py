@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from netinv_core.db.locks import lock_for
 from netinv_core.models.base import Tree
 from netinv_core.resource import FieldFactory, computed, count_of
+from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import ALL, Draft
 
 if TYPE_CHECKING:
@@ -94,21 +95,21 @@ def _rewrite(uow: UnitOfWork, table: Any, moved: Sequence[Any]) -> None:
     down = down.union(sa.select(*_columns(below)).where(below.c.parent_id == down.c.id))
     nodes = {row.id: row for row in uow.execute(sa.select(down))}
     nodes |= _ancestors(uow, table, [key for key in {node.parent_id for node in nodes.values()} if key is not None and key not in nodes])
-    ways: dict[Any, list[Any]] = {}
+    paths: dict[Any, list[Any]] = {}
 
-    def way(key: Any) -> list[Any]:
-        if key not in ways:
+    def path_to(key: Any) -> list[Any]:
+        if key not in paths:
             node = nodes[key]
-            ways[key] = [*(way(node.parent_id) if node.parent_id is not None else []), node]
-        return ways[key]
+            paths[key] = [*(path_to(node.parent_id) if node.parent_id is not None else []), node]
+        return paths[key]
 
-    rows = []
+    values: dict[Any, dict[str, Any]] = {}
     for key in nodes:
-        found = way(key)
-        place_in_order = "".join(f"{node.sorted}{STEP}{node.id}{STEP}" for node in found)
-        rows.append({"of_id": key, "tree_key": place_in_order, "tree_names": [node.name for node in found], "tree_level": len(found) - 1})
-    statement = sa.update(table).where(table.c.id == sa.bindparam("of_id"))
-    uow.write(statement.values({name: sa.bindparam(name) for name in ("tree_key", "tree_names", "tree_level")}), rows)
+        path = path_to(key)
+        tree_key = "".join(f"{node.sorted}{STEP}{node.id}{STEP}" for node in path)
+        names = [node.name for node in path]
+        values[key] = {"tree_key": tree_key, "tree_names": names, "tree_level": len(path) - 1}
+    bulk_update(uow, table, values)
 
 
 def depth(name: str, **options: Any) -> FieldFactory:

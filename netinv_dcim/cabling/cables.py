@@ -20,6 +20,7 @@ from netinv_core.read.relations import Relation, compare, to_type
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.system_update import system_update
@@ -264,17 +265,14 @@ def _rewrite(uow: UnitOfWork, network: Network, origins: Iterable[End], wanted: 
 
 
 def _write(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, Mapping[str, Any]]) -> None:
-    """Writes the columns of the rows that differ."""
+    """Writes columns of rows by id, all rows with the same columns; rows that hold these values already are left out."""
     if not rows:
         return
     table = endpoint.table
     names = list(next(iter(rows.values())))
     statement = sa.select(table.c.id, *[table.c[name] for name in names]).where(in_parameter(uow.registry.dialect, table.c.id))
-    there = {key: dict(zip(names, values, strict=True)) for key, *values in uow.execute(lock_rows(statement), {"keys": list(rows)})}
-    differing = [{"of_id": key, **rows[key]} for key, values in there.items() if values != rows[key]]
-    if differing:
-        update = sa.update(table).where(table.c.id == sa.bindparam("of_id")).values({name: sa.bindparam(name) for name in names})
-        uow.write(update, differing)
+    stored = {key: dict(zip(names, values, strict=True)) for key, *values in uow.execute(lock_rows(statement), {"keys": list(rows)})}
+    bulk_update(uow, table, {key: rows[key] for key, values in stored.items() if values != rows[key]})
 
 
 def generic_cascades(registry: Registry) -> list[GenericCascade]:

@@ -1,0 +1,26 @@
+"""Bulk UPDATE: values of many rows of one table in few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+
+_KEY = "of_id"
+
+
+def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Writes columns of rows by id (``{id: {column: value}}``): one executemany UPDATE for each set of columns.
+
+    :raises sqlalchemy.exc.IntegrityError: when a value violates a constraint
+    """
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, values in values_by_id.items():
+        groups.setdefault(tuple(sorted(values)), []).append({_KEY: key, **values})
+    for names, parameters in groups.items():
+        statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY))
+        uow.write(statement.values({name: sa.bindparam(name) for name in names}), parameters)
