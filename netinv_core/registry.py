@@ -18,7 +18,7 @@ from netinv_core.app import App, FailedPackage
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo
-from netinv_core.read.plan import Union
+from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat

@@ -17,7 +17,7 @@ from netinv_core.models.base import Base, Organizational, Primary
 from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.read import filters, relations
-from netinv_core.read.plan import JoinedTable, Plan, Reader, shown_fields
+from netinv_core.read.plan import JoinedTable, Plan, Reader, nested_fields
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
 from netinv_core.uow import UnitOfWork
@@ -132,7 +132,7 @@ class Tags(fields.ToMany):
 
     def schema(self) -> dict[str, Any]:
         tag = self.registry["extras.tag"]
-        shown = [*shown_fields(tag), tag.fields["created"], tag.fields["last_updated"]]
+        shown = [*nested_fields(tag), tag.fields["created"], tag.fields["last_updated"]]
         properties = {item.name: item.brief_schema() for item in shown}
         return self._described({"type": "array", "items": {"type": "object", "properties": properties, "required": list(properties)}})
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields.base import Field
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, record_nested, shown_fields
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, nested_fields, record_nested
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -166,7 +166,7 @@ class ThroughOneToOne(Field):
         if target is None:
             return self._described({"type": "object"})
         outer = self.registry.target(column_info(target.table.c[self.holder]).foreign_key)
-        shown = {} if outer is None else {field.name: field.brief_schema() for field in shown_fields(outer)}
+        shown = {} if outer is None else {field.name: field.brief_schema() for field in nested_fields(outer)}
         return self._described({"type": "object", "properties": {**shown, self.by: nested_schema(target)}})
 
 
@@ -175,7 +175,7 @@ def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[st
     if target is None:
         return {"type": "object"}
     if shows:
-        return {"type": "object", "properties": {field.name: field.brief_schema() for field in shown_fields(target, shows)}}
+        return {"type": "object", "properties": {field.name: field.brief_schema() for field in nested_fields(target, shows)}}
     return {"$ref": f"#/components/schemas/Nested{target.schema_name}"}
 
 

@@ -1,8 +1,8 @@
-"""Compiled SELECTs: how representations are read.
+"""Compiled SELECT statements that read representations.
 
-A plan is made once for a resource and a shape (``full``, ``brief``, …). It holds one SELECT of exactly the columns
-needed, with to-one references joined, one batched SELECT for each to-many relation, and a function from a row to a
-dictionary. Nothing of it depends on how many objects are read.
+A plan is built once for a resource and a shape (``full``, ``brief``, …). It holds one SELECT of exactly the columns
+needed, with a LEFT JOIN for each to-one reference, one batched SELECT for the to-many relations, and a function from
+row to dictionary. The number of statements does not depend on the number of objects.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.models.columns import column_info
-from netinv_core.models.types import Chars, LongText
 from netinv_core.read import relations
 from netinv_core.read.relations import Visible
+from netinv_core.read.union import Row as Row
+from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -27,17 +28,16 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-Row = Sequence[Any]
 Reader = Callable[[Row, "RowSet"], Any]
 Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
 
 
 @dataclasses.dataclass(eq=False)
 class RowSet:
-    """The rows being represented: whose request it is, and what the batches loaded for all of them.
+    """State of representing the rows of one result.
 
-    ``nested`` keeps, for each reference of the plan, the representations already made, by id: a page of devices has
-    few sites.
+    ``batches`` holds the results of the plan's batched loads. ``nested`` is a cache of nested representations, one
+    dictionary by id for each reference of the plan: a page of devices has few sites.
     """
 
     uow: UnitOfWork
@@ -48,16 +48,63 @@ class RowSet:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JoinedTable:
-    """A table within a plan's joins, and the endpoint whose model it holds."""
+    """An aliased table in a plan's joins, its endpoint, and the path of attributes from the root to it."""
 
     table: Any
     endpoint: Endpoint
     path: tuple[str, ...] = ()
 
 
+@dataclasses.dataclass(eq=False)
+class _GenericLoad:
+    """A batched load of objects by generic foreign keys, of one shape.
+
+    ``columns`` are the positions of the pairs (label, id) in the row; ``batch`` is the position in ``RowSet.batches``.
+    """
+
+    shape: str
+    batch: int
+    columns: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+    def load(self, uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+        """The representations by label and id."""
+        pairs = {(row[label], row[key]) for row in rows for label, key in self.columns}
+        return named_objects(uow, self.shape, pairs)
+
+
+@dataclasses.dataclass(eq=False)
+class _ToManyLoad:
+    """A batched load of all to-many lists of a plan, in one statement.
+
+    ``lists`` has an entry for each list: the position of the owner's id in the row, and the plan of the list's items.
+    ``batch`` is the position in ``RowSet.batches``.
+    """
+
+    batch: int
+    lists: list[tuple[int, Plan]] = dataclasses.field(default_factory=list)
+
+    def load(self, uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+        """The lists of items by list number and owner's id."""
+        requests = [(plan, _distinct(row[owner] for row in rows)) for owner, plan in self.lists]
+        items_by_owner: dict[Any, Any] = {}
+        for number, items in enumerate(fetch_together(uow, requests)):
+            for owner_id, item in items:
+                items_by_owner.setdefault((number, owner_id), []).append(item)
+        return items_by_owner
+
+
+def _distinct(keys: Iterable[Any]) -> list[Any]:
+    """The keys without nulls and duplicates, in order."""
+    return list(dict.fromkeys(key for key in keys if key is not None))
+
+
 class Plan:
-    """One resource in one shape; see the module. ``key`` and ``through`` serve the far side of a relation,
-    which is ``ordered`` like a list."""
+    """SELECT and reader for one resource in one shape (see the module docstring).
+
+    ``key`` is the column that :meth:`fetch` selects by, the id unless stated otherwise. ``through`` is a subquery with
+    ``owner_id`` and ``target_id`` that is joined, for the items of a to-many relation. An ``ordered`` plan gives its
+    rows in the order of lists.
+    """
 
     def __init__(
         self,
@@ -71,13 +118,15 @@ class Plan:
         self.registry = registry
         self.root = JoinedTable(endpoint.table, endpoint)
         source, self._order = endpoint.ordering if ordered else (endpoint.table, [])
-        self._from: Any = source if through is None else through.join(source, through.c.target_id == endpoint.table.c.id)
+        self._from: Any = source
+        if through is not None:
+            self._from = through.join(source, through.c.target_id == endpoint.table.c.id)
         self._joins: dict[tuple[str, ...], JoinedTable] = {(): self.root}
         self._columns: list[Any] = []
         self._index: dict[Any, int] = {}
         self._batches: list[Batch] = []
-        self._objects: dict[str, tuple[list[tuple[int, int]], int]] = {}
-        self._gathered: tuple[list[tuple[int, Plan]], int] | None = None
+        self._generic_loads: dict[str, _GenericLoad] = {}
+        self._to_many_load: _ToManyLoad | None = None
         self._readers: dict[tuple[tuple[str, ...], Field], Reader] = {}
         self._references = 0
         self._key = endpoint.table.c.id if key is None else key
@@ -94,15 +143,15 @@ class Plan:
         return self._index[name]
 
     def column(self, place: JoinedTable, attribute: str) -> int:
-        """The position in the row of a column of ``place``."""
+        """Adds a column of ``place`` to the SELECT; returns its position in the row."""
         return self._add((place.path, attribute), place.table.c[attribute])
 
     def expression(self, place: JoinedTable, name: str, expression: Any) -> int:
-        """The position in the row of an SQL expression, shared by those who give the same ``name``."""
+        """Adds an SQL expression to the SELECT, once for each ``name``; returns its position in the row."""
         return self._add((place.path, "", name), expression)
 
     def join(self, place: JoinedTable, attribute: str) -> JoinedTable | None:
-        """The place a foreign key leads to, joined; ``None`` when its package is not installed."""
+        """LEFT JOIN along a foreign key; ``None`` when the package of its target is not installed."""
         path = (*place.path, attribute)
         if path in self._joins:
             return self._joins[path]
@@ -116,7 +165,10 @@ class Plan:
         return self._joins[path]
 
     def join_reverse(self, place: JoinedTable, name: str, target: Endpoint, attribute: str) -> JoinedTable:
-        """The place of the one object of ``target`` whose unique foreign key ``attribute`` leads to ``place``, joined; ``name`` is that of the step."""
+        """LEFT JOIN of the row of ``target`` whose unique foreign key ``attribute`` refers to ``place``.
+
+        This is a reverse one-to-one relation; ``name`` identifies the join in the path.
+        """
         path = (*place.path, name)
         if path not in self._joins:
             table = target.table.alias("_".join(path))
@@ -125,70 +177,67 @@ class Plan:
         return self._joins[path]
 
     def batch(self, load: Batch) -> int:
-        """The position in ``page.batches`` of what ``load`` will give for all rows at once."""
+        """Registers a function that loads data for all rows; returns its result's position in ``RowSet.batches``."""
         self._batches.append(load)
         return len(self._batches) - 1
 
     def load_generic(self, shape: str, label: int, key: int) -> int:
-        """The position in ``page.batches`` of the objects, by label and id, that pairs of columns name: one batch for all pairs shown alike."""
-        if shape not in self._objects:
-            pairs: list[tuple[int, int]] = []
+        """Registers a generic foreign key, whose label and id are at these positions in the row.
 
-            def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
-                return named_objects(uow, shape, {(row[name], row[id_]) for row in rows for name, id_ in pairs})
-
-            self._objects[shape] = pairs, self.batch(load)
-        pairs, batch = self._objects[shape]
-        pairs.append((label, key))
-        return batch
+        All generic foreign keys of one ``shape`` are loaded in one statement. Returns the position in
+        ``RowSet.batches`` of the representations by (label, id).
+        """
+        if shape not in self._generic_loads:
+            generic_load = _GenericLoad(shape, batch=len(self._batches))
+            self.batch(generic_load.load)
+            self._generic_loads[shape] = generic_load
+        self._generic_loads[shape].columns.append((label, key))
+        return self._generic_loads[shape].batch
 
     def load_to_many(self, place: JoinedTable, inner: Plan) -> Reader:
-        """A reader of the list of what ``inner`` finds by the ids at ``place``: one statement for all lists that are gathered."""
-        if self._gathered is None:
-            inners: list[tuple[int, Plan]] = []
+        """Returns a reader of the list of items that ``inner`` selects by the id at ``place``.
 
-            def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
-                found: dict[Any, Any] = {}
-                wanted = [(plan, list({row[key]: None for row in rows if row[key] is not None})) for key, plan in inners]
-                for number, items in enumerate(fetch_together(uow, wanted)):
-                    for owner, item in items:
-                        found.setdefault((number, owner), []).append(item)
-                return found
-
-            self._gathered = inners, self.batch(load)
-        inners, batch = self._gathered
-        key, number = self.column(place, "id"), len(inners)
-        inners.append((key, inner))
-        return lambda row, page: page.batches[batch].get((number, row[key]), [])
+        All lists of a plan are loaded in one statement.
+        """
+        if self._to_many_load is None:
+            self._to_many_load = _ToManyLoad(batch=len(self._batches))
+            self.batch(self._to_many_load.load)
+        batch, number = self._to_many_load.batch, len(self._to_many_load.lists)
+        owner = self.column(place, "id")
+        self._to_many_load.lists.append((owner, inner))
+        return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
     def nested(self, place: JoinedTable, attribute: str, shows: Sequence[str] = ()) -> Reader:
-        """A reader of the nested representation that a foreign key leads to (of these fields, when ``shows`` names any), or of null."""
-        present, target = self.column(place, attribute), self.join(place, attribute)
+        """Returns a reader of the nested representation of a foreign key's target, or of null.
+
+        ``shows`` names the fields of the representation; without it, it is the brief form.
+        """
+        key_position, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
             return _nothing
-        make, slot = record_nested(self, target, shows), self._references
+        represent, slot = record_nested(self, target, shows), self._references
         self._references += 1
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
-            key = row[present]
+            key = row[key_position]
             if key is None:
                 return None
-            made = page.nested[slot]
-            found = made.get(key)
-            if found is None:
-                found = made[key] = make(row, page)
-            return found
+            cache = page.nested[slot]
+            representation = cache.get(key)
+            if representation is None:
+                representation = cache[key] = represent(row, page)
+            return representation
 
         return read
 
     def reader_of(self, place: JoinedTable, field: Field) -> Reader:
-        """How a field is read at ``place``: what it loads is loaded once, however many other fields are read from it."""
+        """Returns the reader of a field at ``place``; cached, so that several uses of a field load its data once."""
         if (place.path, field) not in self._readers:
             self._readers[place.path, field] = field.reader(self, place)
         return self._readers[place.path, field]
 
     def read(self, place: JoinedTable, path: str) -> Reader:
-        """A reader for a dotted path of field or column names, across references (``"rack.site.name"``)."""
+        """Returns a reader for a dotted path of field or column names across foreign keys (``"rack.site.name"``)."""
         head, _, rest = path.partition(".")
         if not rest:
             field = place.endpoint.fields.get(head)
@@ -204,41 +253,44 @@ class Plan:
         return lambda row, page: None if row[present] is None else reader(row, page)
 
     def finish(self, fields: Iterable[Field], *, brief: bool = False) -> Plan:
-        """Fixes the representation to these fields, in order."""
+        """Completes the plan with a representation of these fields, in order."""
         self._reader = _record(self, self.root, fields, brief=brief)
         return self
 
     def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> Plan:
-        """Fixes the representation to the one that other resources nest, with the fields ``beside`` it.
+        """Completes the plan with the nested representation, followed by the fields ``beside``.
 
-        ``listed`` when in a list, which shows what a reference does not know.
+        ``listed`` is for items of a to-many list; they have fields that are null in a nested foreign key.
         """
         self._reader = record_nested(self, self.root, listed=listed, beside=beside)
         return self
 
     # -- running
 
-    def fetch(self, uow: UnitOfWork, keys: Sequence[Any], conditions: Sequence[Any] = (), most: int | None = None) -> list[tuple[Any, dict[str, Any]]]:
-        """The representations for ``keys``, each with its key; in the plan's own order, or none.
+    def fetch(
+        self, uow: UnitOfWork, keys: Sequence[Any], conditions: Sequence[Any] = (), limit: int | None = None
+    ) -> list[tuple[Any, dict[str, Any]]]:
+        """Returns pairs of key and representation, in the plan's order; unordered unless the plan is ``ordered``.
 
-        Only those for whose rows the ``conditions`` on the resource's table hold, ``most`` of them.
+        ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected.
         """
         assert self._reader is not None
         if not keys:
             return []
         if self._statement is None:
-            self._statement = sa.select(*self._columns).select_from(self._from).where(in_parameter(self.registry.dialect, self._key)).order_by(*self._order)
+            clause = in_parameter(self.registry.dialect, self._key)
+            self._statement = sa.select(*self._columns).select_from(self._from).where(clause).order_by(*self._order)
         statement = self._statement.where(*conditions) if conditions else self._statement
-        statement = statement if most is None else statement.limit(inlined_int("most", most))
+        statement = statement if limit is None else statement.limit(inlined_int("most", limit))
         return self._represented(uow, uow.execute(statement, {"keys": list(keys)}).all())
 
     def _ranked(self) -> list[Any]:
-        """The columns as parts of a statement of several plans, whose rows come in no order: an ordered plan adds the place of each row."""
+        """The columns for a UNION ALL of several plans; an ordered plan adds ``row_number()``: a UNION has no order."""
         rank = [sa.func.row_number().over(order_by=self._order)] if self._order else []
         return [*(column.element for column in self._columns), *rank]
 
     def _in_order(self, rows: list[Row]) -> list[Row]:
-        """The rows of :meth:`_ranked` columns, in the plan's own order."""
+        """Sorts rows of :meth:`_ranked` columns by their ``row_number()``."""
         return sorted(rows, key=operator.itemgetter(-1)) if self._order else rows
 
     def _represented(self, uow: UnitOfWork, rows: Sequence[Row]) -> list[tuple[Any, dict[str, Any]]]:
@@ -250,90 +302,64 @@ class Plan:
         return [(row[0], read(row, page)) for row in rows]
 
     def represent(self, uow: UnitOfWork, keys: Sequence[Any]) -> list[dict[str, Any]]:
-        """The representations in the order of ``keys``; keys without a row are left out."""
-        found = dict(self.fetch(uow, keys))
-        return [found[key] for key in keys if key in found]
+        """Returns the representations in the order of ``keys``; keys without a row are omitted."""
+        by_key = dict(self.fetch(uow, keys))
+        return [by_key[key] for key in keys if key in by_key]
 
 
 def fetch_together(
-    uow: UnitOfWork, wanted: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = relations.everything
+    uow: UnitOfWork, requests: Sequence[tuple[Plan, Sequence[Any]]], visible: Visible = relations.everything
 ) -> list[list[tuple[Any, dict[str, Any]]]]:
-    """The representations of several plans, each by its own keys and in its own order, in one UNION ALL whose columns are shared by type.
+    """Runs several plans, each with its own keys, in one UNION ALL; returns the result of :meth:`Plan.fetch` for each.
 
-    ``visible`` limits what is found to what a user may view (:func:`netinv_core.auth.permissions.visible_for`).
+    ``visible`` limits the rows to those that a user may view (:func:`netinv_core.auth.permissions.visible_for`).
     """
-    asked = [(plan, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted if keys]
-    if len(asked) < 2:
-        return [plan.fetch(uow, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in wanted]
-    plans, dialect = tuple(plan for plan, _, _ in asked), uow.registry.dialect
+    queries = [(plan, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in requests if keys]
+    if len(queries) < 2:
+        return [plan.fetch(uow, keys, visible(plan.root.endpoint, plan.root.table)) for plan, keys in requests]
+    plans, dialect = tuple(plan for plan, _, _ in queries), uow.registry.dialect
 
     def parts() -> list[Any]:
         return [
             (plan._ranked(), plan._from, sa.and_(in_parameter(dialect, plan._key, f"keys{number}"), *limits))
-            for number, (plan, _, limits) in enumerate(asked)
+            for number, (plan, _, limits) in enumerate(queries)
         ]
 
-    limited = any(limits for _, _, limits in asked)
+    limited = any(limits for _, _, limits in queries)
     union = Union(dialect, parts()) if limited else uow.registry.union(plans, parts)
-    found = iter(union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(asked)}))
-    return [plan._represented(uow, plan._in_order(next(found))) if keys else [] for plan, keys in wanted]
+    results = iter(union.rows(uow, {f"keys{number}": list(keys) for number, (_, keys, _) in enumerate(queries)}))
+    return [plan._represented(uow, plan._in_order(next(results))) if keys else [] for plan, keys in requests]
 
 
-def named_objects(uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = relations.everything) -> dict[Any, Any]:
-    """The objects that these labels and ids name, in one statement; those of packages that are not installed, or not ``visible``, are left out."""
-    wanted: dict[str, set[Any]] = {}
+def named_objects(
+    uow: UnitOfWork, shape: str, pairs: Iterable[tuple[Any, Any]], visible: Visible = relations.everything
+) -> dict[Any, Any]:
+    """Returns the representations of objects by pairs of label and id, in one statement.
+
+    Objects of packages that are not installed, and those that are not ``visible``, are omitted.
+    """
+    keys_by_label: dict[str, set[Any]] = {}
     for label, key in pairs:
         if label and key is not None:
-            wanted.setdefault(label, set()).add(key)
-    targets = {label: found for label in sorted(wanted) if (found := uow.registry.get(label)) is not None and found.key_type is uuid.UUID}
-    shown = fetch_together(uow, [(target.plan(shape), list(wanted[label])) for label, target in targets.items()], visible)
-    return {(label, key): item for label, items in zip(targets, shown, strict=True) for key, item in items}
-
-
-class Union:
-    """Several selects in one statement, each ``(columns, from, where)``: columns of any models share the row's places by type."""
-
-    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
-        slots: list[tuple[Any, Any]] = []
-        self._places = [_slots_of(columns, slots) for columns, _, _ in parts]
-        selects = []
-        for number, (columns, source, condition) in enumerate(parts):
-            filled = dict(zip(self._places[number], columns, strict=True))
-            padded = [filled[slot] if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)]
-            labelled = [column.label(f"s{slot}") for slot, column in enumerate(padded)]
-            selects.append(sa.select(sa.literal_column(str(number)).label("part"), *labelled).select_from(source).where(condition))
-        self._statement = sa.union_all(*selects)
-
-    def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
-        """The rows that each select finds."""
-        found: list[list[Row]] = [[] for _ in self._places]
-        for part, *row in uow.execute(self._statement, parameters):
-            found[part].append([row[slot] for slot in self._places[part]])
-        return found
-
-
-def _slots_of(columns: Sequence[Any], slots: list[tuple[Any, Any]]) -> list[int]:
-    """The positions in a shared row of a select's columns, each among those of its type; adds those that are missing."""
-    taken: list[int] = []
-    for column in columns:
-        kind = str if isinstance(column.type, sa.String | Chars | LongText) else type(column.type)
-        free = next((slot for slot, (other, _) in enumerate(slots) if other is kind and slot not in taken), len(slots))
-        if free == len(slots):
-            slots.append((kind, sa.Text() if kind is str else column.type))
-        taken.append(free)
-    return taken
-
-
-def _null(dialect: str, type_: Any) -> Any:
-    """A null that says its type where a union asks for it."""
-    return sa.cast(sa.null(), type_) if dialect == "postgresql" else sa.literal_column("NULL", type_)
+            keys_by_label.setdefault(label, set()).add(key)
+    endpoints = {label: uow.registry.get(label) for label in sorted(keys_by_label)}
+    targets = {label: target for label, target in endpoints.items() if target and target.key_type is uuid.UUID}
+    requests = [(target.plan(shape), list(keys_by_label[label])) for label, target in targets.items()]
+    results = fetch_together(uow, requests, visible)
+    return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}
 
 
 def _record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool) -> Reader:
-    """A reader of a dictionary of ``fields`` at ``place``."""
-    shown = [field for field in fields if not field.write_only]
-    readers = [(field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field)) for field in shown]
+    """Returns a reader of a dictionary of ``fields`` at ``place``."""
+    readers = [
+        (field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field))
+        for field in fields
+        if not field.write_only
+    ]
+    return _dictionary(readers)
 
+
+def _dictionary(readers: Sequence[tuple[str, Reader]]) -> Reader:
     def read(row: Row, page: RowSet) -> dict[str, Any]:
         return {name: reader(row, page) for name, reader in readers}
 
@@ -344,19 +370,19 @@ def _nothing(row: Row, page: RowSet) -> None:
     return None
 
 
-def shown_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
-    """What other resources nest of an object: its brief form, or what ``shows`` names after ``display, id, url``."""
+def nested_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
+    """The fields of the nested representation: the brief form, or ``display, id, url`` and those that ``shows`` names."""
     if shows:
         return [endpoint.fields[name] for name in ("display", "id", "url", *shows)]
     return [field for field in endpoint.brief if field.nested != "absent"]
 
 
-def record_nested(plan: Plan, place: JoinedTable, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()) -> Reader:
-    """A reader of the representation that other resources nest of the object at ``place``, with the fields ``beside`` it."""
-    shown = [*shown_fields(place.endpoint, shows), *beside]
-    readers = [(f.name, _nothing if f.nested == "null" and not listed else f.brief_reader(plan, place)) for f in shown]
-
-    def read(row: Row, page: RowSet) -> dict[str, Any]:
-        return {name: reader(row, page) for name, reader in readers}
-
-    return read
+def record_nested(
+    plan: Plan, place: JoinedTable, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()
+) -> Reader:
+    """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``."""
+    readers = [
+        (field.name, _nothing if field.nested == "null" and not listed else field.brief_reader(plan, place))
+        for field in [*nested_fields(place.endpoint, shows), *beside]
+    ]
+    return _dictionary(readers)

@@ -1,6 +1,7 @@
-"""Deleting: the foreign keys' own policies (protect, cascade, set null), walked level by level in batches.
+"""DELETE with the policies of foreign keys (protect, cascade, set null), followed level by level in batches.
 
-Every object that goes along is recorded, except of models that nobody writes; what protects is named, and then nothing is deleted.
+Every deleted object gets a change record, except those of models without writes and records. Objects that protect the
+deletion are named in the error, and nothing is deleted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
-from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL, column_info
+from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.write import save
 from netinv_core.write.system_update import system_update
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
+Rows = dict[Any, dict[str, Any]]  # by id
+
 
 @dataclasses.dataclass(frozen=True)
 class GenericCascade:
-    """Objects bound to an object of any model by a pair of type and id columns; they go with it.
+    """A cascade along a generic foreign key: a pair of columns with the content type and the id of the parent.
 
-    ``label`` is their own endpoint's; without one, they are mere rows of ``table``. ``applies`` says to which
-    endpoints they can be bound.
+    ``label`` is the endpoint of the dependent rows; without one, they are rows of ``table`` without an endpoint.
+    ``applies(endpoint)`` is true for the endpoints whose objects can be parents.
     """
 
     table: Any
@@ -47,18 +50,27 @@ class GenericCascade:
 
 @dataclasses.dataclass(eq=False)
 class _Walk:
-    """What a deletion takes along: rows by endpoint in the order met, references to clear, what protects."""
+    """State of one deletion.
 
-    going: dict[str, dict[Any, dict[str, Any]]]
-    clearing: list[tuple[Endpoint, str, dict[Any, dict[str, Any]]]]
+    ``deleting`` holds the rows to delete, by label in the order of discovery; ``clearing`` the foreign keys to set to
+    null, as (endpoint, column, rows); ``protecting`` the endpoints of the objects that protect, by label and id.
+    """
+
+    deleting: dict[str, Rows]
+    clearing: list[tuple[Endpoint, str, Rows]]
     protecting: dict[tuple[str, Any], Endpoint]
+
+    def without_deleting(self, endpoint: Endpoint, rows: Rows) -> Rows:
+        """The rows of an endpoint that are not yet to be deleted."""
+        deleting = self.deleting.get(endpoint.label, {})
+        return {key: row for key, row in rows.items() if key not in deleting}
 
 
 def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single: bool = False) -> None:
-    """Deletes objects, each item with its ``id``, and what depends on them.
+    """Deletes objects, each body with its ``id``, and the objects that depend on them.
 
-    :raises NotFound: for a single object that is not there
-    :raises Invalid: for an id that is missing, unknown or given twice
+    :raises NotFound: for a single object that does not exist
+    :raises Invalid: for an id that is missing, unknown or listed twice
     :raises Conflict: naming the objects that protect them
     """
     permissions.check(uow, endpoint, "delete")
@@ -70,163 +82,188 @@ def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single
     walk = _Walk({endpoint.label: rows}, [], {})
     _follow(uow, endpoint, rows, walk)
     _raise_protected(uow, walk)
-    shown = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.going.items()}
-    uow.deleting = walk.going
-    for label, leaving in walk.going.items():
-        for departure in uow.registry[label].resource.before_delete_functions:
-            departure(uow, list(leaving.values()))
+    before = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
+    uow.deleting = walk.deleting
+    for label, deleting in walk.deleting.items():
+        for before_delete in uow.registry[label].resource.before_delete_functions:
+            before_delete(uow, list(deleting.values()))
     _clear(uow, walk)
-    _remove(uow, walk, shown)
+    _remove(uow, walk, before)
     uow.deleting = {}
 
 
-def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, dict[str, Any]], walk: _Walk) -> None:
-    """Meets everything that refers to the rows, and goes on from what goes along."""
+def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> None:
+    """Adds everything that refers to the rows to the walk; recursive along cascades."""
+    keys = list(rows)
     for child, attribute, policy in endpoint.incoming_foreign_keys:
-        if policy == APP_HANDLED or (policy == CASCADE and _unseen(child)):
+        if policy == APP_HANDLED or (policy == CASCADE and _cascades_in_database(child)):
             continue
-        found = _referring(uow, child, attribute, list(rows))
-        taken = walk.going.get(child.label, {})
-        found = {key: row for key, row in found.items() if key not in taken}
-        if not found:
+        children = walk.without_deleting(child, _referring(uow, child, attribute, keys))
+        if not children:
             continue
         if policy == PROTECT:
-            walk.protecting.update({(child.label, key): child for key in found})
+            walk.protecting.update({(child.label, key): child for key in children})
         elif policy == SET_NULL:
-            walk.clearing.append((child, attribute, found))
+            walk.clearing.append((child, attribute, children))
         elif policy == CASCADE:
-            walk.going.setdefault(child.label, {}).update(found)
-            _follow(uow, child, found, walk)
-    for dependents in _dependents(uow.registry):
-        if dependents.label is None or not dependents.applies(endpoint):
+            _delete_along(uow, child, children, walk)
+    for cascade in _generic_cascades(uow.registry):
+        if cascade.label is None or not cascade.applies(endpoint):
             continue
-        child = uow.registry[dependents.label]
-        found = _bound(uow, child, dependents, endpoint, list(rows))
-        found = {key: row for key, row in found.items() if key not in walk.going.get(child.label, {})}
-        if found:
-            walk.going.setdefault(child.label, {}).update(found)
-            _follow(uow, child, found, walk)
+        child = uow.registry[cascade.label]
+        children = walk.without_deleting(child, _bound(uow, child, cascade, endpoint, keys))
+        if children:
+            _delete_along(uow, child, children, walk)
 
 
-def _unseen(endpoint: Endpoint) -> bool:
-    """Whether rows of a model go with what they belong to without being looked at: nobody writes them, no change of theirs is recorded.
+def _delete_along(uow: UnitOfWork, child: Endpoint, children: Rows, walk: _Walk) -> None:
+    """Adds dependent rows to those to delete, and whatever refers to them."""
+    walk.deleting.setdefault(child.label, {}).update(children)
+    _follow(uow, child, children, walk)
 
-    What refers to such rows in turn, the database takes along (``ON DELETE CASCADE``).
+
+def _cascades_in_database(endpoint: Endpoint) -> bool:
+    """True for models without writes and change records: their rows are deleted with their parents, without being read.
+
+    Rows that refer to such rows in turn are deleted by the database (``ON DELETE CASCADE``).
     """
     return not (endpoint.resource.writes or endpoint.resource.recorded)
 
 
-def _dependents(registry: Registry) -> list[GenericCascade]:
-    return [item for items in registry.hooks.netinv_generic_cascades(registry=registry) for item in items]
+def _generic_cascades(registry: Registry) -> list[GenericCascade]:
+    return [cascade for cascades in registry.hooks.netinv_generic_cascades(registry=registry) for cascade in cascades]
 
 
-def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> dict[Any, dict[str, Any]]:
+def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> Rows:
+    """Locks and returns the rows of ``child`` whose foreign key has one of these values."""
     table = child.table
     statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c[attribute]))
     return {row["id"]: dict(row) for row in uow.execute(lock_rows(statement), {"keys": keys}).mappings()}
 
 
-def _bound(uow: UnitOfWork, child: Endpoint, dependents: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> dict[Any, dict[str, Any]]:
-    table = dependents.table
-    clause = in_parameter(uow.registry.dialect, table.c[dependents.id_column])
-    statement = sa.select(child.table).where(table.c[dependents.type_column] == endpoint.label, clause)
+def _bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> Rows:
+    """Returns the rows of ``child`` whose generic foreign key names one of these objects of ``endpoint``."""
+    table = cascade.table
+    clause = in_parameter(uow.registry.dialect, table.c[cascade.id_column])
+    statement = sa.select(child.table).where(table.c[cascade.type_column] == endpoint.label, clause)
     return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": keys}).mappings()}
 
 
 def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
-    """Refuses the deletion while something protects it that does not go along.
+    """Rejects the deletion when an object protects it that is not itself to be deleted.
 
-    :raises Conflict: naming each object with its id
+    :raises Conflict: naming each such object with its id
     """
-    kept: dict[Endpoint, list[Any]] = {}
+    protecting: dict[Endpoint, list[Any]] = {}
     for (label, key), child in walk.protecting.items():
-        if key not in walk.going.get(label, {}):
-            kept.setdefault(child, []).append(key)
-    if not kept:
+        if key not in walk.deleting.get(label, {}):
+            protecting.setdefault(child, []).append(key)
+    if not protecting:
         return
-    named = [item for child, keys in kept.items() for item in _names(uow, child, keys).items()]
-    raise in_use(named, sum(map(len, kept.values())))
+    visible_names = [item for child, keys in protecting.items() for item in _names(uow, child, keys).items()]
+    raise in_use(visible_names, sum(map(len, protecting.values())))
 
 
-def in_use(named: Sequence[tuple[Any, Any]], count: int) -> Conflict:
-    """The refusal to delete what ``count`` other objects need; those that the user may view are named, with their ids. For departures that refuse, too."""
-    listed = ", ".join(f"{name} ({key})" for key, name in named)
+def in_use(visible_names: Sequence[tuple[Any, Any]], count: int) -> Conflict:
+    """Error for a deletion that ``count`` other objects protect; also for ``before_delete`` functions that reject one.
+
+    ``visible_names`` are pairs of id and name, of the objects that the user may view. The others are only counted.
+    """
+    listed = ", ".join(f"{name} ({key})" for key, name in visible_names)
     message = f"Unable to delete object. {count} dependent objects were found"
-    if len(named) < count:
-        listed = f"{listed} and {count - len(named)} that you may not view" if named else "you may not view them"
+    hidden = count - len(visible_names)
+    if hidden > 0:
+        listed = f"{listed} and {hidden} that you may not view" if visible_names else "you may not view them"
     return Conflict(f"{message}: {listed}")
 
 
 def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, Any]:
-    """The names of those objects that the user may view, by id."""
+    """Returns the names of the objects that the user may view, by id."""
     table = endpoint.table
     limits = permissions.visible(uow, endpoint, table)
-    if endpoint.resource.name_attribute is None:
-        return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(uow, keys, limits)}
-    statement = sa.select(table.c.id, table.c[endpoint.resource.name_attribute]).where(in_parameter(uow.registry.dialect, table.c.id), *limits)
+    name_attribute = endpoint.resource.name_attribute
+    if name_attribute is None:
+        nested = endpoint.plan("nested").fetch(uow, keys, limits)
+        return {key: representation["display"] for key, representation in nested}
+    clause = in_parameter(uow.registry.dialect, table.c.id)
+    statement = sa.select(table.c.id, table.c[name_attribute]).where(clause, *limits)
     return dict(uow.execute(statement, {"keys": list(keys)}).tuples().all())
 
 
 def _clear(uow: UnitOfWork, walk: _Walk) -> None:
-    """Sets to null what refers to the rows that go, and records it."""
+    """Sets the foreign keys to null whose policy is SET_NULL, with change records."""
     for child, attribute, rows in walk.clearing:
-        system_update(uow, child, {key: {attribute: None} for key in rows if key not in walk.going.get(child.label, {})})
+        system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
 
 
-def _remove(uow: UnitOfWork, walk: _Walk, shown: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
-    """Deletes what goes, children before parents, and records it as it was ``shown`` before anything changed."""
+def _remove(uow: UnitOfWork, walk: _Walk, before: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
+    """Deletes the rows of the walk, children before parents.
+
+    ``before`` has the representations for the change records, by label and id.
+    """
     registry = uow.registry
-    order = _children_first(registry, list(walk.going))
-    for label in order:
-        endpoint, rows = registry[label], walk.going[label]
+    for label in _children_first(registry, list(walk.deleting)):
+        endpoint, rows = registry[label], walk.deleting[label]
+        _delete_unrecorded(uow, endpoint, rows)
         keys = list(rows)
-        for dependents in _dependents(registry):
-            if dependents.label is None and dependents.applies(endpoint):
-                clause = in_parameter(registry.dialect, dependents.table.c[dependents.id_column])
-                of_type = dependents.table.c[dependents.type_column] == label
-                uow.write(sa.delete(dependents.table).where(of_type, clause), {"keys": keys})
-        for field in endpoint.fields.values():
-            field.discard(uow, list(rows.values()))
-        for child, attribute, policy in endpoint.incoming_foreign_keys:
-            if policy == CASCADE and _unseen(child):
-                uow.write(sa.delete(child.table).where(in_parameter(registry.dialect, child.table.c[attribute])), {"keys": keys})
         _unlink_self(uow, endpoint, keys)
         _leave_lists(uow, endpoint, keys)
-        uow.write(sa.delete(endpoint.table).where(in_parameter(registry.dialect, endpoint.table.c.id)), {"keys": keys})
+        clause = in_parameter(registry.dialect, endpoint.table.c.id)
+        uow.write(sa.delete(endpoint.table).where(clause), {"keys": keys})
         for key, row in rows.items():
-            old = shown[label][key]
+            old = before[label][key]
             uow.change_set.add(Change(endpoint, key, DELETE, old, None, object_data(uow, endpoint, row, old)))
         if endpoint.resource.configuration:
             configuration_changed(uow)
 
 
-def _children_first(registry: Registry, labels: list[str]) -> list[str]:
-    """The labels in an order in which no row is deleted while a row of another label refers to it."""
-    found: list[str] = []
+def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
+    """Deletes dependents that get no change record: generic ones without an endpoint, stored files, unrecorded rows."""
+    dialect, keys = uow.registry.dialect, list(rows)
+    for cascade in _generic_cascades(uow.registry):
+        if cascade.label is None and cascade.applies(endpoint):
+            clause = in_parameter(dialect, cascade.table.c[cascade.id_column])
+            of_type = cascade.table.c[cascade.type_column] == endpoint.label
+            uow.write(sa.delete(cascade.table).where(of_type, clause), {"keys": keys})
+    for field in endpoint.fields.values():
+        field.discard(uow, list(rows.values()))
+    for child, attribute, policy in endpoint.incoming_foreign_keys:
+        if policy == CASCADE and _cascades_in_database(child):
+            clause = in_parameter(dialect, child.table.c[attribute])
+            uow.write(sa.delete(child.table).where(clause), {"keys": keys})
 
-    def visit(label: str, above: frozenset[str]) -> None:
-        if label in found or label in above:
+
+def _children_first(registry: Registry, labels: list[str]) -> list[str]:
+    """The labels in topological order: a model comes before the models it refers to, as far as cycles permit."""
+    ordered: list[str] = []
+
+    def visit(label: str, ancestors: frozenset[str]) -> None:
+        if label in ordered or label in ancestors:
             return
         for child, _, _ in registry[label].incoming_foreign_keys:
             if child.label in labels and child.label != label:
-                visit(child.label, above | {label})
-        found.append(label)
+                visit(child.label, ancestors | {label})
+        ordered.append(label)
 
     for label in labels:
         visit(label, frozenset())
-    return found
+    return ordered
 
 
 def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
-    """Loosens rows of one table from each other, so that they can go in one statement."""
-    own = [name for name, column in endpoint.table.c.items() if column.nullable and uow.registry.target(column_info(column).foreign_key) is endpoint]
-    if own and uow.registry.dialect == "mysql":
+    """Sets foreign keys to the same table to null on MySQL, which checks them after each row of a DELETE."""
+    self_references = [
+        attribute
+        for child, attribute, _ in endpoint.incoming_foreign_keys
+        if child is endpoint and endpoint.table.c[attribute].nullable
+    ]
+    if self_references and uow.registry.dialect == "mysql":
         clause = in_parameter(uow.registry.dialect, endpoint.table.c.id)
-        uow.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(own)), {"keys": keys})
+        uow.write(sa.update(endpoint.table).where(clause).values(dict.fromkeys(self_references)), {"keys": keys})
 
 
 def _leave_lists(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
-    """Takes rows out of the lists of models that know them by label only (a late association has no constraint to do it)."""
+    """Deletes rows from association tables whose target is named by label only, and so has no database constraint."""
     for other in uow.registry.endpoints.values():
         for field in other.fields.values():
             if not isinstance(field, ToMany) or field.to != endpoint.label:

@@ -20,7 +20,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
-from netinv_core.read.plan import Union
+from netinv_core.read.union import Union
 from netinv_core.write import attribute_references, schema
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, Union
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
+from netinv_core.read.union import Union
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork

@@ -13,7 +13,7 @@ from netinv_core.http import versions
 from netinv_core.http.versions import SUPPORTED
 from netinv_core.http.views import ACTIONS
 from netinv_core.models.columns import column_info
-from netinv_core.read.plan import shown_fields
+from netinv_core.read.plan import nested_fields
 from netinv_core.testing.cases import Case, check
 
 
@@ -110,7 +110,7 @@ def a_reference_shows_the_brief_form(case: Case) -> None:
         target = field.target
         assert target is not None
         whole = case.api.get(f"{target.path}{shown[name]['id']}/", {} if field.nested_fields else {"brief": 1})
-        kept = {f.name: None if f.nested == "null" else whole[f.name] for f in shown_fields(target, field.nested_fields)}
+        kept = {f.name: None if f.nested == "null" else whole[f.name] for f in nested_fields(target, field.nested_fields)}
         assert shown[name] == kept, f"{case.endpoint.label}.{name}"
 
 

@@ -1,0 +1,64 @@
+"""UNION ALL of SELECT statements over several models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.models.types import Chars, LongText
+
+if TYPE_CHECKING:
+    from netinv_core.uow import UnitOfWork
+
+Row = Sequence[Any]
+
+
+class Union:
+    """UNION ALL of SELECT statements, each given as ``(columns, from, where)``.
+
+    Columns of one type share a column of the union; where a SELECT has fewer columns of a type, NULL takes their place.
+    """
+
+    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
+        slots: list[tuple[Any, Any]] = []
+        self._slots = [_slots_of(columns, slots) for columns, _, _ in parts]
+        selects = []
+        for number, (columns, source, condition) in enumerate(parts):
+            filled = dict(zip(self._slots[number], columns, strict=True))
+            padded = [
+                filled[slot] if slot in filled else _null(dialect, type_) for slot, (_, type_) in enumerate(slots)
+            ]
+            labelled = [column.label(f"s{slot}") for slot, column in enumerate(padded)]
+            part: Any = sa.literal_column(str(number)).label("part")
+            selects.append(sa.select(part, *labelled).select_from(source).where(condition))
+        self._statement = sa.union_all(*selects)
+
+    def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
+        """Returns the rows of each SELECT, with its own columns in order."""
+        results: list[list[Row]] = [[] for _ in self._slots]
+        for part, *row in uow.execute(self._statement, parameters):
+            results[part].append([row[slot] for slot in self._slots[part]])
+        return results
+
+
+def _slots_of(columns: Sequence[Any], slots: list[tuple[Any, Any]]) -> list[int]:
+    """The position of each column in the union's row: the first free slot of its type.
+
+    Adds missing slots to ``slots``.
+    """
+    taken: list[int] = []
+    for column in columns:
+        kind = str if isinstance(column.type, sa.String | Chars | LongText) else type(column.type)
+        free = (slot for slot, (other, _) in enumerate(slots) if other is kind and slot not in taken)
+        slot = next(free, len(slots))
+        if slot == len(slots):
+            slots.append((kind, sa.Text() if kind is str else column.type))
+        taken.append(slot)
+    return taken
+
+
+def _null(dialect: str, type_: Any) -> Any:
+    """NULL of a type; PostgreSQL needs a CAST in a UNION."""
+    return sa.cast(sa.null(), type_) if dialect == "postgresql" else sa.literal_column("NULL", type_)
