@@ -16,6 +16,7 @@ from netinv_core.app import App
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
 from netinv_core.read import filters, relations
+from netinv_core.read.derived_filters import derived_filters
 from netinv_core.read.plan import Plan
 from netinv_core.resource import Resource, count_of, counter
 
@@ -310,7 +311,7 @@ class Endpoint:
 
     def build_filters(self) -> None:
         """Fixes the table of query parameters."""
-        self.filters = filters.derived(self) if self.resource.of is None else {}
+        self.filters = derived_filters(self) if self.resource.of is None else {}
         for item in self.resource.filters:
             self.filters[item.name] = item
         if self.resource.of is not None:

@@ -71,7 +71,7 @@ def _asked(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
     if endpoint is None:
         raise Invalid.field("content_type", f"Invalid content type: {label}")
     permissions.check(uow, endpoint, "view")
-    found = filters.lookup_of(uow, endpoint)(_last(uow.query, "field_name"))
+    found = filters.filter_finder(uow, endpoint)(_last(uow.query, "field_name"))
     if found is None:
         raise Invalid.field("field_name", filters.UNKNOWN)
     return endpoint, *found

@@ -1,7 +1,8 @@
-"""Query parameters: each resource's table of filters, most of them derived from its columns.
+"""Filters of lists: query parameters turned into SQL conditions.
 
-A filter takes the values given for one parameter and one lookup and gives a condition. Values of one parameter combine
-with OR, parameters with AND. A parameter sees what its user may view and nothing else: neither names nor paths lead to other objects.
+A filter takes the values of one parameter and one lookup and returns a condition. Values of one parameter combine
+with OR, parameters with AND. Names and paths in a parameter reach only objects that the user may view.
+:mod:`netinv_core.read.derived_filters` builds the filters that follow from a resource's columns.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
 
 Condition = Any
 Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
+Expand = Callable[["UnitOfWork", "Endpoint", Any], Any]
 UNKNOWN = "Unknown filter field"
 NULL = "null"
 
 
 @dataclasses.dataclass(frozen=True)
 class Filter:
-    """A query parameter: ``apply(context, endpoint, table, lookup, values)`` gives the condition.
+    """A query parameter; ``apply(uow, endpoint, table, lookup, values)`` returns the condition on ``table``.
 
-    ``multiple`` says whether repeating it means OR; otherwise the last value counts. ``kind`` is its JSON type; ``blank``
-    says that an empty value is one, where for others it means that nothing was asked for; ``bare`` that of several values the last
-    counts where no lookup is named; ``lone`` that a kept filter may hold a single value in place of a list.
+    ``lookups`` are the suffixes that the parameter has. With ``multiple``, several values combine with OR; otherwise
+    the last one counts. ``kind`` is the JSON type of a value.
     """
 
     name: str
@@ -45,21 +46,27 @@ class Filter:
     multiple: bool = True
     kind: str = "string"
     help: str = ""
-    blank: bool = False
-    bare: bool = False
-    lone: bool = False
+    blank: bool = False  # an empty value is a value; otherwise it is ignored
+    last_without_lookup: bool = False  # the last of several values counts where no lookup is named
+    accepts_single: bool = False  # a saved filter may hold a single value in place of a list
 
     def takes_many(self, lookup: str) -> bool:
-        """Whether all of several values count."""
-        return self.multiple and (bool(lookup) or not self.bare)
+        """True when all of several values count with this lookup."""
+        return self.multiple and (bool(lookup) or not self.last_without_lookup)
 
 
-def _tested(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> Condition:
+def _negated_if(negate: bool, condition: Condition) -> Condition:
+    return lookups.negated(condition) if negate else condition
+
+
+def _lookup_test(compare: lookups.Compare, dialect: str, value: Any, column: Any) -> Condition:
     return compare(dialect, column, value)
 
 
-def _compare(uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]) -> Condition:
-    """A condition on the column at the end of a path, as far as the user may view what lies between."""
+def _compare(
+    uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
+) -> Condition:
+    """Returns a condition on the column at the end of a path, through rows that the user may view."""
     return relations.compare(endpoint, table, steps, test, permissions.visible_for(uow))
 
 
@@ -73,49 +80,52 @@ def value(
     kind: str = "string",
     parse: Callable[[str], Any] | None = None,
 ) -> Filter:
-    """Compares the column at a dotted path, with the lookups named."""
+    """Filter that compares the column at a dotted path; ``lookup`` is the lookup of the parameter without a suffix.
+
+    ``parse`` converts values for an exact comparison.
+    """
     steps = (path or name).split(".")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        named, negate = SUFFIXES[suffix]
-        used = lookup if suffix == "" else named
+        suffix_lookup, negate = SUFFIXES[suffix]
+        used = lookup if suffix == "" else suffix_lookup
         dialect = endpoint.registry.dialect
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
         if used == "exact" and len(steps) == 1 and len(cleaned) > 1 and steps[0] in table.c:
             column = table.c[steps[0]]
-            found = column.in_([lookups.convert(column, item) for item in cleaned])
+            condition = column.in_([lookups.convert(column, item) for item in cleaned])
         else:
-            tests = [functools.partial(_tested, LOOKUPS[used], dialect, item) for item in cleaned]
-            found = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
-        return lookups.negated(found) if negate else found
+            tests = [functools.partial(_lookup_test, LOOKUPS[used], dialect, item) for item in cleaned]
+            condition = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])
+        return _negated_if(negate, condition)
 
-    return Filter(name, apply, tuple(lookup_names), multiple, kind, lone=kind == "string")
+    return Filter(name, apply, tuple(lookup_names), multiple, kind, accepts_single=kind == "string")
 
 
 def number(name: str, path: str | None = None, **options: Any) -> Filter:
-    """Compares a number."""
+    """Filter that compares a number; ``options`` are those of :func:`value`."""
     return value(name, path, lookup_names=options.pop("lookup_names", lookups.NUMBER), kind="number", **options)
 
 
 def date_time(name: str, path: str | None = None) -> Filter:
-    """Compares a date or an instant, one value: the same, not, from and until."""
+    """Filter that compares a date or a time with one value: equal, not equal, from (``gte``) and until (``lte``)."""
     return value(name, path, lookup_names=("n", "gte", "lte"), multiple=False)
 
 
 def flag(name: str, path: str | None = None) -> Filter:
-    """Compares a boolean column."""
+    """Filter that compares a boolean column."""
     steps = (path or name).split(".")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        wanted = lookups.convert_flag(values[-1])
-        found = _compare(uow, endpoint, table, steps, lambda column: column == wanted)
-        return lookups.negated(found) if suffix == "n" else found
+        expected = lookups.convert_flag(values[-1])
+        condition = _compare(uow, endpoint, table, steps, lambda column: column == expected)
+        return _negated_if(suffix == "n", condition)
 
     return Filter(name, apply, ("n",), False, "boolean")
 
 
 def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bool = True) -> Filter:
-    """Compares a choice; unknown values are refused."""
+    """Filter that compares a column with choices; a value that is not one of them is an error."""
     steps = (path or name).split(".")
     by_text = {str(item): item for item, _ in choices.items}
 
@@ -123,29 +133,86 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
         for item in values:
             if item not in by_text:
                 raise invalid_choice(name, item)
-        found = _compare(uow, endpoint, table, steps, lambda column: column.in_([by_text[item] for item in values]))
-        return lookups.negated(found) if suffix == "n" else found
+        expected = [by_text[item] for item in values]
+        condition = _compare(uow, endpoint, table, steps, lambda column: column.in_(expected))
+        return _negated_if(suffix == "n", condition)
 
     return Filter(name, apply, ("n",), multiple, blank=multiple)
 
 
 def has(name: str, path: str) -> Filter:
-    """Whether following a dotted path leads anywhere."""
+    """Boolean filter: a dotted path leads to at least one object that the user may view."""
     steps = path.split(".")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        found = relations.exists(endpoint, table, steps, permissions.visible_for(uow))
-        return found if lookups.convert_flag(values[-1]) is (suffix != "n") else lookups.negated(found)
+        condition = relations.exists(endpoint, table, steps, permissions.visible_for(uow))
+        return _negated_if(lookups.convert_flag(values[-1]) is (suffix == "n"), condition)
 
     return Filter(name, apply, ("n",), False, "boolean")
 
 
 def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
-    """The endpoint at the end of a path of relations."""
-    found: Endpoint | None = endpoint
+    """The endpoint at the end of a path of relations; ``None`` when a package on the way is not installed."""
+    target: Endpoint | None = endpoint
     for step in steps:
-        found = relations.relation(found, step).target() if found is not None else None
-    return found
+        target = relations.relation(target, step).target() if target is not None else None
+    return target
+
+
+@dataclasses.dataclass(frozen=True)
+class _RelatedFilter:
+    """Conditions of the filter that :func:`related` returns; the fields are its parameters."""
+
+    name: str
+    steps: tuple[str, ...]
+    by: tuple[str, ...] | None
+    ids: bool
+    expand: Expand | None
+    all_of: bool
+    multiple: bool
+    allowed: Callable[[Any], Condition] | None
+    public: bool
+
+    def apply(self, uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
+        """The condition on ``table``."""
+        negate = suffix == "n"
+        target = target_of(endpoint, self.steps)
+        if target is None:
+            return self._without_target(values, negate)
+        all_of = self.all_of and not negate
+        conditions = self._named_objects(uow, endpoint, table, target, values, each=all_of)
+        if NULL in values:
+            visible = permissions.visible_for(uow)
+            conditions.append(relations.path_is_null(endpoint, table, self.steps, visible))
+        return _negated_if(negate, sa.and_(*conditions) if all_of else lookups.any_of(conditions))
+
+    def _without_target(self, values: Sequence[str], negate: bool) -> Condition:
+        """The condition when the target's package is not installed: every reference is null."""
+        if set(values) != {NULL}:
+            raise invalid_choice(self.name, values[0])
+        return sa.false() if negate else sa.true()
+
+    def _named_objects(
+        self, uow: UnitOfWork, endpoint: Endpoint, table: Any, target: Endpoint, values: Sequence[str], *, each: bool
+    ) -> list[Condition]:
+        """The conditions that the path leads to a named object: one for ``each`` value, or one for all together."""
+        names = tuple(item for item in values if item != NULL)
+        if not names:
+            return []
+        query = NameQuery(
+            self.name, target, names, self._name_columns(target), self.ids, self.multiple, self.allowed, self.public
+        )
+        conditions, visible = [], permissions.visible_for(uow)
+        for ids in ids_of(uow, query, each=each):
+            expanded = self.expand(uow, target, ids) if self.expand else ids
+            conditions.append(relations.leads_to_any(endpoint, table, self.steps, expanded, visible))
+        return conditions
+
+    def _name_columns(self, target: Endpoint) -> tuple[str, ...]:
+        """The columns by which an object can be named."""
+        if self.by is not None:
+            return self.by
+        return (target.natural_sort,) if target.natural_sort in target.table.c else ()
 
 
 def related(
@@ -154,64 +221,54 @@ def related(
     *,
     by: str | Sequence[str] | None = None,
     ids: bool = True,
-    within: Callable[[UnitOfWork, Endpoint, Any], Any] | None = None,
+    expand: Expand | None = None,
     all_of: bool = False,
     multiple: bool = True,
-    only: Callable[[Any], Condition] | None = None,
+    allowed: Callable[[Any], Condition] | None = None,
     public: bool = False,
 ) -> Filter:
-    """Objects at the end of a dotted path, given by id or by the column ``by`` (their natural key when not given).
+    """Filter by the objects at the end of a dotted path, named by id or by the column ``by``.
 
-    ``by=()`` takes ids only, ``ids=False`` names only; ``null`` means none. ``all_of`` makes repetition mean AND; without ``multiple``
-    the last value counts. ``only(table)`` holds for those of them that may be named; ``public`` ones by users who may not view them, too.
+    The value ``null`` matches rows whose path leads to no object.
+
+    :param by: the columns of names, by default the natural key; ``()`` takes ids only
+    :param ids: ``False`` takes names only
+    :param expand: returns the ids to match for the named ids, such as a node and its descendants
+    :param all_of: several values combine with AND
+    :param multiple: ``False``: the last value counts
+    :param allowed: condition on the target's table that a row may be named
+    :param public: users who may not view the objects may name them too
     """
-    steps = (path or name).split(".")
-
-    def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        target = target_of(endpoint, steps)
-        if target is None:
-            if set(values) != {NULL}:
-                raise invalid_choice(name, values[0])
-            return sa.false() if suffix == "n" else sa.true()
-        natural = (target.natural_sort,) if target.natural_sort in target.table.c else ()
-        names = natural if by is None else (by,) if isinstance(by, str) else tuple(by)
-        wanted = [item for item in values if item != NULL]
-        named = NameQuery(name, target, tuple(wanted), names, ids, multiple, only, public)
-        conditions, visible = [], permissions.visible_for(uow)
-        for found in ids_of(uow, named, apart=all_of and suffix != "n") if wanted else ():
-            reached = within(uow, target, found) if within else found
-            conditions.append(relations.leads_to_any(endpoint, table, steps, reached, visible))
-        if NULL in values:
-            conditions.append(relations.path_is_null(endpoint, table, steps, visible))
-        condition = sa.and_(*conditions) if all_of and suffix != "n" else lookups.any_of(conditions)
-        return lookups.negated(condition) if suffix == "n" else condition
-
-    return Filter(name, apply, ("n",), multiple)
+    columns = (by,) if isinstance(by, str) else None if by is None else tuple(by)
+    steps = tuple((path or name).split("."))
+    condition = _RelatedFilter(name, steps, columns, ids, expand, all_of, multiple, allowed, public)
+    return Filter(name, condition.apply, ("n",), multiple)
 
 
 def descendants(uow: UnitOfWork, target: Endpoint, ids: Any) -> Any:
-    """A select of the ids, a list or a select of them, and of everything below them in a tree."""
+    """Recursive CTE of nodes of a tree and their descendants; ``ids`` is a list or a SELECT. Returns a SELECT of ids."""
     table = target.table
-    down = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
+    subtree = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
     child = table.alias()
-    down = down.union(sa.select(child.c.id).where(child.c.parent_id == down.c.id))
-    return sa.select(down.c.id)
+    subtree = subtree.union(sa.select(child.c.id).where(child.c.parent_id == subtree.c.id))
+    return sa.select(subtree.c.id)
 
 
 def tree(name: str, path: str | None = None) -> Filter:
-    """Objects of a tree, given by id or slug; what lies below them is included."""
-    return related(name, path, within=descendants)
+    """Filter by nodes of a tree, named by id or slug; matches their descendants too."""
+    return related(name, path, expand=descendants)
 
 
 def tree_pair(name: str, path: str | None = None) -> list[Filter]:
-    """The parameters ``name`` and ``name_id`` for an object of a tree."""
+    """Returns the filters ``name`` and ``name_id`` by nodes of a tree."""
     return [tree(name, path or name), tree(f"{name}_id", path or name)]
 
 
 def search(name: str, columns: Sequence[str]) -> Filter:
-    """The words of ``q`` somewhere in the columns (dotted paths), without regard to case.
+    """Filter for full-text search: one of the columns (dotted paths) contains the text, ignoring case.
 
-    A path may end in ``:lookup`` to compare otherwise, such as ``asn:exact`` (skipped when the text does not fit).
+    A path may end in ``:lookup`` for another comparison, such as ``asn:exact``. It is skipped when the text cannot be a
+    value of the column.
     """
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
@@ -223,7 +280,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             path, _, lookup = path.partition(":")
             compare = LOOKUPS[lookup or "icontains"]
             try:
-                test = functools.partial(_tested, compare, endpoint.registry.dialect, text)
+                test = functools.partial(_lookup_test, compare, endpoint.registry.dialect, text)
                 conditions.append(_compare(uow, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
@@ -242,144 +299,93 @@ def custom(
     help: str = "",
     negatable: bool = False,
 ) -> Filter:
-    """A filter of its own making: ``function(context, table, values)``; with ``suffixes`` it also gets the lookup.
+    """Filter by a function: ``function(uow, table, values)`` returns the condition.
 
-    A boolean, or what is ``negatable``, has the lookup ``n``: the objects for which the condition does not hold.
+    With ``suffixes`` the parameter has these lookups, and the function gets the suffix as its last argument.
+    A filter of kind boolean, or one that is ``negatable``, has the lookup ``n``, which negates the condition.
     """
     negatable = not suffixes and (negatable or kind == "boolean")
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        found = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
-        return lookups.negated(found) if negatable and suffix == "n" else found
+        condition = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
+        return _negated_if(negatable and suffix == "n", condition)
 
     return Filter(name, apply, ("n",) if negatable else tuple(suffixes), multiple, kind, help)
 
 
 def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
-    """Content types, given as ``app.model``."""
+    """Filter by content types (``app.model``); ``apply_labels(endpoint, table, labels)`` returns the condition."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         for item in values:
             if endpoint.registry.content_type(item) is None:
                 raise invalid_choice(name, item)
-        found = apply_labels(endpoint, table, values)
-        return lookups.negated(found) if suffix == "n" else found
+        return _negated_if(suffix == "n", apply_labels(endpoint, table, values))
 
     return Filter(name, apply, ("n",))
 
 
-def _named(table: Mapping[str, Filter], name: str) -> tuple[Filter, str] | None:
-    """The filter and the lookup that a parameter names."""
-    if name in table:
-        return table[name], ""
-    base, _, suffix = name.rpartition("__")
-    found = table.get(base)
-    return (found, suffix) if found is not None and suffix in found.lookups else None
+def _find_filter(table: Mapping[str, Filter], parameter: str) -> tuple[Filter, str] | None:
+    """Returns the filter and the lookup suffix of a parameter name such as ``name__ic``."""
+    if parameter in table:
+        return table[parameter], ""
+    name, _, suffix = parameter.rpartition("__")
+    item = table.get(name)
+    return (item, suffix) if item is not None and suffix in item.lookups else None
 
 
-def configured(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
-    """The parameters that depend on the configuration."""
-    found: dict[str, Filter] = {}
-    for some in uow.registry.hooks.netinv_dynamic_filters(uow=uow, endpoint=endpoint) if endpoint.resource.of is None else ():
-        found.update(some)
-    return found
+def dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
+    """Returns the filters of the hook ``netinv_dynamic_filters``: they depend on the configuration (custom fields)."""
+    if endpoint.resource.of is not None:
+        return {}
+    tables = uow.registry.hooks.netinv_dynamic_filters(uow=uow, endpoint=endpoint)
+    return {name: item for table in tables for name, item in table.items()}
 
 
-def lookup_of(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
-    """Finds the filter and the lookup that a parameter of an endpoint names; those that depend on the configuration are asked for once."""
-    dependent: list[dict[str, Filter]] = []
+def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[Filter, str] | None]:
+    """Returns a function from parameter name to filter and suffix; it loads dynamic filters once, when needed."""
+    dynamic: list[dict[str, Filter]] = []
 
-    def find(name: str) -> tuple[Filter, str] | None:
-        named = _named(endpoint.filters, name)
-        if named is not None:
-            return named
-        if not dependent:
-            dependent.append(configured(uow, endpoint))
-        return _named(dependent[0], name)
+    def find(parameter: str) -> tuple[Filter, str] | None:
+        static = _find_filter(endpoint.filters, parameter)
+        if static is not None:
+            return static
+        if not dynamic:
+            dynamic.append(dynamic_filters(uow, endpoint))
+        return _find_filter(dynamic[0], parameter)
 
     return find
 
 
-def parse_parameters(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool) -> list[Condition]:
-    """The conditions that query parameters ask for.
+def parse_parameters(
+    uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool
+) -> list[Condition]:
+    """Returns the conditions of query parameters; unless ``strict``, unknown parameters are ignored.
 
-    :raises Invalid: naming every unknown parameter, or the first with a bad value
+    :raises Invalid: naming every unknown parameter, or the first one with a bad value
     """
     known: list[tuple[str, Filter, str, list[str]]] = []
     unknown: dict[str, list[str]] = {}
-    find = lookup_of(uow, endpoint)
+    find = filter_finder(uow, endpoint)
     for name, values in parameters:
-        named = find(name)
-        if named is None:
+        match = find(name)
+        if match is None:
             unknown[name] = [UNKNOWN]
             continue
-        found, suffix = named
-        given = [item for item in values if item != "" or found.blank]
-        if given:
-            known.append((name, found, suffix, given if found.takes_many(suffix) else given[-1:]))
+        item, suffix = match
+        used = [value for value in values if value != "" or item.blank]
+        if used:
+            known.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
     if unknown and strict:
         raise Invalid(unknown)
     conditions = []
-    for name, found, suffix, given in known:
-        if any("\x00" in item for item in given):
+    for name, item, suffix, values in known:
+        if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
         try:
-            conditions.append(found.apply(uow, endpoint, table, suffix, given))
+            conditions.append(item.apply(uow, endpoint, table, suffix, values))
         except ValueError as error:
             raise Invalid.field(name, str(error)) from None
         except Invalid as error:
             raise Invalid({name: next(iter(error.body.values()))}) from None
     return conditions
-
-
-def derived(endpoint: Endpoint) -> dict[str, Filter]:
-    """The filters that the columns and relations of an endpoint give."""
-    from netinv_core import fields
-
-    found: dict[str, Filter] = {}
-
-    def add(item: Filter) -> None:
-        found[item.name] = item
-
-    for name, field in endpoint.fields.items():
-        if isinstance(field, fields.Status):
-            add(related(name, by="slug", ids=False, public=True))
-        elif isinstance(field, fields.Reference):
-            add(related(name, name))
-            add(related(f"{name}_id", name, by=()))
-        elif isinstance(field, fields.Choice):
-            add(one_of(name, field.choices, field.attribute))
-        elif isinstance(field, fields.ContentTypeList):
-            add(content_type(name, _labelled(field)))
-        elif isinstance(field, fields.ToMany):
-            add(related(name, name))
-        elif isinstance(field, fields.Value) and not (field.write_only or field.confidential) and field.known.kind != "json":
-            add(_for_type(name, field.attribute, field.python_type))
-    for name in endpoint.reverse_relations:
-        add(related(name, name))
-        add(has(f"has_{name}", name))
-    for name, step in endpoint.relations.items():
-        if name not in endpoint.reverse_relations and step.column is None and step.values is None and name in endpoint.fields:
-            add(has(f"has_{name}", name))
-    if endpoint.resource.search:
-        add(search("q", endpoint.resource.search))
-    return found
-
-
-def _labelled(field: Any) -> Callable[[Any, Any, list[str]], Condition]:
-    """The objects that have every one of these content types: of a field with many values, repetition means AND."""
-    table = field.table
-    return lambda endpoint, here, labels: sa.and_(sa.true(), *[here.c.id.in_(sa.select(table.c.owner_id).where(table.c.label == label)) for label in labels])
-
-
-def _for_type(name: str, attribute: str, python_type: type) -> Filter:
-    import datetime
-    import decimal
-
-    if python_type is bool:
-        return flag(name, attribute)
-    if python_type in (int, float, decimal.Decimal):
-        return number(name, attribute)
-    if python_type in (datetime.date, datetime.datetime):
-        return date_time(name, attribute)
-    return value(name, attribute)

@@ -1,7 +1,7 @@
-"""Lists and details: the one place where selects over a resource's objects are built.
+"""Lists and details: SELECT statements over the objects of a resource, limited by permissions.
 
-A page is taken in two statements: its ids (filter, permission, order, limit on the narrow table), then the plan for
-those ids. The count is a statement of its own, left out when the page itself shows it.
+A page takes two statements: its ids (filters, permissions, order and LIMIT on the resource's own table), then the plan
+for these ids. The count is a statement of its own, omitted when the page itself tells it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Parameters = Sequence[tuple[str, list[str]]]
 
 @dataclasses.dataclass(frozen=True)
 class Slice:
-    """Which part of a list: ``limit`` 0 means all."""
+    """Part of a list; ``limit`` 0 means no limit."""
 
     limit: int
     offset: int
@@ -36,44 +36,50 @@ class Slice:
 
 @dataclasses.dataclass(frozen=True)
 class Listing:
-    """A part of a list of representations, and how many objects there are in all."""
+    """Part of a list of representations, and the ``count`` of the whole list."""
 
     count: int
     results: list[dict[str, Any]]
 
 
 def conditions_of(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Parameters, action: str) -> list[Any]:
-    """What an object must meet: the parameters, and to be within what is permitted for the action.
+    """Returns the conditions on ``table`` of the query parameters and of the permissions for the action.
 
     :raises Denied: without permission
     :raises Invalid: for an unknown parameter or a bad value
     """
     allowed = permissions.scope(uow, endpoint, action, table)
     strict = uow.registry.settings.get("strict_filtering", True)
-    found = filters.parse_parameters(uow, endpoint, table, parameters, strict=strict)
-    return found if allowed is None else [*found, allowed]
+    conditions = filters.parse_parameters(uow, endpoint, table, parameters, strict=strict)
+    return conditions if allowed is None else [*conditions, allowed]
 
 
 def ids(
-    uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters, window: Slice, action: str = "view", within: Sequence[Any] = ()
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    parameters: Parameters,
+    window: Slice,
+    action: str = "view",
+    within: Sequence[Any] = (),
 ) -> tuple[int, list[Any]]:
-    """The number of objects that match, and the ids of the page, in order; ``within`` are further conditions on the endpoint's table.
+    """Returns the number of matching objects, and the ids of the page in order.
 
+    :param within: further conditions on the endpoint's table
     :raises Denied: without permission
     :raises Invalid: for an unknown parameter or a bad value
     """
     table = endpoint.table
     conditions = [*conditions_of(uow, endpoint, table, parameters, action), *within]
-    found = selected(uow, endpoint, conditions, window)
-    if (found or not window.offset) and (not window.limit or len(found) < window.limit):
-        return window.offset + len(found), found
+    page = selected(uow, endpoint, conditions, window)
+    if (page or not window.offset) and (not window.limit or len(page) < window.limit):
+        return window.offset + len(page), page
     count = sa.select(sa.func.count()).select_from(table).where(*conditions)
     with filter_errors_as_400():
-        return int(uow.execute(count).scalar() or 0), found
+        return int(uow.execute(count).scalar() or 0), page
 
 
 def selected(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice) -> list[Any]:
-    """The ids of the page of what meets the conditions, in order.
+    """Returns the ids of the page of the objects that meet the conditions, in order.
 
     :raises Invalid: for a condition that the database cannot evaluate
     """
@@ -89,9 +95,9 @@ def selected(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], win
 
 @contextlib.contextmanager
 def filter_errors_as_400() -> Iterator[None]:
-    """Around a statement with conditions that clients gave.
+    """Context manager around a statement with conditions from a client.
 
-    :raises Invalid: when the database cannot evaluate one of them
+    :raises Invalid: when the database cannot evaluate one of the conditions, or not in time
     """
     try:
         yield
@@ -112,55 +118,67 @@ def list_page(
     without: frozenset[str] = frozenset(),
     within: Sequence[Any] = (),
 ) -> Listing:
-    """A page of representations; ``within`` are further conditions on the endpoint's table."""
-    count, found = ids(uow, endpoint, parameters, window, within=within)
-    return Listing(count, endpoint.plan(shape, without).represent(uow, found))
+    """Returns a page of representations; ``within`` are further conditions on the endpoint's table.
+
+    :param shape: ``full`` or ``brief``
+    :param without: fields to omit
+    """
+    count, page = ids(uow, endpoint, parameters, window, within=within)
+    return Listing(count, endpoint.plan(shape, without).represent(uow, page))
 
 
 def detail(
-    uow: UnitOfWork, endpoint: Endpoint, key: Any, parameters: Parameters = (), shape: str = "full", without: frozenset[str] = frozenset()
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    key: Any,
+    parameters: Parameters = (),
+    shape: str = "full",
+    without: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """One representation.
+    """Returns one representation.
 
-    :raises NotFound: when there is no such object for this identity
+    :raises NotFound: when no such object exists, or the user may not view it
     """
     table = endpoint.table
     conditions = conditions_of(uow, endpoint, table, parameters, "view")
     if conditions and uow.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
         raise NotFound()
-    found = endpoint.plan(shape, without).represent(uow, [key])
-    if not found:
+    representations = endpoint.plan(shape, without).represent(uow, [key])
+    if not representations:
         raise NotFound()
-    return found[0]
+    return representations[0]
 
 
 def rows_for_change(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str) -> dict[Any, dict[str, Any]]:
-    """The rows of the objects that may be changed, locked until the transaction ends, by id."""
+    """Returns the rows of the objects that the user may change, by id, locked until the transaction ends."""
     return rows(uow, endpoint, keys, action, locked=True)
 
 
-def rows(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str, *, locked: bool = False) -> dict[Any, dict[str, Any]]:
-    """The rows of the objects that are permitted for an action, by id."""
+def rows(
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str, *, locked: bool = False
+) -> dict[Any, dict[str, Any]]:
+    """Returns the rows of the objects that the user has permission for, by id; optionally ``locked`` (FOR UPDATE)."""
     table = endpoint.table
     allowed = permissions.scope(uow, endpoint, action, table)
     statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
     if allowed is not None:
         statement = statement.where(allowed)
-    found = uow.execute(lock_rows(statement) if locked else statement, {"keys": list(keys)}).mappings()
-    return {row["id"]: dict(row) for row in found}
+    result = uow.execute(lock_rows(statement) if locked else statement, {"keys": list(keys)})
+    return {row["id"]: dict(row) for row in result.mappings()}
 
 
 def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: bool = False) -> dict[Any, Any]:
-    """The rows of a model by id, for rules over what a batch refers to: one statement, none for what is known (see :class:`UnitOfWork`).
+    """Returns rows of a model by id, for rules about the objects that a batch refers to.
 
-    ``locked`` holds them until the transaction ends, for a rule that another request could undo by changing them.
+    Rows come from the cache of the unit of work; missing ones are loaded in one statement. ``locked`` rows are read
+    anew and locked until the transaction ends, for a rule that a concurrent change of them could break.
     """
-    table, wanted = model.__table__, {key for key in keys if key is not None}
-    seen, made = uow.row_cache.setdefault(table, {}), uow.new_drafts.get(table, {})
-    seen.update({key: made[key].row() for key in (wanted - seen.keys()) & made.keys()})
-    missing = list(wanted - made.keys() if locked else wanted - seen.keys())
+    table, requested = model.__table__, {key for key in keys if key is not None}
+    cache, new_drafts = uow.row_cache.setdefault(table, {}), uow.new_drafts.get(table, {})
+    cache.update({key: new_drafts[key].row() for key in (requested - cache.keys()) & new_drafts.keys()})
+    missing = list(requested - new_drafts.keys() if locked else requested - cache.keys())
     if missing:
         statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id))
         statement = lock_parents(statement.order_by(table.c.id)) if locked else statement
-        seen.update({row.id: row for row in uow.execute(statement, {"keys": missing})})
-    return {key: seen[key] for key in wanted if key in seen}
+        cache.update({row.id: row for row in uow.execute(statement, {"keys": missing})})
+    return {key: cache[key] for key in requested if key in cache}

@@ -1,7 +1,8 @@
-"""What query parameters name: objects, by id or by a name. Looked up in one statement beforehand, or within the condition itself.
+"""Objects that query parameters name, by id or by a name.
 
-A condition that is kept (a stored filter) holds for whatever has the name when it is used, so that making it asks the database nothing.
-What a user may not view has no name: it is answered like what does not exist.
+They are looked up in one statement before the condition is built, or within the condition itself. The condition of a
+saved filter looks names up when it runs, so that building it needs no statement. An object that the user may not view
+has no name: the answer is the same as for one that does not exist.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-Found = Mapping[str, list[Any]]
+IdsByValue = Mapping[str, list[Any]]
 
 
 @dataclasses.dataclass(frozen=True)
 class NameQuery:
-    """The values of a parameter that name objects of ``target``, by id (``ids``) or by one of the columns ``by``.
+    """The values of a parameter that name objects of ``target``, by id (with ``ids``) or by one of the columns ``by``.
 
-    Where only one value counts (not ``multiple``), the error does not repeat it. ``only(table)`` holds for the objects that may be named;
-    those of a ``public`` target (statuses, which OPTIONS list) by users who may not view them, too.
+    Unless ``multiple``, only one value counts and the error does not repeat it. ``allowed(table)`` is the condition
+    that an object may be named. Objects of a ``public`` target (statuses, which OPTIONS list) may be named by users who may
+    not view them.
     """
 
     parameter: str
@@ -38,94 +40,109 @@ class NameQuery:
     by: tuple[str, ...] = ()
     ids: bool = True
     multiple: bool = True
-    only: Callable[[Any], Any] | None = None
+    allowed: Callable[[Any], Any] | None = None
     public: bool = False
 
     def keys(self) -> dict[str, Any]:
-        """The values that can be ids, as ids.
+        """Returns the ids by value, for the values that can be ids.
 
-        :raises Invalid: for one that cannot, where nothing else can be meant
+        :raises Invalid: for a value that cannot be an id, when no column can have it as a name
         """
-        found: dict[str, Any] = {}
+        keys: dict[str, Any] = {}
         for value in self.values if self.ids else ():
             try:
-                found[value] = lookups.convert(self.target.table.c.id, value)
+                keys[value] = lookups.convert(self.target.table.c.id, value)
             except ValueError as error:
                 if not self.by:
                     message = f"“{value}” is not a valid value." if self.target.key_type is int else str(error)
                     raise Invalid.field(self.parameter, message) from None
-        return found
+        return keys
 
-    def among(self, uow: UnitOfWork, table: Any) -> list[Any]:
-        """The conditions on the target's ``table`` that a row is named, and may be viewed."""
+    def conditions(self, uow: UnitOfWork, table: Any) -> list[Any]:
+        """Returns the conditions on the target's ``table`` that a row is named and may be viewed."""
         keys = self.keys()
-        found = [table.c.id.in_(list(keys.values()))] if keys else []
-        fitting = {name: _fitting(table.c[name], self.values) for name in self.by}
-        found += [table.c[name].in_(list(values.values())) for name, values in fitting.items() if values]
+        matches = [table.c.id.in_(list(keys.values()))] if keys else []
+        for name in self.by:
+            converted = _converted(table.c[name], self.values)
+            if converted:
+                matches.append(table.c[name].in_(list(converted.values())))
         limits = [] if self.public else permissions.visible(uow, self.target, table)
-        return [lookups.any_of(found), *([self.only(table)] if self.only else []), *limits]
+        return [lookups.any_of(matches), *([self.allowed(table)] if self.allowed else []), *limits]
 
     def select(self, uow: UnitOfWork) -> Any:
-        """A select of the ids of what is named."""
-        there = self.target.table.alias()
-        return sa.select(there.c.id).where(*self.among(uow, there))
+        """SELECT of the ids of the named objects."""
+        table = self.target.table.alias()
+        return sa.select(table.c.id).where(*self.conditions(uow, table))
 
-    def missing(self, found: Found) -> Invalid | None:
-        """What is wrong with the first value that names nothing."""
-        value = next((value for value in self.values if not found[value]), None)
+    def missing(self, ids: IdsByValue) -> Invalid | None:
+        """Returns the error for the first value without an object; ``None`` when each has one."""
+        value = next((value for value in self.values if not ids[value]), None)
         return None if value is None else invalid_choice(self.parameter, value if self.multiple else "That choice")
 
 
 def invalid_choice(parameter: str, value: str) -> Invalid:
-    """The error for a value that is none of those there are."""
+    """Error for a value that is not one of the choices."""
     return Invalid.field(parameter, f"Select a valid choice. {value} is not one of the available choices.")
 
 
-def _fitting(column: Any, values: Sequence[str]) -> dict[str, Any]:
-    """The values that the column's type can hold, as it holds them."""
-    found: dict[str, Any] = {}
+def _converted(column: Any, values: Sequence[str]) -> dict[str, Any]:
+    """Returns the values converted to the column's type, by value; those that cannot be are omitted."""
+    converted: dict[str, Any] = {}
     for value in values:
         try:
-            found[value] = lookups.convert(column, value)
+            converted[value] = lookups.convert(column, value)
         except ValueError:
             continue
-    return found
+    return converted
 
 
-def _look_up(uow: UnitOfWork, names: NameQuery) -> Found:
-    """The ids of the objects that each value names; one statement."""
-    table, keys = names.target.table, names.keys()
-    columns = [table.c[name] for name in names.by]
-    fitting = [_fitting(column, names.values) for column in columns]
-    rows = uow.execute(sa.select(table.c.id, *columns).where(*names.among(uow, table))).all()
-    found: dict[str, list[Any]] = {}
-    for value in names.values:
-        wanted = [values.get(value, values) for values in fitting]
-        found[value] = [row[0] for row in rows if (value in keys and row[0] == keys[value]) or any(map(operator.eq, wanted, row[1:]))]
-    return found
+def _look_up(uow: UnitOfWork, query: NameQuery) -> IdsByValue:
+    """Returns the ids of the objects that each value names; one statement."""
+    table, keys = query.target.table, query.keys()
+    columns = [table.c[name] for name in query.by]
+    converted_values = [_converted(column, query.values) for column in columns]
+    rows = uow.execute(sa.select(table.c.id, *columns).where(*query.conditions(uow, table))).all()
+    ids: dict[str, list[Any]] = {}
+    for value in query.values:
+        # A value that a column cannot hold stands for itself as a dictionary, which equals no value of a row.
+        expected = [converted.get(value, converted) for converted in converted_values]
+        ids[value] = [
+            row[0]
+            for row in rows
+            if (value in keys and row[0] == keys[value]) or any(map(operator.eq, expected, row[1:]))
+        ]
+    return ids
 
 
-def ids_of(uow: UnitOfWork, names: NameQuery, *, apart: bool = False) -> list[Any]:
-    """The ids of what is named, of each value (``apart``) or of all together: lists; selects in a context that looks nothing up.
+def ids_of(uow: UnitOfWork, query: NameQuery, *, each: bool = False) -> list[Any]:
+    """Returns the ids of the named objects: one list of all ids, or one for ``each`` value.
 
-    :raises Invalid: for a value that names nothing, where it is looked up
+    With deferred lookups (:meth:`UnitOfWork.without_lookups`) SELECT statements take the place of lists.
+
+    :raises Invalid: for a value that names no object, unless lookups are deferred
     """
     if uow.deferred_lookups is not None:
-        uow.deferred_lookups.append(names)
-        return [dataclasses.replace(names, values=(value,)).select(uow) for value in names.values] if apart else [names.select(uow)]
-    found = _look_up(uow, names)
-    if (fault := names.missing(found)) is not None:
-        raise fault
-    return [*found.values()] if apart else [[key for keys in found.values() for key in keys]]
+        uow.deferred_lookups.append(query)
+        queries = [dataclasses.replace(query, values=(value,)) for value in query.values] if each else [query]
+        return [item.select(uow) for item in queries]
+    ids = _look_up(uow, query)
+    if (error := query.missing(ids)) is not None:
+        raise error
+    return [*ids.values()] if each else [[key for keys in ids.values() for key in keys]]
 
 
-def validation_errors(uow: UnitOfWork, several: Sequence[NameQuery]) -> list[Invalid | None]:
-    """What is wrong with each of these, looked up now: one statement for all that are named alike."""
-    alike: dict[Any, list[NameQuery]] = {}
-    for names in several:
-        alike.setdefault((names.target, names.by, names.ids, names.only, names.public), []).append(names)
-    found: dict[Any, Found] = {}
-    for kind, group in alike.items():
-        values = tuple(dict.fromkeys(value for names in group for value in names.values))
-        found[kind] = _look_up(uow, dataclasses.replace(group[0], values=values))
-    return [names.missing(found[names.target, names.by, names.ids, names.only, names.public]) for names in several]
+def validation_errors(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[Invalid | None]:
+    """Looks up names; returns the error of each query or ``None``. Queries of one kind share one statement."""
+    by_kind: dict[Any, list[NameQuery]] = {}
+    for query in queries:
+        by_kind.setdefault(_kind(query), []).append(query)
+    ids_by_kind: dict[Any, IdsByValue] = {}
+    for kind, group in by_kind.items():
+        values = tuple(dict.fromkeys(value for query in group for value in query.values))
+        ids_by_kind[kind] = _look_up(uow, dataclasses.replace(group[0], values=values))
+    return [query.missing(ids_by_kind[_kind(query)]) for query in queries]
+
+
+def _kind(query: NameQuery) -> tuple[Any, ...]:
+    """Key of queries that one statement can answer."""
+    return query.target, query.by, query.ids, query.allowed, query.public

@@ -1,6 +1,6 @@
-"""Filters that are kept: query parameters as a JSON object, checked when it is written, made a condition whenever it is used.
+"""Saved filters: query parameters stored as a JSON object, validated when written, turned into a condition when used.
 
-Making the condition asks the database nothing (:mod:`netinv_core.read.name_lookup`), however many filters are put together.
+Building the condition executes no statement (:mod:`netinv_core.read.name_lookup`), however many filters are combined.
 """
 
 from __future__ import annotations
@@ -23,56 +23,61 @@ NOT_ONE = "Enter a single value."
 NOT_A_VALUE = "Enter a valid value."
 
 
-def condition(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any]) -> Any:
-    """What objects of an endpoint must meet, as a condition on its table; ``None`` when that is nothing.
+def condition(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> Any:
+    """Returns the condition on the endpoint's table; ``None`` for a filter without values.
 
     :raises Invalid: by parameter, for one that is unknown or has a bad value
     """
-    return _read(uow, endpoint, given)[0]
+    return _parse(uow, endpoint, saved)[0]
 
 
-def validation_errors(uow: UnitOfWork, several: Sequence[tuple[Endpoint, Mapping[str, Any]]]) -> list[Invalid | None]:
-    """What is wrong with each of these filters, values that name nothing included; the statements do not grow with their number."""
-    found: list[Invalid | None] = []
-    named: list[tuple[int, NameQuery]] = []
-    for place, (endpoint, given) in enumerate(several):
+def validation_errors(uow: UnitOfWork, saved: Sequence[tuple[Endpoint, Mapping[str, Any]]]) -> list[Invalid | None]:
+    """Returns the error of each filter or ``None``; values that name no object are errors.
+
+    The number of statements does not depend on the number of filters.
+    """
+    errors: list[Invalid | None] = []
+    queries: list[tuple[int, NameQuery]] = []
+    for number, (endpoint, parameters) in enumerate(saved):
         try:
-            named += [(place, item) for item in _read(uow, endpoint, given)[1]]
-            found.append(None)
+            queries += [(number, query) for query in _parse(uow, endpoint, parameters)[1]]
+            errors.append(None)
         except Invalid as error:
-            found.append(error)
-    for (place, _), fault in zip(named, name_lookup.validation_errors(uow, [item for _, item in named]), strict=True):
-        found[place] = found[place] or fault
-    return found
+            errors.append(error)
+    lookup_errors = name_lookup.validation_errors(uow, [query for _, query in queries])
+    for (number, _), lookup_error in zip(queries, lookup_errors, strict=True):
+        errors[number] = errors[number] or lookup_error
+    return errors
 
 
-def _read(uow: UnitOfWork, endpoint: Endpoint, given: Mapping[str, Any]) -> tuple[Any, list[NameQuery]]:
-    within = uow.without_lookups()
-    find = filters.lookup_of(within, endpoint)
-    parameters, wrong = [], {}
-    for name, value in given.items():
-        found = find(name)
+def _parse(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> tuple[Any, list[NameQuery]]:
+    """Returns the condition, or ``None``, and the lookups that it defers."""
+    deferring = uow.without_lookups()
+    find = filters.filter_finder(deferring, endpoint)
+    parameters, errors = [], {}
+    for name, value in saved.items():
+        match = find(name)
         try:
-            if found is None:
+            if match is None:
                 raise ValueError(filters.UNKNOWN)
-            parameters.append((name, _texts(*found, value)))
+            parameters.append((name, _texts(*match, value)))
         except ValueError as error:
-            wrong[name] = [str(error)]
-    if wrong:
-        raise Invalid(wrong)
-    conditions = filters.parse_parameters(within, endpoint, endpoint.table, parameters, strict=True)
-    return (sa.and_(*conditions) if conditions else None), within.deferred_lookups or []
+            errors[name] = [str(error)]
+    if errors:
+        raise Invalid(errors)
+    conditions = filters.parse_parameters(deferring, endpoint, endpoint.table, parameters, strict=True)
+    return (sa.and_(*conditions) if conditions else None), deferring.deferred_lookups or []
 
 
 def _texts(parameter: filters.Filter, lookup: str, value: Any) -> list[str]:
-    """The values of a parameter as a query has them.
+    """Returns the values of a parameter as a query string has them.
 
-    :raises ValueError: for a list where one value counts, one value where several do, or what is no value
+    :raises ValueError: for a list where one value counts, a single value where a list is needed, or a bad type
     """
     if value is None:
         return []
     many = parameter.takes_many(lookup)
-    if many and not (isinstance(value, list) or (parameter.lone and isinstance(value, str))):
+    if many and not (isinstance(value, list) or (parameter.accepts_single and isinstance(value, str))):
         raise ValueError(NOT_A_LIST)
     values = value if isinstance(value, list) else [value]
     if len(values) > 1 and not many:

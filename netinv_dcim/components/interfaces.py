@@ -75,7 +75,7 @@ interfaces = component(
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),
         value("mac_address", parse=mac_address),
-        related("lag_id", "lag", by=(), only=lambda table: table.c.type == "lag"),
+        related("lag_id", "lag", by=(), allowed=lambda table: table.c.type == "lag"),
     ],
     versions=[status_since_1_4],
 )

@@ -71,7 +71,7 @@ def _parameter(name: str, field: Definition) -> Filter:
         inverse = negated(condition)
         return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(dialect, column, field)))
 
-    return Filter(name, apply, suffixes, bare=True)
+    return Filter(name, apply, suffixes, last_without_lookup=True)
 
 
 def _has_no_value(dialect: str, column: Any, field: Definition) -> Condition:

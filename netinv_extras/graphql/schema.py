@@ -158,7 +158,7 @@ class _Writer:
 def _arguments(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, GraphQLArgument]:
     """The query parameters of a resource's list, and what part of it is wanted."""
     found = dict.fromkeys(WINDOW, _ARGUMENTS[members.INT, False])
-    for item in {**filters.configured(uow, endpoint), **endpoint.filters}.values():
+    for item in {**filters.dynamic_filters(uow, endpoint), **endpoint.filters}.values():
         known = item.name in endpoint.filters  # what the configuration adds takes any value, as its type is nobody's here
         for suffix in ("", *item.lookups):
             name = f"{item.name}__{suffix}" if suffix else item.name
