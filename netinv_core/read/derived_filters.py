@@ -48,9 +48,10 @@ def _of_field(name: str, field: fields.Field) -> Iterator[Filter]:
         yield filters.content_type(name, _has_all_labels(field))
     elif isinstance(field, fields.ToMany):
         yield filters.related(name, name)
-    elif isinstance(field, fields.Value):
-        if not (field.write_only or field.confidential or field.known.kind == "json"):
-            yield _of_type(name, field.attribute, field.python_type)
+    elif isinstance(field, fields.Value) and not (
+        field.write_only or field.confidential or field.known.kind == "json"
+    ):
+        yield _of_type(name, field.attribute, field.python_type)
 
 
 def _has_all_labels(field: fields.ContentTypeList) -> Callable[[Any, Any, list[str]], Condition]:

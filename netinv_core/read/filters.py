@@ -246,7 +246,7 @@ def related(
 
 
 def descendants(uow: UnitOfWork, target: Endpoint, ids: Any) -> Any:
-    """Recursive CTE of nodes of a tree and their descendants; ``ids`` is a list or a SELECT. Returns a SELECT of ids."""
+    """Recursive CTE of nodes of a tree and their descendants, as a SELECT of ids; ``ids`` is a list or a SELECT."""
     table = target.table
     subtree = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
     child = table.alias()

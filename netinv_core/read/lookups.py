@@ -1,7 +1,7 @@
-"""Lookups: comparing a column with values, the same on every database.
+"""Lookups: comparisons of a column with a value, with the same result on every database.
 
-One table serves query parameters (``name__ic``), attributes that identify a referenced object (``name__startswith``)
-and the constraints of permissions.
+One table serves query parameters (``name__ic``), the attributes that identify a referenced object
+(``name__startswith``) and the constraints of permissions.
 """
 
 from __future__ import annotations
@@ -21,95 +21,117 @@ Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
 
 
-_PARTS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
+# First character (counted from 1) and length of the groups of a UUID's 32 digits.
+_UUID_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 
 
 def as_text(dialect: str, column: Any) -> Any:
-    """The column as the text its value has in JSON."""
+    """SQL expression: the column as the text that its value has in JSON."""
     if isinstance(column.type, sa.Uuid):
         if dialect == "postgresql":
             return sa.cast(column, sa.Text)
         digits = sa.func.replace(sa.cast(column, sa.CHAR(36)), "-", "", type_=sa.Text)
-        return sa.func.concat_ws("-", *[sa.func.substr(digits, start, size) for start, size in _PARTS], type_=sa.Text)
+        groups = [sa.func.substr(digits, start, length) for start, length in _UUID_GROUPS]
+        return sa.func.concat_ws("-", *groups, type_=sa.Text)
     if python_type(column) is str:
         return column
     return sa.cast(column, sa.Text if dialect != "mysql" and dialect != "mariadb" else sa.CHAR(255))
 
 
 def python_type(column: Any) -> type:
-    """The Python type of a column's values."""
+    """The Python type of a column's values; ``object`` when the column type does not state it."""
     try:
-        found: type = column.type.python_type
+        kind: type = column.type.python_type
     except NotImplementedError:
         return object
-    return found
+    return kind
 
 
 def convert(column: Any, value: Any) -> Any:
-    """A value from a client as the column's type.
+    """Converts a value from a client to the column's type.
 
-    :raises ValueError: when it cannot be one
+    :raises ValueError: for a value that the type does not have
     """
     kind = python_type(column)
     if value is None or kind is object:
         return value
     if kind is uuid.UUID:
-        try:
-            return value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))
-        except ValueError:
-            raise ValueError(f"“{value}” is not a valid UUID.") from None
+        return _to_uuid(value)
     if kind is bool:
-        if str(value).lower() in ("true", "1"):
-            return True
-        if str(value).lower() in ("false", "0"):
-            return False
-        raise ValueError(f"“{value}” value must be either True or False.")
-    try:
-        if kind is int:
-            found = int(value)
-            if not -(2**63) <= found < 2**63:
-                raise ValueError
-            return found
-        if kind in (decimal.Decimal, float):
-            number = decimal.Decimal(str(value).strip())
-            if not number.is_finite():
-                raise ValueError
-            converted = kind(number)
-            if converted in (float("inf"), float("-inf")):  # a decimal that no float can be
-                raise ValueError
-            return converted
-    except (ValueError, TypeError, decimal.DecimalException):
-        raise ValueError("Enter a number.") from None
-    try:
-        if kind is datetime.datetime:
-            return utc(datetime.datetime.fromisoformat(str(value).strip()))
-        if kind is datetime.date:
-            return datetime.date.fromisoformat(str(value).strip())
-    except ValueError:
-        raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
+        return _to_bool(value)
+    if kind in (int, decimal.Decimal, float):
+        return _to_number(kind, value)
+    if kind in (datetime.datetime, datetime.date):
+        return _to_date(kind, value)
     if kind is bytes:
         raise ValueError("Packed addresses are compared by the lookups of networks alone.")
     return str(value)
 
 
+def _to_uuid(value: Any) -> uuid.UUID:
+    try:
+        return value if isinstance(value, uuid.UUID) else uuid.UUID(str(value))
+    except ValueError:
+        raise ValueError(f"“{value}” is not a valid UUID.") from None
+
+
+def _to_bool(value: Any) -> bool:
+    if str(value).lower() in ("true", "1"):
+        return True
+    if str(value).lower() in ("false", "0"):
+        return False
+    raise ValueError(f"“{value}” value must be either True or False.")
+
+
+def _to_number(kind: type, value: Any) -> Any:
+    """Returns an integer of 64 bits, or a finite decimal or float."""
+    try:
+        if kind is int:
+            integer = int(value)
+            if not -(2**63) <= integer < 2**63:
+                raise ValueError
+            return integer
+        number = decimal.Decimal(str(value).strip())
+        if not number.is_finite():
+            raise ValueError
+        converted = kind(number)
+        if converted in (float("inf"), float("-inf")):  # a decimal beyond the range of floats
+            raise ValueError
+        return converted
+    except (ValueError, TypeError, decimal.DecimalException):
+        raise ValueError("Enter a number.") from None
+
+
+def _to_date(kind: type, value: Any) -> datetime.date:
+    try:
+        if kind is datetime.datetime:
+            return utc(datetime.datetime.fromisoformat(str(value).strip()))
+        return datetime.date.fromisoformat(str(value).strip())
+    except ValueError:
+        raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
+
+
 def _escaped(value: Any) -> str:
+    """The value with the wildcards of LIKE escaped by a slash."""
     return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
 def _like(before: str, after: str, *, fold: bool) -> Compare:
+    """LIKE with the wildcards ``before`` and ``after`` the value; ``fold`` ignores case."""
+
     def compare(dialect: str, column: Any, value: Any) -> Condition:
         pattern, text = f"{before}{_escaped(value)}{after}", as_text(dialect, column)
         if not fold:
             if dialect == "sqlite":
-                return _plain(text, str(value), before, after)
+                return _case_sensitive_like(text, str(value), before, after)
             return text.like(pattern, escape="/")
         return lower(dialect, text).like(lower_value(dialect, pattern), escape="/")
 
     return compare
 
 
-def _plain(text: Any, value: str, before: str, after: str) -> Condition:
-    """A case-sensitive LIKE for SQLite, whose own folds ASCII."""
+def _case_sensitive_like(text: Any, value: str, before: str, after: str) -> Condition:
+    """LIKE for SQLite with regard to case, which SQLite's own LIKE ignores for ASCII letters."""
     if before and after:
         return sa.func.instr(text, value) > 0
     if after:
@@ -125,8 +147,9 @@ def _regex(*, fold: bool) -> Compare:
     return lambda dialect, column, value: regex_match(dialect, as_text(dialect, column), str(value), ignore_case=fold)
 
 
-def _ordered(name: str) -> Compare:
-    return lambda dialect, column, value: getattr(column, name)(convert(column, value))
+def _ordered(method: str) -> Compare:
+    """Comparison by a method of columns such as ``__gt__``."""
+    return lambda dialect, column, value: getattr(column, method)(convert(column, value))
 
 
 def _exact(dialect: str, column: Any, value: Any) -> Condition:
@@ -140,7 +163,7 @@ def _in(dialect: str, column: Any, value: Any) -> Condition:
 
 
 def _of_one_value(compare: Compare) -> Compare:
-    """The comparison for a single value: null, lists and objects are refused."""
+    """Wraps a comparison; it rejects null, lists and objects."""
 
     def checked(dialect: str, column: Any, value: Any) -> Condition:
         if value is None or isinstance(value, list | dict | tuple | set):
@@ -172,7 +195,7 @@ LOOKUPS: dict[str, Compare] = {
     "isnull": lambda dialect, column, value: column.is_(None) if convert_flag(value) else column.is_not(None),
 }
 
-# the suffix of a query parameter → (lookup, negated)
+# Suffix of a query parameter → (lookup, negated).
 SUFFIXES: dict[str, tuple[str, bool]] = {
     "": ("exact", False),
     "n": ("exact", True),
@@ -198,9 +221,9 @@ NUMBER = ("n", "lte", "lt", "gte", "gt")
 
 
 def convert_flag(value: Any) -> bool:
-    """A boolean from a query parameter or a constraint.
+    """Converts a value of a query parameter or a constraint to a boolean.
 
-    :raises ValueError: for any other word
+    :raises ValueError: for any other text
     """
     if str(value) in ("true", "True", "1", "TRUE"):
         return True
@@ -210,10 +233,10 @@ def convert_flag(value: Any) -> bool:
 
 
 def negated(condition: Condition) -> Condition:
-    """The rows for which the condition does not hold, those where it is unknown included."""
+    """The negation of a condition; true also where the condition is unknown (SQL NULL)."""
     return sa.not_(sa.func.coalesce(condition, sa.false()))
 
 
 def any_of(conditions: Sequence[Condition]) -> Condition:
-    """At least one holds; false for none."""
+    """OR of the conditions; false for an empty list."""
     return sa.or_(sa.false(), *conditions) if len(conditions) != 1 else conditions[0]

@@ -30,8 +30,8 @@ class NameQuery:
     """The values of a parameter that name objects of ``target``, by id (with ``ids``) or by one of the columns ``by``.
 
     Unless ``multiple``, only one value counts and the error does not repeat it. ``allowed(table)`` is the condition
-    that an object may be named. Objects of a ``public`` target (statuses, which OPTIONS list) may be named by users who may
-    not view them.
+    that an object may be named. Objects of a ``public`` target (statuses, which OPTIONS list) may be named by users
+    who may not view them.
     """
 
     parameter: str

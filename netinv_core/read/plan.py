@@ -371,7 +371,7 @@ def _nothing(row: Row, page: RowSet) -> None:
 
 
 def nested_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
-    """The fields of the nested representation: the brief form, or ``display, id, url`` and those that ``shows`` names."""
+    """The fields of the nested representation: the brief form, or ``display, id, url`` and those of ``shows``."""
     if shows:
         return [endpoint.fields[name] for name in ("display", "id", "url", *shows)]
     return [field for field in endpoint.brief if field.nested != "absent"]

@@ -1,6 +1,6 @@
-"""Paths from one model to another: ``site.region.name`` as a condition on a device's table.
+"""Paths from one model to another, such as ``site.region.name``, as conditions on the first model's table.
 
-Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)``), so a path never multiplies rows.
+Every step is a :class:`Relation`. Conditions are semi-joins (``IN (SELECT …)``), so that a path never multiplies rows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Relation:
-    """A step to another model. ``reach(table, ids)`` holds for rows that lead to one of ``ids`` (a list or a select);
-    ``exists(table)`` for rows that lead anywhere.
+    """A step of a path, to another model or to plain values.
 
-    ``column`` is the foreign key stepped along, ``far`` the one of the other model that is stepped against; ``pairs()`` gives, for any
-    other step, what holds the ids of both as ``owner_id`` and ``target_id``. A ``single`` step leads to one object at most.
-    ``values(table, test)``, for a step to plain values, holds for rows with a value that passes the test.
+    ``target()`` is the endpoint of the other model, ``None`` when its package is not installed.
+    ``reach(table, ids)`` is the condition that a row of ``table`` leads to one of ``ids`` (a list or a SELECT).
+    ``exists(table)`` is the condition that it leads to any row.
+
+    ``column`` is the foreign key of a forward step. ``target_key`` is the foreign key of the other model, for a
+    reverse step. ``pairs()`` returns a subquery of ``owner_id`` and ``target_id`` for any other step. A ``single`` step
+    leads to one object at most. ``values(table, test)``, for a step to plain values, is the condition that a row has a
+    value which passes the test.
     """
 
     target: Callable[[], Endpoint | None]
@@ -40,7 +44,7 @@ class Relation:
 
 
 def forward(registry: Registry, attribute: str, link: ForeignKeyInfo) -> Relation:
-    """Along a foreign key."""
+    """Relation along a foreign key."""
     return Relation(
         lambda: registry.target(link),
         lambda table, ids: table.c[attribute].in_(ids),
@@ -51,58 +55,65 @@ def forward(registry: Registry, attribute: str, link: ForeignKeyInfo) -> Relatio
 
 
 def backward(registry: Registry, label: str, attribute: str) -> Relation:
-    """Against a foreign key ``attribute`` of the model ``label``; to one object at most when the key is unique."""
+    """Relation against the foreign key ``attribute`` of the model ``label``; ``single`` when the key is unique."""
 
-    def there() -> Any:
+    def aliased() -> Any:
         return registry[label].table.alias()
 
     def reach(table: Any, ids: Any) -> Any:
-        child = there()
+        child = aliased()
         return table.c.id.in_(sa.select(child.c[attribute]).where(child.c.id.in_(ids), child.c[attribute].is_not(None)))
 
     def exists(table: Any) -> Any:
-        child = there()
+        child = aliased()
         return table.c.id.in_(sa.select(child.c[attribute]).where(child.c[attribute].is_not(None)))
 
-    found = registry.get(label)
-    return Relation(lambda: registry.get(label), reach, exists, target_key=attribute, single=found is not None and bool(found.table.c[attribute].unique))
+    child = registry.get(label)
+    single = child is not None and bool(child.table.c[attribute].unique)
+    return Relation(lambda: registry.get(label), reach, exists, target_key=attribute, single=single)
 
 
-def across(registry: Registry, label: str, association: Any, here: str = "owner_id", there: str = "target_id") -> Relation:
-    """Across an association table."""
+def across(
+    registry: Registry, label: str, association: Any, owner: str = "owner_id", target: str = "target_id"
+) -> Relation:
+    """Relation across an association table with the columns ``owner`` and ``target``."""
+    owner_id, target_id = association.c[owner], association.c[target]
     return Relation(
         lambda: registry.get(label),
-        lambda table, ids: table.c.id.in_(sa.select(association.c[here]).where(association.c[there].in_(ids))),
-        lambda table: table.c.id.in_(sa.select(association.c[here])),
-        pairs=lambda: sa.select(association.c[here].label("owner_id"), association.c[there].label("target_id")).subquery(),
+        lambda table, ids: table.c.id.in_(sa.select(owner_id).where(target_id.in_(ids))),
+        lambda table: table.c.id.in_(sa.select(owner_id)),
+        pairs=lambda: sa.select(owner_id.label("owner_id"), target_id.label("target_id")).subquery(),
     )
 
 
 def to_type(registry: Registry, label: str, place: Any, type_attribute: str, id_attribute: str) -> Relation:
-    """Along a pair of columns that name an object of any type, where that is of the model ``label``; ``place`` is the table of the pair."""
+    """Relation along a generic foreign key, to objects of the model ``label``; ``place`` is the table of the key."""
+
+    def pairs() -> Any:
+        statement = sa.select(place.c.id.label("owner_id"), place.c[id_attribute].label("target_id"))
+        return statement.where(place.c[type_attribute] == label).subquery()
+
     return Relation(
         lambda: registry.get(label),
         lambda table, ids: sa.and_(table.c[type_attribute] == label, table.c[id_attribute].in_(ids)),
         lambda table: sa.func.coalesce(table.c[type_attribute] == label, sa.false()),
-        pairs=lambda: sa.select(place.c.id.label("owner_id"), place.c[id_attribute].label("target_id")).where(place.c[type_attribute] == label).subquery(),
+        pairs=pairs,
         single=True,
     )
 
 
 def from_type(registry: Registry, label: str, to: str, type_attribute: str, id_attribute: str) -> Relation:
-    """Against a pair of columns of the model ``to`` by which its objects name one of the model ``label``."""
-
-    def there() -> Any:
-        return registry[to].table.alias()
+    """Relation against a generic foreign key of the model ``to``, from objects of the model ``label``."""
 
     def owners(ids: Any = None) -> Any:
-        table = there()
-        found = sa.select(table.c[id_attribute]).where(table.c[type_attribute] == label)
-        return found if ids is None else found.where(table.c.id.in_(ids))
+        table = registry[to].table.alias()
+        statement = sa.select(table.c[id_attribute]).where(table.c[type_attribute] == label)
+        return statement if ids is None else statement.where(table.c.id.in_(ids))
 
     def pairs() -> Any:
-        table = there()
-        return sa.select(table.c[id_attribute].label("owner_id"), table.c.id.label("target_id")).where(table.c[type_attribute] == label).subquery()
+        table = registry[to].table.alias()
+        statement = sa.select(table.c[id_attribute].label("owner_id"), table.c.id.label("target_id"))
+        return statement.where(table.c[type_attribute] == label).subquery()
 
     return Relation(
         lambda: registry.get(to),
@@ -113,7 +124,7 @@ def from_type(registry: Registry, label: str, to: str, type_attribute: str, id_a
 
 
 def to_labels(association: Any) -> Relation:
-    """To the labels of an association table."""
+    """Relation to plain values: the labels of an association table."""
 
     def values(table: Any, test: Callable[[Any], Any]) -> Any:
         return table.c.id.in_(sa.select(association.c.owner_id).where(test(association.c.label)))
@@ -130,94 +141,114 @@ KEYS = ("id", "pk")
 
 
 class UnknownPath(ValueError):
-    """A path names something the model does not have."""
+    """Error of a path with a name that its model does not have."""
 
 
 def relation(endpoint: Endpoint, name: str) -> Relation:
-    """The step called ``name``.
+    """Returns the relation of an endpoint with this name.
 
     :raises UnknownPath: when there is none
     """
-    found = endpoint.relations.get(name)
-    if found is None:
-        choices = sorted({*endpoint.relations, *(member for member in endpoint.fields if column_of(endpoint, member) is not None)})
+    step = endpoint.relations.get(name)
+    if step is None:
+        comparable = (member for member in endpoint.fields if column_of(endpoint, member) is not None)
+        choices = sorted({*endpoint.relations, *comparable})
         raise UnknownPath(f"Cannot resolve keyword '{name}' into field. Choices are: {', '.join(choices)}")
-    return found
+    return step
 
 
 Visible = Callable[["Endpoint", Any], Sequence[Any]]
 
 
 def everything(endpoint: Endpoint, table: Any) -> Sequence[Any]:
-    """No limits: paths written by this service, or by those who decide what others may see."""
+    """:data:`Visible` without limits, for paths of the service itself and for the constraints of permissions."""
     return ()
 
 
 def _ids_of(target: Endpoint, visible: Visible, condition: Callable[[Any], Any]) -> Any:
-    """A select of the ids of a step's target, of the ``visible`` rows for which the condition on their table holds."""
+    """SELECT of the ids of the ``visible`` rows of ``target`` for which the condition on their table holds."""
     table = target.table.alias()
     return sa.select(table.c.id).where(condition(table), *visible(target, table))
 
 
-def _leads(step: Relation, target: Endpoint, table: Any, visible: Visible) -> Any:
-    """A condition on ``table``: the step leads to a visible row. A foreign key is a value of the row itself, which shows it."""
-    probe = target.table.alias()
-    limits = visible(target, probe) if step.column is None else ()
-    return step.reach(table, sa.select(probe.c.id).where(*limits)) if limits else step.exists(table)
+def _leads_to_visible(step: Relation, target: Endpoint, table: Any, visible: Visible) -> Any:
+    """The condition on ``table`` that a step leads to a visible row.
+
+    A forward foreign key needs no limits: its value is part of the row itself.
+    """
+    alias = target.table.alias()
+    limits = visible(target, alias) if step.column is None else ()
+    return step.reach(table, sa.select(alias.c.id).where(*limits)) if limits else step.exists(table)
 
 
-def leads_to_any(endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any, visible: Visible = everything) -> Any:
-    """A condition on ``table``: following ``steps``, by ``visible`` rows, leads to one of ``ids``."""
+def leads_to_any(
+    endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any, visible: Visible = everything
+) -> Any:
+    """The condition on ``table`` that the path ``steps``, through ``visible`` rows, leads to one of ``ids``."""
     step = relation(endpoint, steps[0])
     if len(steps) == 1:
         return step.reach(table, ids)
     target = step.target()
     if target is None:
         return sa.false()
-    return step.reach(table, _ids_of(target, visible, lambda there: leads_to_any(target, there, steps[1:], ids, visible)))
+    rest = _ids_of(target, visible, lambda inner: leads_to_any(target, inner, steps[1:], ids, visible))
+    return step.reach(table, rest)
 
 
 def exists(endpoint: Endpoint, table: Any, steps: Sequence[str], visible: Visible = everything) -> Any:
-    """A condition on ``table``: following ``steps``, by ``visible`` rows, leads somewhere."""
+    """The condition on ``table`` that the path ``steps``, through ``visible`` rows, leads to any row."""
     step = relation(endpoint, steps[0])
     target = step.target()
     if target is None:
         return sa.false()
     if len(steps) == 1:
-        return _leads(step, target, table, visible)
-    return step.reach(table, _ids_of(target, visible, lambda there: exists(target, there, steps[1:], visible)))
+        return _leads_to_visible(step, target, table, visible)
+    return step.reach(table, _ids_of(target, visible, lambda inner: exists(target, inner, steps[1:], visible)))
 
 
 def path_is_null(endpoint: Endpoint, table: Any, steps: Sequence[str], visible: Visible = everything) -> Any:
-    """A condition on ``table``: some way along ``steps`` stops before the end (of a circuit's two sides, one has no site)."""
+    """The condition on ``table`` that some branch of the path ``steps`` ends early.
+
+    Example: a circuit has two sides, and one of them has no site.
+    """
     step = relation(endpoint, steps[0])
     target = step.target()
     if target is None:
         return sa.true()
-    stops = sa.not_(sa.func.coalesce(_leads(step, target, table, visible), sa.false()))
+    ends = sa.not_(sa.func.coalesce(_leads_to_visible(step, target, table, visible), sa.false()))
     if len(steps) == 1:
-        return stops
-    return sa.or_(stops, step.reach(table, _ids_of(target, visible, lambda there: path_is_null(target, there, steps[1:], visible))))
+        return ends
+    rest = _ids_of(target, visible, lambda inner: path_is_null(target, inner, steps[1:], visible))
+    return sa.or_(ends, step.reach(table, rest))
 
 
-def compare(endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Any], visible: Visible = everything) -> Any:
-    """A condition on ``table``: ``test`` holds for the column at the end of ``steps``, by ``visible`` rows."""
+def compare(
+    endpoint: Endpoint,
+    table: Any,
+    steps: Sequence[str],
+    test: Callable[[Any], Any],
+    visible: Visible = everything,
+) -> Any:
+    """The condition on ``table`` that ``test`` holds for the column at the end of the path, through ``visible`` rows.
+
+    :raises UnknownPath: for an unknown or confidential name
+    """
     head, rest = steps[0], steps[1:]
     if head in endpoint.confidential:
         raise UnknownPath(f"Cannot resolve keyword '{head}' into field.")
     if not rest:
-        return _compare_own(endpoint, table, head, test, visible)
+        return _compare_last(endpoint, table, head, test, visible)
     step = relation(endpoint, head)
     if rest[0] in KEYS and len(rest) == 1 and step.column is not None:
         return test(table.c[step.column])
     target = step.target()
     if target is None:
         return sa.false()
-    return step.reach(table, _ids_of(target, visible, lambda there: compare(target, there, rest, test, visible)))
+    return step.reach(table, _ids_of(target, visible, lambda inner: compare(target, inner, rest, test, visible)))
 
 
-def _compare_own(endpoint: Endpoint, table: Any, name: str, test: Callable[[Any], Any], visible: Visible) -> Any:
-    """A condition on ``table``: ``test`` holds for its column, for one of the labels or for the id of a row that ``name`` leads to."""
+def _compare_last(endpoint: Endpoint, table: Any, name: str, test: Callable[[Any], Any], visible: Visible) -> Any:
+    """The condition that ``test`` holds for the last name of a path: a column, plain values, or ids of related rows."""
     if name in KEYS:
         return test(table.c.id)
     if name in table.c:
@@ -227,32 +258,34 @@ def _compare_own(endpoint: Endpoint, table: Any, name: str, test: Callable[[Any]
         return test(table.c[step.column])
     if step is not None and step.values is not None:
         return step.values(table, test)
-    derived = endpoint.resource_column(name, table)
-    if derived is not None:
-        return test(derived)
+    column = endpoint.resource_column(name, table)
+    if column is not None:
+        return test(column)
     step = relation(endpoint, name)
     target = step.target()
-    return sa.false() if target is None else step.reach(table, _ids_of(target, visible, lambda there: test(there.c.id)))
+    return sa.false() if target is None else step.reach(table, _ids_of(target, visible, lambda inner: test(inner.c.id)))
 
 
 def column_of(endpoint: Endpoint, name: str) -> str | None:
-    """The column behind a member of the representation that clients may compare by paths of their own, or ``None``.
+    """Returns the column behind a member of the representation that clients may compare by; ``None`` when they may not.
 
-    What nobody is shown (a password's hash, another confidential value, the service's own columns) could be guessed letter by letter.
+    Write-only, confidential and internal columns are excluded: their values could be guessed letter by letter.
     """
     if name in KEYS:
         return "id"
     field = endpoint.fields.get(name) or endpoint.fields.get(name.removesuffix("_id"))
-    if field is None or field.attribute is None or field.attribute not in endpoint.table.c or name not in (field.name, field.attribute):
+    if field is None or name not in (field.name, field.attribute):
+        return None
+    if field.attribute is None or field.attribute not in endpoint.table.c:
         return None
     hidden = field.write_only or field.confidential or column_info(endpoint.table.c[field.attribute]).confidential
     return None if hidden else field.attribute
 
 
 def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
-    """Refuses a path that a client wrote and that ends in something else than a visible member.
+    """Rejects a path from a client whose last name is not a visible member.
 
-    :raises UnknownPath: as if there were nothing of that name
+    :raises UnknownPath: as for a name that does not exist
     """
     current: Endpoint | None = endpoint
     for step in steps[:-1]:
@@ -262,10 +295,10 @@ def check_visible(endpoint: Endpoint, steps: Sequence[str]) -> None:
 
 
 def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any) -> Any:
-    """A condition from a keyword such as ``site__region__name__startswith``.
+    """Returns the condition of a keyword such as ``site__region__name__startswith`` with its value.
 
-    :raises UnknownPath: when the path leads nowhere
-    :raises ValueError: when the value does not fit
+    :raises UnknownPath: for an unknown path
+    :raises ValueError: for a bad value
     """
     steps = name.split("__")
     lookup = "exact"
@@ -275,8 +308,14 @@ def keyword(endpoint: Endpoint, table: Any, dialect: str, name: str, value: Any)
     return compare(endpoint, table, steps, lambda column: LOOKUPS[lookup](dialect, column, value))
 
 
-def constraint(endpoint: Endpoint, table: Any, dialect: str, wanted: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
-    """A condition from one mapping of keywords (all hold) or a list of them (one of them holds)."""
-    if isinstance(wanted, Mapping):
-        return sa.and_(sa.true(), *[keyword(endpoint, table, dialect, name, value) for name, value in wanted.items()])
-    return any_of([constraint(endpoint, table, dialect, item) for item in wanted])
+def constraint(
+    endpoint: Endpoint, table: Any, dialect: str, keywords: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> Any:
+    """Returns the condition of a mapping of keywords, combined with AND, or of a list of mappings, combined with OR.
+
+    :raises ValueError: as :func:`keyword`
+    """
+    if isinstance(keywords, Mapping):
+        conditions = [keyword(endpoint, table, dialect, name, value) for name, value in keywords.items()]
+        return sa.and_(sa.true(), *conditions)
+    return any_of([constraint(endpoint, table, dialect, item) for item in keywords])
