@@ -1,4 +1,4 @@
-"""The members of a dynamic group: what its filter finds, or its child groups give, as one SQL condition on the table of their model."""
+"""Members of a dynamic group: one SQL condition on the table of its content type, and ``members/`` below a group."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from netinv_core.read.lookups import any_of, negated
 from netinv_core.uow import UnitOfWork
 from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Group, Groups, groups_of
 
-# What child groups of one operator make of what there was before them, if anything was.
+# SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.
 _OPERATIONS: Mapping[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
     UNION: lambda before, inner: any_of([*before, *inner]),
     INTERSECTION: lambda before, inner: sa.and_(*before, *inner),
@@ -28,56 +28,64 @@ _OPERATIONS: Mapping[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
 
 
 def condition_of(uow: UnitOfWork, key: Any) -> tuple[Endpoint, Any]:
-    """Whose objects the members of a group are, and what they meet: a condition on that endpoint's table, ``None`` when all are members.
+    """Returns the endpoint of a group's members and the SQL condition on its table, ``None`` if all are members.
 
-    Of the database only the groups are asked for, once for a version of the configuration.
+    Only the groups are loaded, once per configuration version.
 
-    :raises Invalid: naming the group whose filter cannot be applied any longer; nothing is a member then
+    :raises Invalid: naming the group whose filter is no longer valid
     """
     groups = groups_of(uow)
     return _endpoint(uow, groups[key]), _condition(uow.without_lookups(), groups, key)
 
 
 def _condition(uow: UnitOfWork, groups: Groups, key: Any) -> Any:
-    found = _own_condition(uow, groups[key])
+    condition = _filter_condition(uow, groups[key])
     for name, children in itertools.groupby(groups[key].children, operator.itemgetter(0)):
         inner = [_condition(uow, groups, child) for _, child in children]
-        found = _OPERATIONS[name]([] if found is None else [found], [sa.true() if part is None else part for part in inner])
-    return found
+        before = [] if condition is None else [condition]
+        condition = _OPERATIONS[name](before, [sa.true() if part is None else part for part in inner])
+    return condition
 
 
-def _own_condition(uow: UnitOfWork, group: Group) -> Any:
+def _filter_condition(uow: UnitOfWork, group: Group) -> Any:
     try:
         return saved_filters.condition(uow, _endpoint(uow, group), group.filter)
     except Invalid as error:
-        raise Invalid.field("filter", f"The filter of the group “{group.name}” can no longer be applied: {error_text(error.body)}") from None
+        message = f"The filter of the group “{group.name}” can no longer be applied: {error_text(error.body)}"
+        raise Invalid.field("filter", message) from None
 
 
 def _endpoint(uow: UnitOfWork, group: Group) -> Endpoint:
-    found = uow.registry.get(group.content_type)
-    if found is None:
-        raise Invalid.field("content_type", f"The objects of the group “{group.name}” are of a package that is not installed: {group.content_type}")
-    return found
+    endpoint = uow.registry.get(group.content_type)
+    if endpoint is None:
+        raise Invalid.field(
+            "content_type",
+            f"The objects of the group “{group.name}” are of a package that is not installed: {group.content_type}",
+        )
+    return endpoint
 
 
-_WORDS: openapi_parameters.Schema = {"type": "array", "items": {"type": "string"}}
+_STRINGS: openapi_parameters.Schema = {"type": "array", "items": {"type": "string"}}
 _QUERY = [
-    openapi_parameters.query("brief", {"type": "boolean"}, "Members in the form in which others nest them."),
-    openapi_parameters.query("include", _WORDS, "Adds fields that are shown to those who ask for them."),
-    openapi_parameters.query("exclude", _WORDS, "Leaves out fields that take time to find."),
+    openapi_parameters.query("brief", {"type": "boolean"}, "Members in their nested form."),
+    openapi_parameters.query("include", _STRINGS, "Adds fields that are left out by default."),
+    openapi_parameters.query("exclude", _STRINGS, "Leaves out fields that are costly to compute."),
 ]
+_MEMBER = {"type": "object", "description": "An object of the group's content type."}
 
 
-@views.documented({"type": "object", "description": "An object of the group's content type."}, form="page", query=_QUERY)
+@views.documented(_MEMBER, form="page", query=_QUERY)
 def members(request: Request) -> Response:
-    """The members of a group that the user may see: a page in the order of their list, whose parameters narrow them."""
+    """Lists the members of a group that the user may view, with the query parameters of their list."""
     uow, endpoint = views.open_item(request, ("GET",))
     if request.context.key is None:
         raise NotFound()
     listing.detail(uow, endpoint, request.context.key, shape="nested")
-    of, condition = condition_of(uow, request.context.key)
-    within = [] if condition is None else [condition]
-    return views.list_page(uow, request, of, views.parameters_of(uow, of), within, of.costly | views.counters_of(of))
+    member_endpoint, condition = condition_of(uow, request.context.key)
+    conditions = [] if condition is None else [condition]
+    costly = member_endpoint.costly | views.counters_of(member_endpoint)
+    parameters = views.parameters_of(uow, member_endpoint)
+    return views.list_page(uow, request, member_endpoint, parameters, conditions, costly)
 
 
 def includeme(config: Any) -> None:

@@ -1,9 +1,9 @@
-"""Dynamic groups: the objects of one model that a stored filter finds, or that other groups put together by set operations give."""
+"""Dynamic groups: objects of one content type selected by a stored filter, or by set operations on other groups."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,13 +25,19 @@ from netinv_extras.content_types import has_pages, type_label
 
 UNION, INTERSECTION, DIFFERENCE = "union", "intersection", "difference"
 OPERATORS = Choices.of((UNION, "Include (OR)"), (INTERSECTION, "Restrict (AND)"), (DIFFERENCE, "Exclude (NOT)"))
-LARGEST, DEEPEST = 500, 16
-BOTH = "A parent group may have either a filter or child groups, but not both."
-TOO_MUCH = f"A group may hold at most {LARGEST} groups, those within them included, whose set operations are nested at most {DEEPEST} deep."
+MAX_DESCENDANTS, MAX_DEPTH = 500, 16
+FILTER_AND_CHILDREN = "A parent group may have either a filter or child groups, but not both."
+TOO_LARGE = (
+    f"A group may hold at most {MAX_DESCENDANTS} groups, those within them included, whose set operations are nested "
+    f"at most {MAX_DEPTH} deep."
+)
 
 
 class DynamicGroup(Organizational):
-    """The objects of ``content_type`` that ``filter`` finds: query parameters of their list, by name. With child groups, what these give."""
+    """A group of the objects of ``content_type`` that match ``filter``; if it has child groups, their combination.
+
+    ``filter`` holds query parameters of the content type's list, for example ``{"status": ["active"]}``.
+    """
 
     __tablename__ = "extras_dynamic_group"
 
@@ -43,7 +49,11 @@ class DynamicGroup(Organizational):
 
 
 class DynamicGroupMembership(Model):
-    """A group within another: its members are added to what the others of lower ``weight`` gave, or taken from it, or shared with it."""
+    """Membership of a child group in a parent group.
+
+    The children are applied by ascending ``weight``. ``operator`` is the set operation between the result so far and
+    the child's members.
+    """
 
     __tablename__ = "extras_dynamic_group_membership"
     __table_args__ = (unique_set("group_id", "parent_group_id", "operator", "weight"),)
@@ -61,7 +71,10 @@ dynamic_groups = Resource(
     brief=["name", "slug", "content_type"],
     order=["content_type", "name"],
     search=["name", "slug", "description", "content_type"],
-    fields=[type_label("content_type", has_pages, offered=False), reverse_fk("children", "extras.dynamicgroupmembership", "parent_group_id")],
+    fields=[
+        type_label("content_type", has_pages, offered=False),
+        reverse_fk("children", "extras.dynamicgroupmembership", "parent_group_id"),
+    ],
     filters=[filters.content_type("content_type", lambda endpoint, table, labels: table.c.content_type.in_(labels))],
     configuration=True,
     example={"content_type": "extras.secret", "filter": {}},
@@ -69,7 +82,7 @@ dynamic_groups = Resource(
 
 
 def membership_display_name(parent: str, operator: str, weight: int, group: str) -> str:
-    """How a group within another is called."""
+    """Returns the display name of a membership, such as ``Parent > Include (OR) (10) > Child``."""
     return f"{parent} > {operator} ({weight}) > {group}"
 
 
@@ -89,7 +102,7 @@ dynamic_group_memberships = Resource(
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """A group as it is evaluated: ``children`` are the operators and ids of the groups within it, in the order in which they are applied."""
+    """A group for evaluation; ``children`` are pairs (operator, group id) in the order in which they are applied."""
 
     name: str
     content_type: str
@@ -98,89 +111,106 @@ class Group:
 
 
 Groups = Mapping[Any, Group]
+Children = Mapping[Any, Sequence[tuple[str, Any]]]
 
 
 def groups_of(uow: UnitOfWork) -> Groups:
-    """Every group by its id: found once for a version of the configuration."""
-    found: Groups = uow.cached_config("dynamic groups", load)
-    return found
+    """Returns all groups by id, cached per configuration version."""
+    groups: Groups = uow.cached_config("dynamic groups", load)
+    return groups
 
 
 def load(uow: UnitOfWork) -> Groups:
-    """Every group by its id; one statement."""
+    """Loads all groups by id. One statement."""
     group, membership = table_of(DynamicGroup), table_of(DynamicGroupMembership)
 
     def parts() -> list[Any]:
-        links = [membership.c.parent_group_id, membership.c.group_id, membership.c.operator, membership.c.weight, membership.c.id]
-        return [([group.c.id, group.c.name, group.c.content_type, group.c.filter], group, sa.true()), (links, membership, sa.true())]
+        group_columns = [group.c.id, group.c.name, group.c.content_type, group.c.filter]
+        membership_columns = [
+            membership.c.parent_group_id,
+            membership.c.group_id,
+            membership.c.operator,
+            membership.c.weight,
+            membership.c.id,
+        ]
+        return [(group_columns, group, sa.true()), (membership_columns, membership, sa.true())]
 
     union: Union = uow.registry.union("dynamic groups", parts)
-    rows, links = union.rows(uow, {})
-    names = {key: name for key, name, _, _ in rows}
+    group_rows, memberships = union.rows(uow, {})
+    names = {key: name for key, name, _, _ in group_rows}
     children: dict[Any, list[tuple[str, Any]]] = {}
-    for parent, child, operator, _, _ in sorted(links, key=lambda row: (row[3], names[row[1]], str(row[4]))):
+    by_weight = sorted(memberships, key=lambda row: (row[3], names[row[1]], str(row[4])))
+    for parent, child, operator, _, _ in by_weight:
         children.setdefault(parent, []).append((operator, child))
-    return {key: Group(name, label, given, children.get(key, ())) for key, name, label, given in rows}
+    return {
+        key: Group(name, label, parameters, children.get(key, ())) for key, name, label, parameters in group_rows
+    }
 
 
 @dynamic_groups.rule
-def the_content_type_stays(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A group is for one model, which its filter and its place among other groups depend on."""
+def content_type_is_fixed(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """The content type cannot change, because the filter and the group's memberships depend on it."""
     for draft in drafts:
         if not draft.new and draft.changed("content_type"):
             draft.reject("content_type", "Content type cannot be changed once created")
 
 
 @dynamic_groups.rule
-def filters_are_of_the_model(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A filter holds parameters that the list of the model has, with values that these take; what is wrong is said by parameter."""
+def filter_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A filter is an object of query parameters that the content type's list accepts; errors name the parameter."""
     changed = [draft for draft in drafts if draft.changed("filter")]
     for draft in changed:
         if not isinstance(draft["filter"], dict):
             draft.reject("filter", "Filter must be a dict")
         elif uow.registry.get(draft["content_type"]) is None:
             draft.reject("filter", f"The package of {draft['content_type']} is not installed")
-    given = [draft for draft in changed if not draft.errors and draft["filter"]]
-    found = saved_filters.validation_errors(uow, [(uow.registry[draft["content_type"]], draft["filter"]) for draft in given])
-    for draft, fault in zip(given, found, strict=True):
-        for name, messages in (fault.body if fault is not None else {}).items():
+    filtering = [draft for draft in changed if not draft.errors and draft["filter"]]
+    filters_to_check = [(uow.registry[draft["content_type"]], draft["filter"]) for draft in filtering]
+    errors = saved_filters.validation_errors(uow, filters_to_check)
+    for draft, error in zip(filtering, errors, strict=True):
+        for name, messages in (error.body if error is not None else {}).items():
             draft.reject(name, *messages)
 
 
 @dynamic_groups.rule
 def parents_have_no_filter(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A group with child groups gets no filter; who writes groups within groups at the same time waits."""
+    """A group with child groups cannot get a filter. Takes the configuration lock against concurrent memberships."""
     filtering = [draft for draft in drafts if not draft.new and draft.changed("filter") and draft["filter"]]
     if not filtering:
         return
     lock_configuration(uow)
     table = table_of(DynamicGroupMembership)
-    parents = sa.select(table.c.parent_group_id).where(in_parameter(uow.registry.dialect, table.c.parent_group_id)).distinct()
-    found = set(uow.execute(parents, {"keys": [draft.id for draft in filtering]}).scalars())
+    parents = sa.select(table.c.parent_group_id).where(in_parameter(uow.registry.dialect, table.c.parent_group_id))
+    parent_ids = set(uow.execute(parents.distinct(), {"keys": [draft.id for draft in filtering]}).scalars())
     for draft in filtering:
-        if draft.id in found:
-            draft.reject("filter", f"{BOTH} Remove its child groups and try again.")
+        if draft.id in parent_ids:
+            draft.reject("filter", f"{FILTER_AND_CHILDREN} Remove its child groups and try again.")
 
 
 @dynamic_groups.before_delete
-def groups_within_others_stay(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """A group goes only after those that it is part of, or with them.
+def child_groups_are_protected(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """A child group can only be deleted together with its parents.
 
-    :raises Conflict: naming those that the user may view
+    :raises Conflict: naming the parents that the user may view
     """
     group, membership = table_of(DynamicGroup), table_of(DynamicGroupMembership)
-    going = {row["id"] for row in rows}
-    holding = sa.select(membership.c.parent_group_id).where(in_parameter(uow.registry.dialect, membership.c.group_id))
+    deleted_ids = {row["id"] for row in rows}
+    parent_ids = sa.select(membership.c.parent_group_id).where(
+        in_parameter(uow.registry.dialect, membership.c.group_id)
+    )
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(DynamicGroup), group)).label("visible")
-    statement = sa.select(group.c.id, group.c.name, visible).where(group.c.id.in_(holding)).order_by(group.c.name)
-    parents = [row for row in uow.execute(statement, {"keys": list(going)}) if row.id not in going]
+    statement = sa.select(group.c.id, group.c.name, visible).where(group.c.id.in_(parent_ids)).order_by(group.c.name)
+    parents = [row for row in uow.execute(statement, {"keys": list(deleted_ids)}) if row.id not in deleted_ids]
     if parents:
         raise in_use([(row.id, row.name) for row in parents if row.visible], len(parents))
 
 
 @dynamic_group_memberships.rule
-def groups_fit_into_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A group is within a group of the same model that has no filter, never within itself by whatever way, and not without end."""
+def groups_form_a_bounded_hierarchy(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Parent and child have the same content type, the parent has no filter, and there are no loops.
+
+    Size and depth are bounded. Takes the configuration lock, so that concurrent writes cannot form a loop together.
+    """
     changed = [draft for draft in drafts if draft.changed("group_id", "parent_group_id", "operator", "weight")]
     if not changed:
         return
@@ -191,70 +221,85 @@ def groups_fit_into_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
         if not draft.new:
             children[draft.before["parent_group_id"]].remove((draft.before["operator"], draft.before["group_id"]))
     for draft in changed:
-        fault = _misfit(groups, children, draft)
-        if fault is not None:
-            draft.reject(*fault)
+        error = _membership_error(groups, children, draft)
+        if error is not None:
+            draft.reject(*error)
         else:
             children[draft["parent_group_id"]].append((draft["operator"], draft["group_id"]))
-    _reject_too_much(children, changed)
+    _reject_too_large(children, changed)
 
 
-def _misfit(groups: Groups, children: Mapping[Any, Sequence[tuple[str, Any]]], draft: Draft) -> tuple[str, str] | None:
-    """Why a group cannot be within another: the field and what is wrong with it."""
+def _membership_error(groups: Groups, children: Children, draft: Draft) -> tuple[str, str] | None:
+    """Returns (field, message) if the group cannot be a child of the parent group, else ``None``."""
     group, parent = draft["group_id"], draft["parent_group_id"]
     for field, key in (("group", group), ("parent_group", parent)):
-        if key not in groups:  # deleted at the same time
+        if key not in groups:  # deleted concurrently
             return field, f"Related object not found using the provided ID: {key}"
     if groups[parent].filter:
-        return "parent_group", f"{BOTH} Clear the parent filter and try again."
+        return "parent_group", f"{FILTER_AND_CHILDREN} Clear the parent filter and try again."
     if groups[group].content_type != groups[parent].content_type:
         return "group", "The group and its parent must be for the same content type"
     if group == parent:
         return "group", "Cannot add group as a child of itself"
-    if parent in _below(children, group):
+    if parent in _descendants(children, group):
         return "group", "Cannot add a group within which the parent group is"
     return None
 
 
-def _below(children: Mapping[Any, Sequence[tuple[str, Any]]], start: Any) -> set[Any]:
-    found: set[Any] = set()
-    waiting = [start]
-    while waiting:
-        new = {child for _, child in children[waiting.pop()]} - found
-        found |= new
-        waiting += new
-    return found
+def _descendants(children: Children, start: Any) -> set[Any]:
+    """Returns the ids of all groups below a group."""
+    descendants: set[Any] = set()
+    pending = [start]
+    while pending:
+        new = {child for _, child in children[pending.pop()]} - descendants
+        descendants |= new
+        pending += new
+    return descendants
 
 
-def _reject_too_much(children: Mapping[Any, Sequence[tuple[str, Any]]], drafts: Sequence[Draft]) -> None:
-    """Refuses what makes a group larger or deeper than can be evaluated: each occurrence of a group is a condition of its own."""
-    sizes: dict[Any, tuple[int, int]] = {}
-    above: dict[Any, set[Any]] = {}
-    for parent, those in children.items():
-        for _, child in those:
-            above.setdefault(child, set()).add(parent)
-    missing = {key: len({child for _, child in those}) for key, those in children.items()}
+def _reject_too_large(children: Children, drafts: Sequence[Draft]) -> None:
+    """Rejects memberships that make a group too large or too deep to evaluate.
+
+    Each occurrence of a group counts, because each becomes a condition of its own in the SELECT.
+    """
+    too_large: set[Any] = set()
+    extents: dict[Any, tuple[int, int]] = {}
+    for key in _children_first(children):
+        extents[key] = _extent(children[key], extents)
+        size, depth = extents[key]
+        if size > MAX_DESCENDANTS or depth > MAX_DEPTH:
+            too_large |= _descendants(children, key) | {key}
+    for draft in drafts:
+        if not draft.errors and draft["parent_group_id"] in too_large:
+            draft.reject("group", TOO_LARGE)
+
+
+def _children_first(children: Children) -> Iterator[Any]:
+    """Yields the groups in topological order: each one after its children. There are no loops."""
+    parents: dict[Any, set[Any]] = {}
+    for parent, memberships in children.items():
+        for _, child in memberships:
+            parents.setdefault(child, set()).add(parent)
+    missing = {key: len({child for _, child in memberships}) for key, memberships in children.items()}
     ready = [key for key, count in missing.items() if not count]
-    excessive: set[Any] = set()
-    while ready:  # from the innermost outwards: without loops, each group comes after those within it
+    while ready:
         key = ready.pop()
-        sizes[key] = _extent(children[key], sizes)
-        if sizes[key][0] > LARGEST or sizes[key][1] > DEEPEST:
-            excessive |= _below(children, key) | {key}
-        for parent in above.get(key, ()):
+        yield key
+        for parent in parents.get(key, ()):
             missing[parent] -= 1
             if not missing[parent]:
                 ready.append(parent)
-    for draft in drafts:
-        if not draft.errors and draft["parent_group_id"] in excessive:
-            draft.reject("group", TOO_MUCH)
 
 
-def _extent(children: Sequence[tuple[str, Any]], sizes: Mapping[Any, tuple[int, int]]) -> tuple[int, int]:
-    """How many groups are within a group, and how deep its condition is nested, given the same of its children: a change of the operator is a level."""
-    size, depth, former = 0, 0, None
+def _extent(children: Sequence[tuple[str, Any]], extents: Mapping[Any, tuple[int, int]]) -> tuple[int, int]:
+    """Returns (size, depth) of a group from those of its children.
+
+    The size is the number of groups below it, the depth that of its condition: each change of operator adds a level.
+    """
+    size, depth, previous = 0, 0, None
     for operator, child in children:
-        size += sizes[child][0] + 1
-        depth = max(depth + (operator != former), sizes[child][1] + 1)
-        former = operator
+        child_size, child_depth = extents[child]
+        size += child_size + 1
+        depth = max(depth + (operator != previous), child_depth + 1)
+        previous = operator
     return size, depth

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.testing import Api, Service, Unique
-from netinv_extras.dynamic_groups.models import DEEPEST, LARGEST
+from netinv_extras.dynamic_groups.models import MAX_DEPTH, MAX_DESCENDANTS
 
 GROUPS, MEMBERSHIPS, SITES = "/api/extras/dynamic-groups/", "/api/extras/dynamic-group-memberships/", "/api/dcim/sites/"
 
@@ -324,7 +324,7 @@ def test_statements_grow_neither_with_members_nor_with_depth(api: Api, make: Any
 
 def test_groups_as_large_as_may_be_are_put_together(api: Api, of: Any, group: Any) -> None:
     leaf, wide = of("a"), group()
-    links = [{"parent_group": wide["id"], "group": leaf["id"], "operator": "union", "weight": n} for n in range(LARGEST + 1)]
+    links = [{"parent_group": wide["id"], "group": leaf["id"], "operator": "union", "weight": n} for n in range(MAX_DESCENDANTS + 1)]
     assert set(api.post(MEMBERSHIPS, links, status=400)[0]) == {"group"}
     api.post(MEMBERSHIPS, links[:-1])
     assert letters(api, wide) == "a"
@@ -334,11 +334,11 @@ def test_groups_as_large_as_may_be_are_put_together(api: Api, of: Any, group: An
 def test_groups_as_deep_as_may_be_are_put_together(api: Api, of: Any, group: Any) -> None:
     one, other = of("a"), of("b")
     deep, names, expected = one, ("union", "difference"), {"a"}
-    for n in range(DEEPEST - 1):
+    for n in range(MAX_DEPTH - 1):
         deep = of(("union", other), (names[n % 2 - 1], deep))
         expected = {"b"} - expected if n % 2 == 0 else {"b"} | expected
     assert letters(api, deep) == "".join(sorted(expected))
     assert set(put(api, group(), ("union", deep), status=400)[0]) == {"group"}
-    steps = [(names[n % 2], (other, one)[n % 2]) for n in range(DEEPEST)]
+    steps = [(names[n % 2], (other, one)[n % 2]) for n in range(MAX_DEPTH)]
     assert letters(api, of(*steps)) == "b"
     assert set(put(api, group(), *steps, ("union", one), status=400)[0]) == {"group"}
