@@ -47,6 +47,7 @@ from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs import stats as job_stats
+from netinv_extras.relationships import associations as relationship_associations
 from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import filters as relationship_filters
 from netinv_extras.relationships import models as relationship_models
@@ -61,6 +62,7 @@ from netinv_extras.webhooks.deliveries import webhook_deliveries
 # Functions of these modules are registered with resources of other modules. They run in this order, after those of the resource.
 value_updates.register()
 git_source.register()
+relationship_associations.register()
 
 app = App(
     "extras",
@@ -70,7 +72,7 @@ app = App(
         notes.notes,
         object_changes,
         relationship_models.relationships,
-        relationship_models.relationship_associations,
+        relationship_associations.relationship_associations,
         statuses.statuses,
         custom_field_models.custom_fields,
         custom_field_models.custom_field_choices,
@@ -130,7 +132,7 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFacto
     """Tags on primary resources; custom fields and the notes' address on every organizational one; config contexts, and what they are limited to."""
     found: list[FieldFactory] = config_context_merge.attached(registry, endpoint)
     if endpoint.model is config_context_models.ConfigContext:
-        found += config_context_scopes.members(registry)
+        found += config_context_scopes.scope_fields(registry)
     if issubclass(endpoint.model, Primary):
         found.append(tags.field)
     if issubclass(endpoint.model, Organizational):
@@ -187,7 +189,12 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 @hookimpl
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Tag assignments, images and associations go with what they are on, and what a repository owns with the repository."""
-    return [tags.generic_cascade, image_attachments.generic_cascade, *relationship_models.generic_cascades, *git_models.owned_by_repositories(registry)]
+    return [
+        tags.generic_cascade,
+        image_attachments.generic_cascade,
+        *relationship_associations.generic_cascades,
+        *git_models.owned_by_repositories(registry),
+    ]
 
 
 @hookimpl

@@ -1,7 +1,7 @@
-"""JSON Schema validation (draft 7) of schemas that users write, within the processor time of a unit of work.
+"""JSON Schema validation (draft 7) of user-defined schemas, bounded by the CPU time budget of a unit of work.
 
-The keywords with regular expressions and ``uniqueItems`` are replaced: those of ``jsonschema`` backtrack without limit,
-or compare every pair of items.
+The keywords with regular expressions are replaced, because those of ``jsonschema`` backtrack without limit. Its
+``uniqueItems`` is replaced because it compares every pair of items.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referencing.exceptions import Unresolvable
 from netinv_core import patterns
 from netinv_core.patterns import Budget
 
-KEYWORDS_BETWEEN_CHECKS = 16
+KEYWORDS_PER_BUDGET_CHECK = 16
 _budget: ContextVar[Budget] = ContextVar("netinv_json_schema_budget")
 _formats = FormatChecker(())
 
@@ -40,7 +40,9 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(validator: Any, schemas: Mapping[str, Any], instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _pattern_properties(
+    validator: Any, schemas: Mapping[str, Any], instance: Any, schema: Any
+) -> Iterator[ValidationError]:
     for name, value in instance.items() if isinstance(instance, dict) else ():
         for pattern, inner in schemas.items():
             if _matches(pattern, name):
@@ -50,14 +52,19 @@ def _pattern_properties(validator: Any, schemas: Mapping[str, Any], instance: An
 def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    named, expected = schema.get("properties", {}), schema.get("patternProperties", {})
-    extra = [name for name in instance if name not in named and not any(_matches(pattern, name) for pattern in expected)]
+    properties, property_patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    extra = [
+        name
+        for name in instance
+        if name not in properties and not any(_matches(pattern, name) for pattern in property_patterns)
+    ]
     if isinstance(allowed, dict):
         for name in extra:
             yield from validator.descend(instance[name], allowed, path=name)
     elif allowed is False and extra:
-        listed = ", ".join(map(repr, sorted(extra)))
-        yield ValidationError(f"Additional properties are not allowed ({listed} {'was' if len(extra) == 1 else 'were'} unexpected)")
+        names = ", ".join(map(repr, sorted(extra)))
+        verb = "was" if len(extra) == 1 else "were"
+        yield ValidationError(f"Additional properties are not allowed ({names} {verb} unexpected)")
 
 
 def _unique_items(validator: Any, unique: bool, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -66,16 +73,19 @@ def _unique_items(validator: Any, unique: bool, instance: Any, schema: Any) -> I
 
 
 def _canonical(value: Any) -> bytes:
-    """A key that is equal for equal JSON values: 1 and 1.0 are equal, 1 and true are not."""
-    return orjson.dumps(_with_whole_numbers(value), option=orjson.OPT_SORT_KEYS)
+    """Returns a key that is equal for equal JSON values: 1 and 1.0 are equal, 1 and true are not."""
+    return orjson.dumps(_with_integers(value), option=orjson.OPT_SORT_KEYS)
 
 
-def _with_whole_numbers(value: Any) -> Any:
+def _with_integers(value: Any) -> Any:
+    """Returns the value with integral floats as integers."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, list):
-        return list(map(_with_whole_numbers, value))
-    return {name: _with_whole_numbers(item) for name, item in value.items()} if isinstance(value, dict) else value
+        return list(map(_with_integers, value))
+    if isinstance(value, dict):
+        return {name: _with_integers(item) for name, item in value.items()}
+    return value
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -83,15 +93,15 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 class _Countdown:
-    """Checks the budget once in a number of evaluated keywords, which is cheaper than at each."""
+    """Counter of evaluated keywords that checks the CPU time budget every few keywords; each time would cost more."""
 
     def __init__(self) -> None:
-        self.left = KEYWORDS_BETWEEN_CHECKS
+        self.left = KEYWORDS_PER_BUDGET_CHECK
 
     def tick(self) -> None:
         self.left -= 1
         if self.left <= 0:
-            self.left = KEYWORDS_BETWEEN_CHECKS
+            self.left = KEYWORDS_PER_BUDGET_CHECK
             _budget.get().check()
 
 
@@ -112,17 +122,21 @@ _REPLACED = {
     "additionalProperties": _additional_properties,
     "uniqueItems": _unique_items,
 }
-_Validator: Any = extend(Draft7Validator, {name: _bounded(function) for name, function in ({**Draft7Validator.VALIDATORS, **_REPLACED}).items()})
+_KEYWORDS = {**Draft7Validator.VALIDATORS, **_REPLACED}
+_Validator: Any = extend(Draft7Validator, {name: _bounded(function) for name, function in _KEYWORDS.items()})
 
 
 @functools.lru_cache(maxsize=256)
 def _validator(schema: bytes) -> Any:
-    """A validator for a schema. References to other documents are not resolved: nothing is fetched on behalf of users."""
+    """Returns a cached validator for a schema. References to other documents are not resolved: nothing is fetched."""
     return _Validator(_shortest_first(orjson.loads(schema)), registry=References())
 
 
 def _shortest_first(schema: Any) -> Any:
-    """The schema with its keywords in one order on every database, in which the type and properties come before what rests on them."""
+    """Returns the schema with its keywords sorted by length.
+
+    The first error is the same on every database, and ``type`` comes before the keywords that depend on it.
+    """
     if isinstance(schema, list):
         return list(map(_shortest_first, schema))
     if isinstance(schema, dict):
@@ -130,9 +144,9 @@ def _shortest_first(schema: Any) -> Any:
     return schema
 
 
-def schema_fault(schema: Any, budget: Budget) -> str | None:
-    """The reason why a document is no JSON Schema; ``None`` when it is one."""
-    return _within(budget, lambda: _schema_error(schema))
+def schema_error(schema: Any, budget: Budget) -> str | None:
+    """Returns the reason why a document is not a JSON Schema, or ``None`` if it is one."""
+    return _within_budget(budget, lambda: _schema_error(schema))
 
 
 def _schema_error(schema: Any) -> str | None:
@@ -143,9 +157,9 @@ def _schema_error(schema: Any) -> str | None:
     return None
 
 
-def data_fault(data: Any, schema: Any, budget: Budget) -> str | None:
-    """The first reason why data is not valid by a schema; ``None`` when it is."""
-    return _within(budget, lambda: _data_error(data, schema))
+def data_error(data: Any, schema: Any, budget: Budget) -> str | None:
+    """Returns the first reason why data is not valid by a schema, or ``None`` if it is."""
+    return _within_budget(budget, lambda: _data_error(data, schema))
 
 
 def _data_error(data: Any, schema: Any) -> str | None:
@@ -153,7 +167,8 @@ def _data_error(data: Any, schema: Any) -> str | None:
     return next((str(error.message) for error in validator.iter_errors(data)), None)
 
 
-def _within(budget: Budget, validate: Callable[[], str | None]) -> str | None:
+def _within_budget(budget: Budget, validate: Callable[[], str | None]) -> str | None:
+    """Runs a validation with the CPU time budget; returns its error, or the reason why it could not finish."""
     tokens = _budget.set(budget), _countdown.set(_Countdown())
     try:
         with budget.spending():

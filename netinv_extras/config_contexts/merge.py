@@ -1,7 +1,7 @@
-"""The ``config_context`` of objects: the data of all active config contexts that are for an object, merged, its own data last.
+"""The ``config_context`` field: data of the active config contexts that apply to an object, merged with its local data.
 
-The contexts are configuration, and so known to the process. What they are limited to is compared with where the objects of a page
-lead: in most scopes the page's own rows say so, in others one statement for the page does.
+The active contexts are cached per configuration version. An object's scope values (its site, role, …) are foreign keys
+in the page's own rows, or are read through joins by one additional statement per page.
 """
 
 from __future__ import annotations
@@ -24,76 +24,123 @@ from netinv_extras.config_contexts.models import ConfigContext, scoped
 from netinv_extras.config_contexts.scopes import Scope, scopes
 
 LOCAL = "local_context_data"
-SHARED = "shared"
+PAGE_STATE = "page state"
 Data = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class ScopedContext:
-    """The data of an active context, and the ids of what it is limited to, as text, by scope."""
+    """An active context: its data, and the ids (as text) of the objects that it is limited to, by scope name."""
 
     data: Data
     targets: Mapping[str, frozenset[str]]
 
 
 def merged(first: Data, second: Data) -> dict[str, Any]:
-    """The members of both: those of the second go before, but for mappings in both, which are merged likewise. Neither is changed."""
-    found = dict(first)
+    """Returns a deep merge of two mappings; values of ``second`` take precedence. The arguments are not changed.
+
+    Example: ``merged({"a": {"b": 1}, "c": 2}, {"a": {"d": 3}})`` is ``{"a": {"b": 1, "d": 3}, "c": 2}``.
+    """
+    result = dict(first)
     for name, value in second.items():
-        former = found.get(name)
-        found[name] = merged(former, value) if isinstance(former, Mapping) and isinstance(value, Mapping) else value
-    return found
+        former = result.get(name)
+        if isinstance(former, Mapping) and isinstance(value, Mapping):
+            result[name] = merged(former, value)
+        else:
+            result[name] = value
+    return result
 
 
 def active_contexts(uow: UnitOfWork) -> list[ScopedContext]:
-    """The active contexts in the order in which they are merged: by weight, then by name."""
-    found: list[ScopedContext] = uow.cached_config("config contexts", _load)
-    return found
+    """Returns the active contexts in merge order: by weight, then by name. Cached per configuration version."""
+    contexts: list[ScopedContext] = uow.cached_config("config contexts", _load)
+    return contexts
 
 
 def _load(uow: UnitOfWork) -> list[ScopedContext]:
+    """Loads the active contexts and their scopes. One statement."""
     table = table_of(ConfigContext)
 
     def parts() -> list[Any]:
-        limits = scoped.join(table, table.c.id == scoped.c.owner_id)
+        scoped_contexts = scoped.join(table, table.c.id == scoped.c.owner_id)
         return [
             ([table.c.id, table.c.weight, table.c.name, table.c.data], table, table.c.is_active),
-            ([scoped.c.owner_id, scoped.c.scope, scoped.c.target_id], limits, table.c.is_active),
+            ([scoped.c.owner_id, scoped.c.scope, scoped.c.target_id], scoped_contexts, table.c.is_active),
         ]
 
     union: Union = uow.registry.union("config contexts", parts)
-    contexts, limits = union.rows(uow, {})
+    contexts, scope_rows = union.rows(uow, {})
     targets: dict[Any, dict[str, set[str]]] = {}
-    for owner, scope, target in limits:
+    for owner, scope, target in scope_rows:
         targets.setdefault(owner, {}).setdefault(scope, set()).add(str(target))
     ordered = sorted(contexts, key=lambda row: (row[1], row[2], str(row[0])))
-    return [ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()}) for key, _, _, data in ordered]
+    return [
+        ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()})
+        for key, _, _, data in ordered
+    ]
 
 
-def _alone(key: Any) -> Collection[str]:
+def _single_id(key: Any) -> Collection[str]:
     return () if key is None else (str(key),)
 
 
-def _above(tree_key: str | None) -> Collection[str]:
-    """The ids, as text, of a node and all above it: its key holds them."""
+def _ids_on_path(tree_key: str | None) -> Collection[str]:
+    """Returns the ids (as text) of a tree node and of its ancestors, which its tree key consists of."""
     return frozenset(tree_key.split(STEP)) if tree_key else ()
 
 
 @dataclasses.dataclass
-class Shared:
-    """What the objects of a page have in common: the active contexts, where the objects lead by the ways that their own rows do not know,
-    and what was merged already, by all that an object leads to."""
+class PageState:
+    """Per-page state of the field.
+
+    :ivar contexts: the active contexts in merge order
+    :ivar joined_values: scope values that were read through joins, by object id and scope name
+    :ivar results: merge results, memoised by the scope values of an object
+    """
 
     contexts: Sequence[ScopedContext]
-    farther: Mapping[Any, Mapping[str, Any]]
-    merged: dict[Any, Data] = dataclasses.field(default_factory=dict)
+    joined_values: Mapping[Any, Mapping[str, Any]]
+    results: dict[tuple[Any, ...], Data] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class ScopeValueReader:
+    """Reads the scope values of a page's objects: foreign keys, tree keys, or sets of ids, by scope name.
+
+    :ivar key: index of the object's id in a row
+    :ivar columns: index of the value in a row of the page, by scope, for values in the object's own table
+    :ivar joined_plan: read plan of the values in other tables
+    :ivar joined_scopes: scopes whose values ``joined_plan`` reads
+    :ivar lists: readers of to-many fields such as tags, by scope
+    """
+
+    key: int
+    columns: Mapping[str, int]
+    joined_plan: Plan
+    joined_scopes: frozenset[str]
+    lists: Mapping[str, Reader]
+
+    def load_joined(self, uow: UnitOfWork, rows: Sequence[Row], contexts: Sequence[ScopedContext]) -> dict[Any, Any]:
+        """Loads scope values through joins, by object id. One statement, none if no context has such a scope."""
+        scopes_in_use = {name for context in contexts for name in context.targets}
+        if scopes_in_use.isdisjoint(self.joined_scopes):
+            return {}
+        return dict(self.joined_plan.fetch(uow, fields.keys_of(rows, self.key)))
+
+    def values_of(self, row: Row, page: RowSet, state: PageState) -> dict[str, Any]:
+        """Returns the scope values of one object."""
+        values = {name: row[index] for name, index in self.columns.items()}
+        values |= state.joined_values.get(row[self.key], {})
+        for name, read_list in self.lists.items():
+            values[name] = frozenset(str(item["id"]) for item in read_list(row, page))
+        return values
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class MergedContext(fields.Field):
-    """The config context of an object of an endpoint; ``scopes`` are all there are.
+    """Config context of an endpoint's objects; ``scopes`` are all scopes of the installed packages.
 
-    :raises ValueError: when one of them names a way that the model does not have
+    :raises ValueError: if the path of a scope does not exist in the model
     """
 
     endpoint: Endpoint
@@ -104,74 +151,105 @@ class MergedContext(fields.Field):
 
     def __post_init__(self) -> None:
         for scope in self.scopes:
-            here: Endpoint | None = self.endpoint
-            for step in scope.paths.get(self.endpoint.label, "").split("."):
-                if here is None or not step:
-                    break
-                if f"{step}_id" not in here.table.c:
-                    raise ValueError(f"the config context scope {scope.name!r} names a way that {self.endpoint.label} does not have: {step!r}")
-                here = here.registry.target(column_info(here.table.c[f"{step}_id"]).foreign_key)
+            self._check_path(scope)
+
+    def _check_path(self, scope: Scope) -> None:
+        endpoint: Endpoint | None = self.endpoint
+        for step in scope.paths.get(self.endpoint.label, "").split("."):
+            if endpoint is None or not step:
+                return
+            if f"{step}_id" not in endpoint.table.c:
+                label = self.endpoint.label
+                raise ValueError(
+                    f"the config context scope {scope.name!r} has a path that {label} does not have: {step!r}"
+                )
+            endpoint = endpoint.registry.target(column_info(endpoint.table.c[f"{step}_id"]).foreign_key)
 
     def sources(self) -> Collection[str]:
-        ways = {way.partition(".")[0] for scope in self.scopes if (way := scope.paths.get(self.endpoint.label)) is not None}
-        return ways | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
+        paths = [path for scope in self.scopes if (path := scope.paths.get(self.endpoint.label)) is not None]
+        first_steps = {path.partition(".")[0] for path in paths}
+        return first_steps | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        key, local = plan.column(place, "id"), plan.column(place, LOCAL) if LOCAL in place.table.c else None
-        ways = {scope.name: path for scope in self.scopes if (path := self._path(scope)) is not None}
-        near = {name: plan.column(place, path) for name, path in ways.items() if "." not in path}
-        lists = {scope.name: plan.reader_of(place, own) for scope in self.scopes if (own := place.endpoint.fields.get(scope.field)) is not None}
-        there = Plan(plan.registry, place.endpoint).finish(
-            [fields.Computed(name=name, function=lambda value: value, paths=(path,)) for name, path in ways.items() if name not in near]
-        )
+        key = plan.column(place, "id")
+        local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
+        values = self._value_reader(plan, place, key)
 
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
             contexts = active_contexts(uow)
-            used = {name for limited in contexts for name in limited.targets}
-            farther = dict(there.fetch(uow, fields.keys_of(rows, key))) if used & (ways.keys() - near.keys()) else {}
-            return {SHARED: Shared(contexts, farther)}
+            return {PAGE_STATE: PageState(contexts, values.load_joined(uow, rows, contexts))}
 
         def read(row: Row, page: RowSet) -> Data:
-            shared: Shared = page.batches[batch][SHARED]
-            own = row[local] if local is not None else None
-            found: Data = {}
-            if shared.contexts:
-                values = {name: row[index] for name, index in near.items()} | dict(shared.farther.get(row[key], {}))
-                values |= {name: frozenset(str(item["id"]) for item in listed(row, page)) for name, listed in lists.items()}
-                alike = tuple(values.values())
-                if alike not in shared.merged:
-                    shared.merged[alike] = self._merge(shared.contexts, values)
-                found = shared.merged[alike]
-            return merged(found, own) if isinstance(own, Mapping) else found
+            state: PageState = page.batches[batch][PAGE_STATE]
+            data = self._data(state, values.values_of(row, page, state)) if state.contexts else {}
+            local_data = row[local_column] if local_column is not None else None
+            return merged(data, local_data) if isinstance(local_data, Mapping) else data
 
         batch = plan.batch(load)
         return read
+
+    def _value_reader(self, plan: Plan, place: JoinedTable, key: int) -> ScopeValueReader:
+        """Adds the columns and lists of scope values to the plan; values in other tables get a plan of their own."""
+        paths = {scope.name: path for scope in self.scopes if (path := self._path(scope)) is not None}
+        columns = {name: plan.column(place, path) for name, path in paths.items() if "." not in path}
+        lists = {
+            scope.name: plan.reader_of(place, list_field)
+            for scope in self.scopes
+            if (list_field := place.endpoint.fields.get(scope.field)) is not None
+        }
+        joined_paths = {name: path for name, path in paths.items() if name not in columns}
+        joined_plan = Plan(plan.registry, place.endpoint).finish(
+            [
+                fields.Computed(name=name, function=lambda value: value, paths=(path,))
+                for name, path in joined_paths.items()
+            ]
+        )
+        return ScopeValueReader(key, columns, joined_plan, frozenset(joined_paths), lists)
 
     def _is_tree(self, scope: Scope) -> bool:
         return is_tree(self.endpoint.registry[scope.target])
 
     def _path(self, scope: Scope) -> str | None:
-        """The path to the column that says where objects lead: the foreign key, or what a tree's node knows of those above it."""
-        way = scope.paths.get(self.endpoint.label)
-        return None if way is None else f"{way}.tree_key" if self._is_tree(scope) else f"{way}_id"
+        """Returns the path to the column with the scope's value: a foreign key, or the tree key of a tree's node."""
+        path = scope.paths.get(self.endpoint.label)
+        if path is None:
+            return None
+        return f"{path}.tree_key" if self._is_tree(scope) else f"{path}_id"
+
+    def _data(self, state: PageState, values: Mapping[str, Any]) -> Data:
+        """Returns the merged data for the scope values of an object, memoised for the page."""
+        key = tuple(values.values())
+        if key not in state.results:
+            state.results[key] = self._merge(state.contexts, values)
+        return state.results[key]
 
     def _merge(self, contexts: Sequence[ScopedContext], values: Mapping[str, Any]) -> Data:
-        """The data of those contexts that are for an object which leads to ``values``."""
-        within: dict[str, Collection[str]] = {}
-        for scope in self.scopes:
-            value = values.get(scope.name)
-            within[scope.name] = value if isinstance(value, frozenset) else (_above if self._is_tree(scope) else _alone)(value)
-        lenient = {scope.name for scope in self.scopes if scope.lenient and not within[scope.name]}
-        found: Data = {}
-        for limited in contexts:
-            if all(name in lenient or not ids.isdisjoint(within.get(name, ())) for name, ids in limited.targets.items()):
-                found = merged(found, limited.data)
-        return found
+        """Merges the data of the contexts that apply to an object with these scope values."""
+        ids_by_scope = {scope.name: self._ids(scope, values.get(scope.name)) for scope in self.scopes}
+        ignored = {scope.name for scope in self.scopes if scope.lenient and not ids_by_scope[scope.name]}
+        data: Data = {}
+        for context in contexts:
+            if all(
+                name in ignored or not targets.isdisjoint(ids_by_scope.get(name, ()))
+                for name, targets in context.targets.items()
+            ):
+                data = merged(data, context.data)
+        return data
+
+    def _ids(self, scope: Scope, value: Any) -> Collection[str]:
+        """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors."""
+        if isinstance(value, frozenset):
+            return value
+        return _ids_on_path(value) if self._is_tree(scope) else _single_id(value)
 
 
 def attached(registry: Registry, endpoint: Endpoint) -> list[FieldFactory]:
-    """``config_context`` on resources of which a scope says how their objects lead to it."""
-    every = scopes(registry)
-    if not any(endpoint.label in scope.paths for scope in every):
+    """Returns the ``config_context`` field for resources that a scope has a path for."""
+    all_scopes = scopes(registry)
+    if not any(endpoint.label in scope.paths for scope in all_scopes):
         return []
-    return [FieldFactory("config_context", lambda registry, endpoint: MergedContext(name="config_context", endpoint=endpoint, scopes=every))]
+
+    def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
+        return MergedContext(name="config_context", endpoint=endpoint, scopes=all_scopes)
+
+    return [FieldFactory("config_context", make)]

@@ -1,4 +1,4 @@
-"""Config contexts: data that is merged into the config context of those objects that a context's scopes hold for."""
+"""Config contexts: JSON data that is merged into the ``config_context`` field of the objects within their scopes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,30 @@ from netinv_core.models.types import Chars
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
-from netinv_extras.config_contexts.schemas import CANNOT_BE_BLANK, EMPTY, ConfigContextSchema, data_fits_its_schema, may_own, schema_display_name
+from netinv_extras.config_contexts.schemas import (
+    CANNOT_BE_BLANK,
+    EMPTY_VALUES,
+    ConfigContextSchema,
+    data_fits_its_schema,
+    may_own,
+    schema_display_name,
+)
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 
-TAKEN = "A ConfigContext with this name already exists."
+DUPLICATE_NAME = "A ConfigContext with this name already exists."
 NOT_AN_OBJECT = 'JSON data must be in object form. Example: {"foo": 123}'
 
 
 class ConfigContext(Organizational):
-    """Data for the objects within its scopes: of higher ``weight``, it goes before that of others. Possibly on behalf of an object that owns it."""
+    """JSON data for the objects within its scopes. Data of a higher ``weight`` takes precedence.
+
+    The owner is optional: an object on whose behalf the context exists, such as a Git repository.
+    """
 
     __tablename__ = "extras_config_context"
     __table_args__ = (
         unique_together("name", "owner_content_type", "owner_object_id"),
-        unique_together("unowned_name", field="name", message=TAKEN),
+        unique_together("unowned_name", field="name", message=DUPLICATE_NAME),
     )
 
     name: Mapped[Name] = required_text(100)
@@ -38,12 +48,15 @@ class ConfigContext(Organizational):
     owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
     weight: Mapped[int] = integer(0, 32767, default=1000)
     description: Mapped[Description]
-    schema_id: Mapped[Ref | None] = foreign_key(ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data")
+    schema_id: Mapped[Ref | None] = foreign_key(
+        ConfigContextSchema, on_delete=SET_NULL, help="Optional schema to validate the structure of the data"
+    )
     is_active: Mapped[bool] = boolean(True)
     data: Mapped[Any] = json_document(required=True)
 
 
-# What each context is limited to: objects of any package, by the name of the scope. Their tables are not known here.
+# Association of contexts with the objects that they are limited to, by scope name. The target tables belong to other
+# packages, so target_id is not a foreign key.
 scoped = sa.Table(
     "extras_config_context_scope",
     Base.metadata,
@@ -74,9 +87,9 @@ config_contexts = Resource(
 
 @config_contexts.rule
 def data_is_an_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Data is merged by name."""
+    """Data is a non-empty JSON object, because contexts are merged by member name."""
     for draft in drafts:
-        if draft.changed("data") and draft["data"] in EMPTY:
+        if draft.changed("data") and draft["data"] in EMPTY_VALUES:
             draft.reject("data", CANNOT_BE_BLANK)
         if not isinstance(draft["data"], dict):
             draft.reject("data", NOT_AN_OBJECT)

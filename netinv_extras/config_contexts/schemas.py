@@ -1,4 +1,4 @@
-"""Config context schemas: what users say their context data looks like (JSON Schema, draft 7)."""
+"""Config context schemas: user-defined JSON Schemas (draft 7) that validate context data."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from netinv_extras.config_contexts import json_schemas
 from netinv_extras.content_types import content_type_pair, generic_reference, type_label
 
 CANNOT_BE_BLANK = "This field cannot be blank."
-EMPTY: tuple[Any, ...] = ("", [], {})
-NOT_OF_OBJECTS = "Context data is an object: the schema must be of type object and specify a set of properties."
-TAKEN = "A ConfigContextSchema with this name already exists."
+EMPTY_VALUES: tuple[Any, ...] = ("", [], {})
+NOT_AN_OBJECT_SCHEMA = "Context data is an object: the schema must be of type object and specify a set of properties."
+DUPLICATE_NAME = "A ConfigContextSchema with this name already exists."
 
 
 class ConfigContextSchema(Organizational):
-    """A JSON Schema for context data, possibly on behalf of an object that owns it."""
+    """A JSON Schema for context data. The owner is optional, for example the Git repository that defines it."""
 
     __tablename__ = "extras_config_context_schema"
     __table_args__ = (
         unique_together("name", "owner_content_type", "owner_object_id"),
-        unique_together("unowned_name", field="name", message=TAKEN),
+        unique_together("unowned_name", field="name", message=DUPLICATE_NAME),
     )
 
     name: Mapped[str] = required_text(200)
@@ -40,16 +40,21 @@ class ConfigContextSchema(Organizational):
     owner_content_type: Mapped[str | None] = column(length=100, default=None)
     owner_object_id: Mapped[uuid.UUID | None] = column(default=None, index=True)
     description: Mapped[Description]
-    data_schema: Mapped[Any] = json_document(required=True, help="A JSON Schema document which is used to validate context data.")
+    data_schema: Mapped[Any] = json_document(
+        required=True, help="A JSON Schema document which is used to validate context data."
+    )
 
 
 def may_own(endpoint: Endpoint) -> bool:
-    """Whether objects of an endpoint may own a schema: those that have an owner themselves show its name within their own, without end."""
+    """Returns true if objects of the endpoint can own a schema.
+
+    Models that have an owner cannot: their display name contains the owner's, so a loop of owners would never end.
+    """
     return issubclass(endpoint.model, Organizational) and "owner_object_id" not in endpoint.table.c
 
 
 def schema_display_name(name: str, owner: dict[str, Any] | None) -> str:
-    """How a schema is called: by its name, after its owner's when it has one."""
+    """Returns the display name of a schema: its name, prefixed with its owner's in brackets."""
     return f"[{owner['display']}] {name}" if owner else name
 
 
@@ -73,31 +78,31 @@ config_context_schemas.rule(generic_reference("owner_content_type", "owner_objec
 
 
 @config_context_schemas.rule
-def schemas_are_schemas(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What is to validate data is a JSON Schema itself."""
+def data_schema_is_a_json_schema(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A schema is a valid JSON Schema of type object with properties."""
     for draft in drafts:
         if draft.changed("data_schema"):
             document = draft["data_schema"]
-            reason = json_schemas.schema_fault(document, uow.pattern_budget)
-            if document in EMPTY:
+            reason = json_schemas.schema_error(document, uow.pattern_budget)
+            if document in EMPTY_VALUES:
                 draft.reject("data_schema", CANNOT_BE_BLANK)
             if reason is not None:
                 draft.reject("data_schema", reason)
             elif not (isinstance(document, dict) and document.get("type") == "object" and "properties" in document):
-                draft.reject("data_schema", NOT_OF_OBJECTS)
+                draft.reject("data_schema", NOT_AN_OBJECT_SCHEMA)
 
 
 def data_fits_its_schema(data: str, schema: str) -> Rule:
-    """The rule that the document in the field ``data`` is valid by the schema that the reference ``schema`` names."""
+    """Returns the rule that validates the field ``data`` by the schema that the foreign key ``schema`` refers to."""
     attribute = f"{schema}_id"
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        bound = [draft for draft in drafts if draft[attribute] is not None and draft.changed(data, attribute)]
-        schemas = listing.rows_of(uow, ConfigContextSchema, [draft[attribute] for draft in bound])
-        for draft in bound:
-            named = schemas[draft[attribute]]
-            wrong = json_schemas.data_fault(draft[data], named.data_schema, uow.pattern_budget)
-            if wrong is not None:
-                draft.reject(data, f"Validation using the JSON Schema {named.name} failed.", wrong)
+        changed = [draft for draft in drafts if draft[attribute] is not None and draft.changed(data, attribute)]
+        schemas = listing.rows_of(uow, ConfigContextSchema, [draft[attribute] for draft in changed])
+        for draft in changed:
+            row = schemas[draft[attribute]]
+            reason = json_schemas.data_error(draft[data], row.data_schema, uow.pattern_budget)
+            if reason is not None:
+                draft.reject(data, f"Validation using the JSON Schema {row.name} failed.", reason)
 
     return rule

@@ -1,7 +1,7 @@
-"""What config contexts may be limited to: scopes, each contributed by the package whose objects it lists.
+"""Scopes: fields of config contexts that limit a context to objects with a certain site, role, tag, and so on.
 
-A scope is a member of every config context. A package says so with the hook ``netinv_context_scopes``; what several packages
-say of one scope is put together: one has the objects listed, another has objects that lead to them.
+Packages contribute scopes with the hook ``netinv_context_scopes``. Contributions with the same name are combined: one
+package has the model that is listed, others have objects with a path to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
-from netinv_core.read import relations as paths
+from netinv_core.read import relations as read_relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
@@ -27,14 +27,19 @@ from netinv_extras.config_contexts.models import scoped
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
-    """A member of config contexts that lists objects of the model ``target`` (a label): the context is for what leads to one of them.
+    """A field of config contexts that lists objects; a context applies to objects with a path to one of them.
 
-    The package that has the target says so; others name the scope alone, to add ``paths``.
-    ``paths`` says how objects lead there, by the label of their model (``{"dcim.device": "site.region"}``); models that are named in
-    it have a config context. Of a tree, what lies below is included. Objects that list the targets in a field of theirs lead to all of
-    them; ``field`` names it, for every model that has it. ``by`` is the column that stands for a target in the context's list, in place of
-    the nested object. With ``lenient``, objects that lead to none are not excluded. ``parameter`` names the filter,
-    when that is not the name without its last letter; ``position`` orders the members.
+    For a tree such as regions, objects below a listed node are included. Example:
+    ``Scope("regions", "dcim.region", {"dcim.device": "site.region"}, position=10)``.
+
+    :ivar name: name of the field
+    :ivar target: label of the listed model; empty in a contribution that only adds ``paths``
+    :ivar paths: path of foreign keys to the target, by model label; these models have a ``config_context`` field
+    :ivar field: name of a to-many field that lists targets, such as ``tags``; applies to every model that has it
+    :ivar by: column that represents a target in the context's list instead of the nested object
+    :ivar lenient: objects without a value for the scope are not excluded
+    :ivar parameter: name of the query parameter; by default ``name`` without its last letter
+    :ivar position: sort key of the fields
     """
 
     name: str
@@ -46,10 +51,10 @@ class Scope:
     parameter: str = ""
     position: int = 1000
 
-    def joined(self, other: Scope) -> Scope:
-        """This scope with the ways that another package adds to it.
+    def combined(self, other: Scope) -> Scope:
+        """Returns this scope with the contribution of another package.
 
-        :raises ValueError: when the other leads elsewhere, or names a way that is there
+        :raises ValueError: if both have a target, or a path for the same model
         """
         if (self.target and other.target) or self.paths.keys() & other.paths.keys():
             raise ValueError(f"two packages disagree on the config context scope {self.name!r}")
@@ -66,18 +71,21 @@ class Scope:
 
 
 def scopes(registry: Registry) -> list[Scope]:
-    """Every scope whose objects are there, in the order of their positions."""
-    found: dict[str, Scope] = {}
+    """Returns the scopes whose target model is installed, ordered by position."""
+    combined: dict[str, Scope] = {}
     for contributed in registry.hooks.netinv_context_scopes(registry=registry):
         for scope in contributed:
-            found[scope.name] = found[scope.name].joined(scope) if scope.name in found else scope
-    present = [scope for scope in found.values() if registry.get(scope.target) is not None]
-    return sorted(present, key=lambda scope: (scope.position, scope.name))
+            combined[scope.name] = combined[scope.name].combined(scope) if scope.name in combined else scope
+    installed = [scope for scope in combined.values() if registry.get(scope.target) is not None]
+    return sorted(installed, key=lambda scope: (scope.position, scope.name))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ScopeList(fields.ToMany):
-    """The objects that a context is limited to in one scope: those of all scopes are read in one statement."""
+    """List of the objects that a context is limited to in one scope.
+
+    All scopes share one association table, and the lists of all scopes are read by one statement.
+    """
 
     scope: Scope
 
@@ -89,39 +97,51 @@ class ScopeList(fields.ToMany):
         return plan.load_to_many(place, inner)
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        wanted = [draft for draft in drafts if self.name in draft.many]
-        if former := [draft.id for draft in wanted if not draft.new]:
+        changed = [draft for draft in drafts if self.name in draft.many]
+        if updated_ids := [draft.id for draft in changed if not draft.new]:
             clause = in_parameter(uow.registry.dialect, scoped.c.owner_id)
-            uow.write(sa.delete(scoped).where(scoped.c.scope == self.scope.name, clause), {"keys": former})
-        rows = [{"owner_id": draft.id, "scope": self.scope.name, "target_id": key} for draft in wanted for key in draft.many[self.name]]
+            uow.write(sa.delete(scoped).where(scoped.c.scope == self.scope.name, clause), {"keys": updated_ids})
+        rows = [
+            {"owner_id": draft.id, "scope": self.scope.name, "target_id": key}
+            for draft in changed
+            for key in draft.many[self.name]
+        ]
         if rows:
             uow.write(sa.insert(scoped), rows)
 
 
 def pairs(scope: Scope) -> Any:
-    """The contexts and their targets in one scope, as ``owner_id`` and ``target_id``."""
+    """Returns a subquery of contexts (``owner_id``) and their targets (``target_id``) in one scope."""
     return sa.select(scoped.c.owner_id, scoped.c.target_id).where(scoped.c.scope == scope.name).subquery()
 
 
-def members(registry: Registry) -> list[FieldFactory]:
-    """The fields of config contexts that list what they are limited to; what they hold comes after them."""
+def scope_fields(registry: Registry) -> list[FieldFactory]:
+    """Returns the scope fields of config contexts, followed by the ``data`` field."""
 
     def field(scope: Scope) -> FieldFactory:
         def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
-            return ScopeList(name=scope.name, table=scoped, to=scope.target, registry=registry, plain=True, by=scope.by, scope=scope)
+            return ScopeList(
+                name=scope.name,
+                table=scoped,
+                to=scope.target,
+                registry=registry,
+                plain=True,
+                by=scope.by,
+                scope=scope,
+            )
 
         return FieldFactory(scope.name, make)
 
     return [*map(field, scopes(registry)), FieldFactory("data", lambda registry, endpoint: endpoint.fields.pop("data"))]
 
 
-def relations(registry: Registry) -> dict[str, paths.Relation]:
-    """The steps from a context to what it is limited to."""
-    return {scope.name: paths.across(registry, scope.target, pairs(scope)) for scope in scopes(registry)}
+def relations(registry: Registry) -> dict[str, read_relations.Relation]:
+    """Returns the relations from config contexts to the targets of each scope, by scope name."""
+    return {scope.name: read_relations.across(registry, scope.target, pairs(scope)) for scope in scopes(registry)}
 
 
 def parameters(registry: Registry) -> Iterable[filters.Filter]:
-    """The query parameters of config contexts for each scope: by id or natural key, and by id alone (``…_id``)."""
+    """Yields the query parameters of config contexts: per scope by id or natural key, and by id alone (``…_id``)."""
     for scope in scopes(registry):
         name = scope.parameter or scope.name[:-1]
         if scope.by is not None:

@@ -237,9 +237,9 @@ def _related(uow: UnitOfWork, endpoint: Endpoint) -> Members:
     slugs = [side.slug for side in sides]
     found: Members = {}
     for side in sides:
-        target, name = uow.registry.get(side.others), f"rel_{_plain(side.slug)}"
+        target, name = uow.registry.get(side.other_type), f"rel_{_plain(side.slug)}"
         if target is not None:
-            step = relationship_field.step_of(uow.registry, side)
+            step = relationship_field.relation_of(uow.registry, side)
             found[f"{name}_{side.name}" if slugs.count(side.slug) > 1 else name] = RelationMember(target, step)
     return found
 

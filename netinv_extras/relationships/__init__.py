@@ -1,1 +1,1 @@
-"""Relationships defined by users between any two models."""
+"""User-defined relationships between two content types."""

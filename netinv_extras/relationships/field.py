@@ -1,4 +1,4 @@
-"""The ``relationships`` member of organizational resources: what an object is associated with, read and written."""
+"""The ``relationships`` field of organizational resources: reads and writes an object's associations."""
 
 from __future__ import annotations
 
@@ -23,166 +23,190 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, references, save
 from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.slugs import natural_key
+from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
     DESTINATION,
     MANY_TO_MANY,
     NAME,
     ONE_TO_MANY,
-    OTHER,
+    OPPOSITE,
     SOURCE,
     SYMMETRIC,
     Relationship,
-    RelationshipAssociation,
     matching,
 )
 
 PEER = "peer"
-SHOWN_ONLY = frozenset({"id", "url", "name", "type"})
+READ_ONLY_MEMBERS = frozenset({"id", "url", "name", "type"})
 _ASSOCIATIONS = "extras.relationshipassociation"
 
 
 @dataclasses.dataclass(frozen=True)
 class Side:
-    """What objects of a content type see of a relationship: those at its other end.
+    """One end of a relationship as objects of a content type see it: the objects at the opposite end.
 
-    ``name`` is what the others are (``source``, ``destination`` or ``peer``), ``here`` the end at which the objects themselves stand;
-    ``many`` says that there may be several others, ``hidden`` and ``required`` what the relationship says of this end; ``only`` the objects that
-    its filter finds have the relationship.
+    :ivar name: name of the opposite end in the API: ``source``, ``destination`` or, if symmetric, ``peer``
+    :ivar end: the end of the objects themselves
+    :ivar other_type: content type of the objects at the opposite end
+    :ivar label: label of the objects at the opposite end
+    :ivar many: an object can be associated with several others
+    :ivar hidden: the relationship is hidden on the objects at ``end``
+    :ivar required: the objects at ``end`` must be associated
+    :ivar filter: query parameters; only objects at ``end`` that match them have the relationship
     """
 
-    relationship: Any
+    relationship_id: Any
     slug: str
     title: str
     type: str
     name: str
-    here: str
-    others: str
+    end: str
+    other_type: str
     label: str
     many: bool
     hidden: bool
     required: bool
-    only: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
+    filter: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
 
     def pair(self, key: Any, other: Any) -> tuple[Any, Any]:
-        """The ids at the source and the destination of the association of an object with another; for peers, in an order of their own."""
+        """Returns the (source, destination) ids of the association of two objects; peers are ordered by id."""
         if self.name == PEER:
             return (key, other) if str(key) < str(other) else (other, key)
-        return (key, other) if self.here == SOURCE else (other, key)
+        return (key, other) if self.end == SOURCE else (other, key)
 
 
 Sides = Sequence[Side]
 
 
 def sides_of(uow: UnitOfWork, label: str) -> Sides:
-    """The relationships of a content type, by name; no statement while they are cached."""
-    found: Sides = uow.cached_config(NAME, _load).get(label, ())
-    return found
+    """Returns the relationships of a content type, ordered by name. Cached per configuration version."""
+    sides: Sides = uow.cached_config(NAME, _load).get(label, ())
+    return sides
 
 
 def _load(uow: UnitOfWork) -> dict[str, list[Side]]:
+    """Loads all relationships; returns their sides by content type. One statement."""
     table = table_of(Relationship)
-    found: dict[str, list[Side]] = {}
+    sides: dict[str, list[Side]] = {}
     for row in uow.execute(sa.select(table).order_by(table.c.name)).mappings():
-        for here in (SOURCE,) if row["type"].startswith(SYMMETRIC) else (SOURCE, DESTINATION):
-            found.setdefault(row[f"{here}_type"], []).append(_side(uow.registry, row, here))
-    return found
+        for end in (SOURCE,) if row["type"].startswith(SYMMETRIC) else (SOURCE, DESTINATION):
+            sides.setdefault(row[f"{end}_type"], []).append(_side(uow.registry, row, end))
+    return sides
 
 
-def _side(registry: Registry, row: Mapping[str, Any], here: str) -> Side:
-    there = OTHER[here]
-    name = PEER if row["type"].startswith(SYMMETRIC) else there
-    many = row["type"].endswith(MANY_TO_MANY) or (row["type"] == ONE_TO_MANY and there == DESTINATION)
-    others = row[f"{there}_type"]
-    label = row[f"{here}_label"] or _words(registry.get(others), others, many=many)
-    hidden, required = row[f"{here}_hidden"], row["required_on"] == here
-    return Side(row["id"], row["slug"], row["name"], row["type"], name, here, others, label, many, hidden, required, row[f"{here}_filter"])
+def _side(registry: Registry, row: Mapping[str, Any], end: str) -> Side:
+    opposite = OPPOSITE[end]
+    other_type = row[f"{opposite}_type"]
+    many = row["type"].endswith(MANY_TO_MANY) or (row["type"] == ONE_TO_MANY and opposite == DESTINATION)
+    return Side(
+        relationship_id=row["id"],
+        slug=row["slug"],
+        title=row["name"],
+        type=row["type"],
+        name=PEER if row["type"].startswith(SYMMETRIC) else opposite,
+        end=end,
+        other_type=other_type,
+        label=row[f"{end}_label"] or _model_title(registry.get(other_type), other_type, many=many),
+        many=many,
+        hidden=row[f"{end}_hidden"],
+        required=row["required_on"] == end,
+        filter=row[f"{end}_filter"],
+    )
 
 
-def _words(endpoint: Endpoint | None, label: str, *, many: bool) -> str:
+def _model_title(endpoint: Endpoint | None, label: str, *, many: bool) -> str:
     if endpoint is None:
         return label
     return endpoint.plural if many else endpoint.title
 
 
-def step_of(registry: Registry, side: Side) -> relations.Relation:
-    """The way from objects to those at the other end of a relationship."""
+def relation_of(registry: Registry, side: Side) -> relations.Relation:
+    """Returns the relation from objects to those at the opposite end, for read plans and filters."""
     table = table_of(RelationshipAssociation)
-    ends = (side.here, OTHER[side.here]) if side.name == PEER else (side.here,)
+    ends = (side.end, OPPOSITE[side.end]) if side.name == PEER else (side.end,)
     selects = [
-        sa.select(table.c[f"{end}_id"].label("owner_id"), table.c[f"{OTHER[end]}_id"].label("target_id")).where(table.c.relationship_id == side.relationship)
+        sa.select(table.c[f"{end}_id"].label("owner_id"), table.c[f"{OPPOSITE[end]}_id"].label("target_id")).where(
+            table.c.relationship_id == side.relationship_id
+        )
         for end in ends
     ]
     pairs = selects[0].subquery() if len(selects) == 1 else sa.union_all(*selects).subquery()
-    return dataclasses.replace(relations.across(registry, side.others, pairs), single=not side.many)
+    return dataclasses.replace(relations.across(registry, side.other_type, pairs), single=not side.many)
 
 
 @functools.cache
-def _statement(dialect: str) -> Any:
-    """The associations in which objects stand, at whichever end."""
+def _associations_statement(dialect: str) -> Any:
+    """SELECT of the associations that have one of the objects ``:keys`` at either end."""
     table = table_of(RelationshipAssociation)
-    here = sa.or_(in_parameter(dialect, table.c.source_id), in_parameter(dialect, table.c.destination_id))
-    return sa.select(table.c.id, table.c.relationship_id, table.c.source_id, table.c.destination_id).where(here)
+    condition = sa.or_(in_parameter(dialect, table.c.source_id), in_parameter(dialect, table.c.destination_id))
+    return sa.select(table.c.id, table.c.relationship_id, table.c.source_id, table.c.destination_id).where(condition)
 
 
-Others = dict[tuple[Any, Side], dict[Any, Any]]
+# Ids of associations by (id of an object, side) and id of the associated object.
+AssociationIds = dict[tuple[Any, Side], dict[Any, Any]]
 
 
-def _others(uow: UnitOfWork, sides: Iterable[Side], keys: Collection[Any]) -> Others:
-    """The ids of the associations by the ids of the other objects, for each object and side: one statement."""
-    of_relationship: dict[Any, list[Side]] = {}
+def _association_ids(uow: UnitOfWork, sides: Iterable[Side], keys: Collection[Any]) -> AssociationIds:
+    """Loads the associations of objects in the given relationships. One statement."""
+    sides_by_relationship: dict[Any, list[Side]] = {}
     for side in sides:
-        of_relationship.setdefault(side.relationship, []).append(side)
-    wanted, found = set(keys), Others()
-    for key, relationship, source, destination in uow.execute(_statement(uow.registry.dialect), {"keys": list(wanted)}):
-        for side in of_relationship.get(relationship, ()):
-            if source in wanted and (side.here == SOURCE or side.name == PEER):
-                found.setdefault((source, side), {})[destination] = key
-            if destination in wanted and (side.here == DESTINATION or side.name == PEER):
-                found.setdefault((destination, side), {})[source] = key
-    return found
+        sides_by_relationship.setdefault(side.relationship_id, []).append(side)
+    object_ids, associations = set(keys), AssociationIds()
+    rows = uow.execute(_associations_statement(uow.registry.dialect), {"keys": list(object_ids)})
+    for key, relationship_id, source, destination in rows:
+        for side in sides_by_relationship.get(relationship_id, ()):
+            if source in object_ids and (side.end == SOURCE or side.name == PEER):
+                associations.setdefault((source, side), {})[destination] = key
+            if destination in object_ids and (side.end == DESTINATION or side.name == PEER):
+                associations.setdefault((destination, side), {})[source] = key
+    return associations
 
 
-def _shown(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """What objects show of their relationships, by id: two statements for however many, and one for each filter; none where none are defined."""
+def _represent(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """Returns the ``relationships`` representation of objects by id.
+
+    Two statements for any number of objects, plus one per relationship with a filter; none without relationships.
+    """
     sides = sides_of(uow, label)
     if not sides or not keys:
         return {}
-    others = _others(uow, sides, keys)
-    objects = named_objects(uow, "nested", {(side.others, other) for (_, side), found in others.items() for other in found})
-    keys_there = set(keys)
-    having = {side: matching(uow, label, side.only, keys) for side in sides if side.only}
-    found: dict[Any, dict[str, Any]] = {}
-    for key in keys:
-        shown = found[key] = {}
+    associations = _association_ids(uow, sides, keys)
+    pairs = {(side.other_type, other_id) for (_, side), by_other in associations.items() for other_id in by_other}
+    nested = named_objects(uow, "nested", pairs)
+    applicable = {side: matching(uow, label, side.filter, keys) for side in sides if side.filter}
+    representations: dict[Any, dict[str, Any]] = {key: {} for key in keys}
+    for key, representation in representations.items():
         for side in sides:
-            if key not in having.get(side, keys_there):
+            if side in applicable and key not in applicable[side]:
                 continue
-            members = [objects[side.others, other] for other in others.get((key, side), ()) if (side.others, other) in objects]
-            members.sort(key=lambda item: natural_key(str(item["display"])))
-            entry = shown.setdefault(side.slug, _head(uow, side))
-            entry[side.name] = {"label": side.label, "object_type": side.others, "objects": members}
-    return found
+            other_ids = associations.get((key, side), ())
+            objects = [nested[side.other_type, other] for other in other_ids if (side.other_type, other) in nested]
+            objects.sort(key=lambda item: natural_key(str(item["display"])))
+            entry = representation.setdefault(side.slug, _entry_head(uow, side))
+            entry[side.name] = {"label": side.label, "object_type": side.other_type, "objects": objects}
+    return representations
 
 
-def _head(uow: UnitOfWork, side: Side) -> dict[str, Any]:
+def _entry_head(uow: UnitOfWork, side: Side) -> dict[str, Any]:
     path = uow.registry["extras.relationship"].path
-    return {"id": side.relationship, "url": f"{uow.base}{path}{side.relationship}/", "name": side.title, "type": side.type}
+    url = f"{uow.base}{path}{side.relationship_id}/"
+    return {"id": side.relationship_id, "url": url, "name": side.title, "type": side.type}
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Members(fields.ToMany):
-    """The list of objects that was sent for one side of a relationship."""
+class SideObjects(fields.ToMany):
+    """List of objects sent for one side of a relationship; resolved in one batch with other references."""
 
     side: Side
 
     @property
     def pairs(self) -> Any:
-        step = step_of(self.registry, self.side)
-        assert step.pairs is not None
-        return step.pairs()
+        relation = relation_of(self.registry, self.side)
+        assert relation.pairs is not None
+        return relation.pairs()
 
-    def set_resolved(self, draft: Draft, found: list[Any]) -> None:
-        draft.extra[NAME][self.side] = list(dict.fromkeys(found))
+    def set_resolved(self, draft: Draft, keys: list[Any]) -> None:
+        draft.extra[NAME][self.side] = list(dict.fromkeys(keys))
 
     def reject(self, draft: Draft, errors: list[str]) -> None:
         draft.reject(NAME, *errors)
@@ -190,9 +214,9 @@ class Members(fields.ToMany):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Relationships(fields.Field):
-    """An object with an entry for each relationship of the content type, by slug.
+    """Object with one entry per relationship of the content type, by slug.
 
-    Of what is sent, each list of objects takes the place of those that were associated; what is not named is left alone.
+    On write, each list of objects that is sent replaces the associations of that side; other sides are unchanged.
     """
 
     endpoint: Endpoint
@@ -203,99 +227,128 @@ class Relationships(fields.Field):
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         key, label = plan.column(place, "id"), place.endpoint.label
-        batch = plan.batch(lambda uow, rows: _shown(uow, label, [row[key] for row in rows]))
+        batch = plan.batch(lambda uow, rows: _represent(uow, label, [row[key] for row in rows]))
         return lambda row, page: page.batches[batch].get(row[key], {})
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, dict):
-            raise colander.Invalid(None, _not_one(value, self.endpoint))
+            raise colander.Invalid(None, _unknown_relationship(value, self.endpoint))
         if value:
             draft.extra[NAME] = value
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        sent = {(draft.id, side): set(others) for draft in drafts for side, others in draft.extra.get(NAME, {}).items()}
+        sent = {
+            (draft.id, side): set(other_ids)
+            for draft in drafts
+            for side, other_ids in draft.extra.get(NAME, {}).items()
+        }
         if not sent:
             return
-        service = uow.as_system()
-        kept = _others(uow, {side for _, side in sent}, {key for key, _ in sent})
-        gone = {made for place, others in sent.items() for other, made in kept.get(place, {}).items() if other not in others}
-        if gone:
-            delete.delete(service, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in gone])
-        _associate(service, drafts, kept)
+        system = uow.as_system()
+        existing = _association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
+        removed = {
+            association_id
+            for place, other_ids in sent.items()
+            for other_id, association_id in existing.get(place, {}).items()
+            if other_id not in other_ids
+        }
+        if removed:
+            delete.delete(system, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in removed])
+        _create_missing(system, drafts, existing)
 
 
-def _associate(uow: UnitOfWork, drafts: Sequence[Draft], kept: Others) -> None:
-    """Makes the associations that drafts ask for and that are not there.
+def _create_missing(uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds) -> None:
+    """Creates the associations that drafts ask for and that do not exist. An error is reported on its draft.
 
-    :raises Invalid: with what is wrong with one of them, said of the draft that asks for it
+    :raises Invalid: if an association breaks a rule or a database constraint
     """
     bodies: dict[tuple[Any, Any, Any], tuple[Draft, dict[str, Any]]] = {}
     for draft in drafts:
-        for side, others in draft.extra.get(NAME, {}).items():
-            types = {side.here: draft.endpoint.label, OTHER[side.here]: side.others}
-            for other in others:
-                if other not in kept.get((draft.id, side), {}):
-                    source, destination = side.pair(draft.id, other)
-                    body = {"relationship": str(side.relationship), "source_id": str(source), "destination_id": str(destination)}
-                    body |= {f"{end}_type": label for end, label in types.items()}
-                    bodies.setdefault((side.relationship, source, destination), (draft, body))
+        for side, other_ids in draft.extra.get(NAME, {}).items():
+            for other_id in other_ids:
+                if other_id not in existing.get((draft.id, side), {}):
+                    source, destination = side.pair(draft.id, other_id)
+                    body = _association_body(draft, side, source, destination)
+                    bodies.setdefault((side.relationship_id, source, destination), (draft, body))
     if not bodies:
         return
     try:
         save.create(uow, uow.registry[_ASSOCIATIONS], [body for _, body in bodies.values()])
     except Invalid as error:
-        if not isinstance(error.body, list):  # a constraint of the database
+        if not isinstance(error.body, list):  # a database constraint
             raise
-        for (draft, _), found in zip(bodies.values(), error.body, strict=True):
-            if found:
-                draft.reject(NAME, *[error_text(messages) for messages in found.values()])
+        for (draft, _), errors in zip(bodies.values(), error.body, strict=True):
+            if errors:
+                draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
         raise_errors(drafts, single=len(drafts) == 1 or not drafts[0].new)
 
 
-def rule(endpoint: Endpoint) -> Rule:
-    """The rule for objects of an endpoint: what is sent names relationships they have, and objects there are; those that are required are there."""
+def _association_body(draft: Draft, side: Side, source: Any, destination: Any) -> dict[str, Any]:
+    """Returns the body that creates an association of the draft's object."""
+    return {
+        "relationship": str(side.relationship_id),
+        "source_id": str(source),
+        "destination_id": str(destination),
+        f"{side.end}_type": draft.endpoint.label,
+        f"{OPPOSITE[side.end]}_type": side.other_type,
+    }
 
-    def relationships_are_possible(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+
+def rule(endpoint: Endpoint) -> Rule:
+    """Returns the rule that validates the ``relationships`` field of an endpoint's objects.
+
+    Relationships and sides must exist for the content type, their objects must exist, required ones must be set.
+    """
+
+    def relationships_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         sides = sides_of(uow, endpoint.label)
-        asked = [draft for draft in drafts if NAME in draft.extra]
-        if asked:
-            lists = {side: Members(name=NAME, table=None, to=side.others, registry=uow.registry, side=side) for side in sides}
-            for draft in asked:
+        sending = [draft for draft in drafts if NAME in draft.extra]
+        if sending:
+            fields_by_side = {
+                side: SideObjects(name=NAME, table=None, to=side.other_type, registry=uow.registry, side=side)
+                for side in sides
+            }
+            for draft in sending:
                 sent, draft.extra[NAME] = draft.extra[NAME], {}
-                _take(endpoint, lists, draft, sent)
-            references.resolve(uow, asked)
-        required = () if uow.is_system or uow.importing else [side for side in sides if side.required]
+                _parse(endpoint, fields_by_side, draft, sent)
+            references.resolve(uow, sending)
+        required = [] if uow.is_system or uow.importing else [side for side in sides if side.required]
         for draft in drafts if required else ():
             _check_required(draft, required)
 
-    return relationships_are_possible
+    return relationships_are_valid
 
 
-def _take(endpoint: Endpoint, lists: Mapping[Side, Members], draft: Draft, sent: Mapping[str, Any]) -> None:
-    """Leaves the objects that were sent to be found with those of the whole batch, or says what is wrong with what was sent."""
-    for slug, given in sent.items():
-        sides = {side.name: side for side in lists if side.slug == slug}
+def _parse(
+    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: Draft, sent: Mapping[str, Any]
+) -> None:
+    """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
+    for slug, value in sent.items():
+        sides = {side.name: side for side in fields_by_side if side.slug == slug}
         if not sides:
-            draft.reject(NAME, _not_one(slug, endpoint))
-        elif not isinstance(given, dict):
-            draft.reject(NAME, f'["{slug}"] must be an object with {" or ".join(map(repr, sorted(sides)))}, not a {type(given).__name__}')
+            draft.reject(NAME, _unknown_relationship(slug, endpoint))
+        elif not isinstance(value, dict):
+            names = " or ".join(map(repr, sorted(sides)))
+            draft.reject(NAME, f'["{slug}"] must be an object with {names}, not a {type(value).__name__}')
         else:
-            for name in given.keys() - SHOWN_ONLY:
+            for name in value.keys() - READ_ONLY_MEMBERS:
                 if name not in sides:
-                    draft.reject(NAME, f'"{name}" is not a valid side for "{next(iter(sides.values())).title}" on {endpoint.model_name}')
-                elif (objects := _objects(draft, sides[name], given[name])) is not None:
-                    draft.add_references(lists[sides[name]], objects)
+                    title = next(iter(sides.values())).title
+                    draft.reject(NAME, f'"{name}" is not a valid side for "{title}" on {endpoint.model_name}')
+                elif (objects := _parse_side(draft, sides[name], value[name])) is not None:
+                    draft.add_references(fields_by_side[sides[name]], objects)
 
 
-def _objects(draft: Draft, side: Side, given: Any) -> list[Any] | None:
-    """The objects that were sent for a side; ``None`` when that is not said rightly."""
-    if not isinstance(given, dict) or "objects" not in given:
+def _parse_side(draft: Draft, side: Side, value: Any) -> list[Any] | None:
+    """Returns the list of objects sent for a side; rejects the draft and returns ``None`` if malformed."""
+    if not isinstance(value, dict) or "objects" not in value:
         draft.reject(NAME, f'"objects" must be specified under ["{side.slug}"]["{side.name}"] when present')
         return None
-    objects = given["objects"]
+    objects = value["objects"]
     if not isinstance(objects, list):
-        draft.reject(NAME, f'["{side.slug}"]["{side.name}"]["objects"] must be a list, not a {type(objects).__name__}')
+        position = f'["{side.slug}"]["{side.name}"]["objects"]'
+        draft.reject(NAME, f"{position} must be a list, not a {type(objects).__name__}")
         return None
     if len(objects) > 1 and not side.many:
         draft.reject(NAME, f'For "{side.title}", "{side.name}" objects must include at most a single object')
@@ -304,18 +357,21 @@ def _objects(draft: Draft, side: Side, given: Any) -> list[Any] | None:
 
 
 def _check_required(draft: Draft, required: Sides) -> None:
-    """A new object stands in what is required of it; what is changed does not step out of it."""
+    """Rejects a draft that creates an object without a required relationship, or empties one on update."""
     missing: dict[str, list[str]] = {}
     for side in required:
-        given = draft.extra.get(NAME, {}).get(side)
-        if given == [] or (draft.new and not given):
-            missing.setdefault(side.slug, []).append(f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].')
+        objects = draft.extra.get(NAME, {}).get(side)
+        if objects == [] or (draft.new and not objects):
+            message = f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].'
+            missing.setdefault(side.slug, []).append(message)
     if missing:
         draft.errors.setdefault(NAME, missing)
 
 
-def _not_one(named: Any, endpoint: Endpoint) -> str:
-    return f'"{named}" is not a relationship on {endpoint.model_name}'
+def _unknown_relationship(name: Any, endpoint: Endpoint) -> str:
+    return f'"{name}" is not a relationship on {endpoint.model_name}'
 
 
-field = FieldFactory(NAME, lambda registry, endpoint: Relationships(name=NAME, endpoint=endpoint, openapi={"type": "object"}))
+field = FieldFactory(
+    NAME, lambda registry, endpoint: Relationships(name=NAME, endpoint=endpoint, openapi={"type": "object"})
+)

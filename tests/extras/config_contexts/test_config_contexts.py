@@ -207,7 +207,7 @@ def test_scopes_that_cannot_be_are_found_at_the_start(service: Service) -> None:
         MergedContext(name="config_context", endpoint=devices, scopes=[Scope("planets", "dcim.region", {devices.label: "site.planet"})])
     for one, other in (({"target": "dcim.site"}, {"target": "dcim.rack"}), ({"paths": {"a.b": "c"}}, {"paths": {"a.b": "d"}})):
         with pytest.raises(ValueError, match="two packages disagree on the config context scope 'places'"):
-            Scope("places", **one).joined(Scope("places", **other))
+            Scope("places", **one).combined(Scope("places", **other))
 
 
 # -- the resource
