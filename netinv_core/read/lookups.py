@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import lower, lower_value, regex_match
-from netinv_core.models.types import utc
+from netinv_core.models.types import Timestamp, utc
 
 Condition = Any
 Compare = Callable[[str, Any, Any], Condition]
@@ -35,7 +35,25 @@ def as_text(dialect: str, column: Any) -> Any:
         return sa.func.concat_ws("-", *groups, type_=sa.Text)
     if python_type(column) is str:
         return column
+    if isinstance(column.type, sa.Boolean):
+        return sa.case((column.is_(True), "true"), (column.is_(False), "false"))
+    if isinstance(column.type, Timestamp):
+        return _instant_text(dialect, column)
+    if dialect == "sqlite" and isinstance(column.type, sa.Numeric) and column.type.scale is not None:  # stored as a float
+        return sa.case((column.is_not(None), sa.func.printf(f"%.{column.type.scale}f", column, type_=sa.Text)))
     return sa.cast(column, sa.Text if dialect != "mysql" and dialect != "mariadb" else sa.CHAR(255))
+
+
+def _instant_text(dialect: str, column: Any) -> Any:
+    """An instant in ISO 8601 and UTC; as in JSON, without a fraction when that is 0."""
+    written: Any
+    if dialect == "postgresql":
+        written = sa.func.to_char(column, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"', type_=sa.Text)
+    elif dialect == "sqlite":
+        written = sa.func.replace(sa.cast(column, sa.Text), " ", "T", type_=sa.Text) + "Z"
+    else:
+        written = sa.func.date_format(column, "%Y-%m-%dT%H:%i:%s.%fZ", type_=sa.Text)
+    return sa.func.replace(written, ".000000Z", "Z", type_=sa.Text)
 
 
 def python_type(column: Any) -> type:
