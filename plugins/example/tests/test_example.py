@@ -347,10 +347,9 @@ def test_the_tutorial_shows_what_is_there(place: str, block: str) -> None:
 def test_the_recipe_of_the_tutorial_works() -> None:
     """Run in a process of its own, as it declares a table."""
     program = f"""{dict(BLOCKS)[RECIPE]}
-from netinv_core.app import App
+from netinv_core.app import App, discover
 from netinv_core.hookspecs import hookimpl
 from netinv_core.main import registry_for
-from netinv_core import service
 
 class Package:
     @staticmethod
@@ -358,9 +357,8 @@ class Package:
     def netinv_app():
         return App("recipe", "Recipe", [contractors], plugin=True)
 
-modules, broken = service.discover()
-service.discover = lambda: ([*modules, ("recipe", Package)], broken)
-endpoint = registry_for("sqlite", {{}})["recipe.contractor"]
+modules, broken = discover()
+endpoint = registry_for("sqlite", {{}}, ([*modules, ("recipe", Package)], broken))["recipe.contractor"]
 assert {{"name", "mail", "tags", "custom_fields"}} <= set(endpoint.fields), endpoint.fields
 assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
 """
