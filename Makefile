@@ -43,8 +43,8 @@ test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
 
 test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB with Redis over real connections, and the slow ones on SQLite
 	$(PYTEST) -m "slow or crash"
-	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) -m "not any_database"
-	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) -m "not any_database"
+	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
+	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
 
 bench: install  ## measure the service on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)

@@ -3,4 +3,4 @@
 import pytest
 
 pytest.register_assert_rewrite("netinv_core.testing", "tests.support")
-pytest_plugins = ["pytester", "tests.support.fixtures", "tests.support.network_fixtures"]
+pytest_plugins = ["pytester", "tests.support.fixtures", "tests.support.inputs", "tests.support.network_fixtures"]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from netinv_core.main import registry_for
 from netinv_core.testing import CHECKS, Case, Check, Service
+from tests.support.inputs import Inputs
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
-FUZZING = {"inputs": int(os.environ.get("NETINV_TEST_FUZZ_INPUTS", "220")), "seed": int(os.environ.get("NETINV_TEST_FUZZ_SEED", "0"))}
-THOROUGH = bool(os.environ.get("NETINV_TEST_THOROUGH"))
 ENDPOINTS = registry_for("sqlite", {}).endpoints
 PAIRS = [pytest.param(check, label, id=f"{label}-{check.name}") for label in sorted(ENDPOINTS) for check in CHECKS if check.applies(ENDPOINTS[label])]
 
 
 @pytest.mark.parametrize(("check", "label"), PAIRS)
-def test_every_resource(check: Check, label: str, service: Service) -> None:
+def test_every_resource(check: Check, label: str, service: Service, inputs: Inputs) -> None:
     """Each check of the contract holds for each resource it applies to."""
-    check(Case(service, label, many=1000 if label in A_THOUSAND else 30, thorough=THOROUGH, **FUZZING))
+    check(Case(service, label, many=1000 if label in A_THOUSAND else 30, **inputs.case_options))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any
+import random
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
@@ -13,23 +15,29 @@ from netinv_core.registry import Registry
 from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.testing.samples import NoSample, Samples, generic_pairs
 
+T = TypeVar("T")
+_samples: weakref.WeakKeyDictionary[Service, Samples] = weakref.WeakKeyDictionary()
+
 
 class Case:
     """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every combination.
 
-    ``inputs`` is the number of random bad requests, ``seed`` selects them.
+    ``inputs`` is the number of random bad requests, ``seed`` selects them; ``most`` bounds the requests of a check that sends one for each
+    of many combinations, and the seed draws which.
     """
 
-    def __init__(self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 220, seed: int = 0) -> None:
+    def __init__(
+        self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 220, most: int | None = None, seed: int = 0
+    ) -> None:
         self.service = service
         self.registry: Registry = service.registry
         self.endpoint: Endpoint = service.registry[label]
         self.path = self.endpoint.path
         self.api: Api = service.api
         self.unique: Unique = service.unique
-        self.samples = Samples(service)
+        self.samples = samples_of(service)
         self.many, self.thorough = many, thorough
-        self.inputs, self.seed = inputs, seed
+        self.inputs, self.most, self.seed = inputs, most, seed
 
     def body(self, **given: Any) -> dict[str, Any]:
         """A valid body."""
@@ -76,13 +84,30 @@ class Case:
                 except NoSample:
                     continue
 
+    def drawn(self, combinations: Iterable[T]) -> list[T]:
+        """The combinations in their order, or as many of them as :attr:`most` allows, drawn by the seed."""
+        everything = list(combinations)
+        if self.most is None or len(everything) <= self.most:
+            return everything
+        chosen = random.Random(f"{self.endpoint.label} {self.seed}").sample(range(len(everything)), self.most)
+        return [everything[number] for number in sorted(chosen)]
+
     def filled(self) -> dict[str, Any]:
         """A new object with a value in every field that its resource's rules let change alone."""
         shown = self.make()
-        for field, value in self.changes() if self.endpoint.resource.writable else ():
-            self.api.patch(self.at(shown), {field.name: value}, status=(200, 400))
+        values = {field.name: value for field, value in self.changes()} if self.endpoint.resource.writable else {}
+        if values and self.api.send("PATCH", self.at(shown), values, status=(200, 400)).status_int == 400:
+            for name, value in values.items():
+                self.api.patch(self.at(shown), {name: value}, status=(200, 400))
         found: dict[str, Any] = self.read(shown)
         return found
+
+
+def samples_of(service: Service) -> Samples:
+    """The samples of a service: every check refers to the same shared objects, which no check changes or deletes."""
+    if service not in _samples:
+        _samples[service] = Samples(service)
+    return _samples[service]
 
 
 Applies = Callable[[Endpoint], bool]

@@ -87,7 +87,9 @@ class Samples:
         """
         name = f"{target.label} of {owner.label}" if _types_of(target) else f"{target.label} {place}"
         if name not in self._shared:
-            self._shared[name] = self.make(target, **self.allowing(target, owner))
+            members = self.allowing(target, owner)
+            writable = target.resource.writable
+            self._shared[name] = self.api.post(target.path, self.body(target, **members)) if writable else self.make(target, **members)
         return self._shared[name]
 
     @staticmethod

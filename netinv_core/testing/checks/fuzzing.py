@@ -29,7 +29,7 @@ class Fuzzer:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.choose = random.Random(f"{case.endpoint.label} {case.seed}")  # noqa: S311 - test input
+        self.choose = random.Random(f"{case.endpoint.label} {case.seed}")
         self.writable = sorted(case.endpoint.writable)
         self.sample = case.make()
         self.valid = case.body() if case.endpoint.resource.writable else {}

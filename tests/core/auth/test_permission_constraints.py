@@ -5,7 +5,6 @@ Packages register actions, so a new action fails the completeness test until the
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -15,13 +14,12 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.http.views import Action, actions_of
 from netinv_core.testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS
+from tests.support.inputs import Inputs
 
 DENIED = {"detail": "You do not have permission to perform this action."}
 NOT_FOUND = {"detail": "Not found."}
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
 EVERY = frozenset({"view", "add", "change", "delete", "run", "approve"})
-THOROUGH = bool(os.environ.get("NETINV_TEST_THOROUGH"))
-
 Call = tuple[Endpoint, Action, str]
 
 
@@ -58,14 +56,14 @@ def everything_else(service: Service, label: str) -> tuple[str, list[str]]:
     return " ".join(sorted(EVERY)), [other for other in service.registry.endpoints if other != label]
 
 
-def grouped(service: Service) -> list[tuple[Case, str, list[Call]]]:
-    """The calls by resource and permission; of actions that any resource may have, those of one resource of each package, unless thorough."""
+def grouped(service: Service, inputs: Inputs) -> list[tuple[Case, str, list[Call]]]:
+    """The calls by resource and permission; of actions that any resource may have, those of one resource of each package, unless all inputs are used."""
     groups: dict[tuple[str, str], list[Call]] = {}
     packages: set[tuple[str, str]] = set()
     for call in calls(service):
         name, (endpoint, action, _) = name_of(call), call
         needed = NEEDS[name]
-        if name.startswith("*/") and not THOROUGH and (endpoint.label, needed) not in groups:
+        if name.startswith("*/") and inputs.amount != "all" and (endpoint.label, needed) not in groups:
             if (name, action.app.name) in packages:
                 continue
             packages.add((name, action.app.name))
@@ -85,9 +83,9 @@ def test_the_table_names_every_action(service: Service) -> None:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_actions_are_denied_without_their_permission(service: Service, part: int) -> None:
+def test_actions_are_denied_without_their_permission(service: Service, inputs: Inputs, part: int) -> None:
     """403 without credentials and with every permission but the one that the action takes, for objects that are there or not."""
-    for case, needed, group in grouped(service)[part::4]:
+    for case, needed, group in grouped(service, inputs)[part::4]:
         label, others = case.endpoint.label, " ".join(sorted(EVERY - {needed}))
         powerless, shown = service.user(everything_else(service, label), (others, label)).api, case.make()
         for _, action, method in group:
@@ -97,12 +95,12 @@ def test_actions_are_denied_without_their_permission(service: Service, part: int
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(service: Service, part: int) -> None:
+def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(service: Service, inputs: Inputs, part: int) -> None:
     """404, whatever else the user may do; without permission to view the resource too.
 
     Who may view the object, but not run that job, is told so.
     """
-    for case, needed, group in grouped(service)[part::4]:
+    for case, needed, group in grouped(service, inputs)[part::4]:
         label, elsewhere, shown = case.endpoint.label, {"id": case.nobody()}, case.make()
         rest, others = everything_else(service, label), " ".join(sorted(EVERY - {needed}))
         outside = service.user(rest, (" ".join(sorted(EVERY)), label, elsewhere)).api
@@ -117,11 +115,11 @@ def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_one
             assert send(seeing, method, hidden) == ((403, DENIED) if needed == "run" else (404, NOT_FOUND)), f"{method} {hidden}"
 
 
-def test_no_action_writes_for_a_read_only_token_or_without_credentials(service: Service, configured: Any) -> None:
+def test_no_action_writes_for_a_read_only_token_or_without_credentials(service: Service, configured: Any, inputs: Inputs) -> None:
     """Not even where everyone may view everything; a kept query only reads."""
     reader = service.user(superuser=True, write_enabled=False).api
     with configured(exempt_view_permissions=("*", *service.registry.endpoints)):
-        for case, _, group in grouped(service):
+        for case, _, group in grouped(service, inputs):
             shown = case.make() if any(method != "GET" for _, _, method in group) else {}
             for call in group:
                 _, action, method = call

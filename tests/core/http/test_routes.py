@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from typing import Any
@@ -14,8 +13,8 @@ from pyramid.interfaces import IRoutesMapper
 from netinv_core.testing import Service
 from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_core.testing.checks.fuzzing import ANY, METHODS, TEXTS
+from tests.support.inputs import Inputs
 
-SEED, INPUTS = os.environ.get("NETINV_TEST_FUZZ_SEED", "0"), int(os.environ.get("NETINV_TEST_FUZZ_INPUTS", "220")) // 6
 GRAPHQL = (
     *("{", "}", "query", "{sites{", "{sites(limit:-1){name}}", "{__schema{types{name}}}", "{sites{name ...a}} fragment a on b{c}"),
     '{sites(name:["' + "a" * 3000 + '"]){name}}',
@@ -43,12 +42,12 @@ def _input(choose: random.Random) -> tuple[Any, dict[str, str]]:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_no_route_fails_on_bad_input(service: Service, part: int) -> None:
+def test_no_route_fails_on_bad_input(service: Service, inputs: Inputs, part: int) -> None:
     """Placeholders of the paths get bad text; methods, queries, headers and bodies are random; with and without credentials."""
     failures, words = [], sorted(_words(service))
     for name, pattern in sorted(_routes(service).items())[part::4]:
-        choose = random.Random(f"{name} {SEED}")
-        for _ in range(INPUTS):
+        choose = random.Random(f"{name} {inputs.seed}")
+        for _ in range(inputs.random_requests // 6):
             parts = [choose.choice(choose.choice((TEXTS, words))) for _ in range(pattern.count("{") + pattern.count("*"))]
             path = re.sub(r"\{[^}]*\}|\*\w+", lambda _, parts=parts: quote(parts.pop(), safe=""), f"/{pattern.lstrip('/')}")
             body, headers = _input(choose)
