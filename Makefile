@@ -1,4 +1,4 @@
-# netinv: `make help` says what there is.
+# netinv: `make help` lists the targets.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +10,7 @@ REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2
 
-# Pyramid still uses pkg_resources, and setuptools says so at every start.
+# Pyramid uses pkg_resources, for which setuptools prints a warning at every start.
 export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 
 .PHONY: help install run test test-all bench compare lint lock clean
@@ -18,7 +18,7 @@ export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
 
-install: $(INSTALLED)  ## make .venv with everything from the lock file
+install: $(INSTALLED)  ## create .venv with the versions of requirements.lock
 
 $(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -26,14 +26,14 @@ $(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
 	touch $@
 
-run: install  ## migrate a SQLite file, make the first user, serve API and worker on 127.0.0.1:8000
+run: install  ## migrate a SQLite file, create the first user, run service and worker on 127.0.0.1:8000
 	@mkdir -p var
 	@$(BIN)/netinv migrate
 	@$(BIN)/netinv user create admin --email admin@example.com --superuser --with-token --unless-any
 	@echo "serving http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
 	@$(BIN)/pserve development.ini
 
-# The example plugin is installed beside the service, for the tests alone.
+# The example plugin is installed beside the service, for the tests only.
 $(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cfg')
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
@@ -41,23 +41,23 @@ $(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cf
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
 	$(PYTEST) -m "not slow and not crash"
 
-test-all: $(PLUGINS)  ## run the tests on PostgreSQL and MariaDB with Redis over real connections, and the slow ones on SQLite
+test-all: $(PLUGINS)  ## run the slow tests on SQLite, and all others on PostgreSQL and MariaDB with Redis
 	$(PYTEST) -m "slow or crash"
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
 
-bench: install  ## measure the service on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
+bench: install  ## run the benchmark on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)
 
-compare: install  ## compare two services (COMPARE="http://reference http://netinv --only dcim.*", see COMPARE=--help)
+compare: install  ## compare the answers of two services (COMPARE="http://reference http://netinv --only dcim.*", see COMPARE=--help)
 	$(BIN)/python -m compare $(COMPARE)
 
-lint: install  ## check style and types
+lint: install  ## run ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-lock: install  ## write requirements.lock anew from what is installed
+lock: install  ## write requirements.lock from the installed versions
 	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v "^pip==" | grep -v '^-e' > requirements.lock
 
-clean:     ## remove what was made: .venv, databases, caches
+clean:     ## remove .venv, databases and caches
 	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache
