@@ -1,7 +1,7 @@
-"""Syncing: what the worker does with the repositories that a sync is asked for, one after another.
+"""The worker that synchronises Git repositories, one after another.
 
-A repository is claimed for a time (a lease), fetched without any transaction, and brought in by a single one, which also records what came of it:
-a worker that dies on the way has changed nothing, and another one begins anew when the lease is over.
+A repository is claimed for a limited time (a lease) and fetched without a transaction. One transaction then imports its files
+and records the result. A worker that dies has changed nothing; another one starts again when the lease ends.
 """
 
 from __future__ import annotations
@@ -9,23 +9,22 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import logging
-import os
-import threading
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Session
 
 from netinv_core import content_types
 from netinv_core.auth import crypto
 from netinv_core.auth.identity import Identity
-from netinv_core.db.engine import lock_rows, options_for, session_factory
+from netinv_core.db.engine import lock_rows, session_factory
 from netinv_core.models.base import now, table_of
 from netinv_core.registry import Registry
+from netinv_core.tasks.background import BackgroundWorker
+from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras import secrets
@@ -37,7 +36,7 @@ from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # of a transaction that the database gives up because of another one
-LEASE_SECONDS = 600  # seconds, beside those that git has, after which a worker is taken for dead
+LEASE_SECONDS = 600  # of a claim, in addition to the time limit of git
 ACCESS = "HTTP(S)"
 Row = Mapping[str, Any]
 _repository, _sync = table_of(GitRepository), table_of(GitSync)
@@ -53,60 +52,33 @@ class Claimed:
 
     sync: Row
     repository: Row
-    worker: uuid.UUID
+    claim: uuid.UUID
 
     @property
     def mine(self) -> Any:
         """The condition that it is still in hand."""
-        return sa.and_(_sync.c.repository_id == self.repository["id"], _sync.c.claimed_by == self.worker)
+        return sa.and_(_sync.c.repository_id == self.repository["id"], _sync.c.claimed_by == self.claim)
 
     def done(self) -> dict[str, Any]:
         """The columns that say so; what was asked for meanwhile stays wanted."""
         wanted = sa.case((_sync.c.wanted == self.sync["wanted"], sa.null()), else_=_sync.c.wanted)
-        return {"wanted": wanted, "claimed_by": None, "claimed_until": None, "finished": now()}
+        return {**RELEASED, "wanted": wanted, "finished": now()}
 
 
-class Syncer:
-    """Syncs for one registry in one process, in at most one thread of its own, so that the worker is free for other tasks."""
+class SyncWorker(BackgroundWorker):
+    """Synchronises the repositories for which that was requested. A running sync is not waited for at the end of the process."""
 
-    def __init__(self, engine: Engine, registry: Registry) -> None:
-        self._engine, self._registry = engine, registry
-        self._lock = threading.Lock()
-        self._asked = self._running = False
-        self.process = os.getpid()
+    thread_name = "git"
+    shutdown_timeout = 0.0
 
-    def poll(self) -> None:
-        """Has it looked for what is asked for; returns at once."""
-        with self._lock:
-            self._asked = True
-            if not self._running:
-                self._running = True
-                threading.Thread(target=self._run, name="git", daemon=True).start()
-
-    def _run(self) -> None:
-        while True:
-            with self._lock:
-                if not self._asked:
-                    self._running = False
-                    return
-                self._asked = False
-            try:
-                sync_now(self._engine, self._registry)
-            except Exception:
-                log.exception("syncing repositories was broken off; what was in hand is synced when its time is over")
-
-
-_syncers: dict[Registry, Syncer] = {}
-_making = threading.Lock()
+    def work(self) -> None:
+        """Synchronises until no sync is requested."""
+        sync_now(self._engine, self._registry)
 
 
 def sync(engine: Engine, registry: Registry) -> None:
-    """The worker's task: has every repository synced that it is asked for."""
-    with _making:
-        found = _syncers.get(registry)
-        if found is None or found.process != os.getpid():
-            found = _syncers[registry] = Syncer(engine, registry)
-    found.poll()
+    """The task of the queue: starts the synchronisation of every repository for which it was requested. Returns at once."""
+    SyncWorker.of_process(engine, registry).poll()
 
 
 def sync_now(engine: Engine, registry: Registry) -> int:
@@ -118,28 +90,24 @@ def sync_now(engine: Engine, registry: Registry) -> int:
     return count
 
 
-@contextmanager
-def _transaction(engine: Engine, registry: Registry) -> Iterator[Connection]:
-    with engine.connect().execution_options(**options_for(registry.dialect, writing=True)) as connection, connection.begin():
-        yield connection
+def _leases(engine: Engine, registry: Registry) -> Leases:
+    return Leases(engine, registry.dialect, _sync, "repository_id")
 
 
 def _claim(engine: Engine, registry: Registry) -> Claimed | None:
-    """Takes in hand what has been asked for longest."""
+    """Claims the sync that was requested first, or returns None."""
+    leases = _leases(engine, registry)
     lease = datetime.timedelta(seconds=registry.settings["git_timeout"] + LEASE_SECONDS)
-    worker = uuid.uuid4()
-    with _transaction(engine, registry) as connection:
-        at = now()  # not before the transaction has begun, which may have to wait
-        free = _sync.c.wanted.is_not(None) & (_sync.c.claimed_until.is_(None) | (_sync.c.claimed_until < at))
-        first = sa.select(_sync.c.repository_id).where(free).order_by(_sync.c.wanted).limit(1).with_for_update(skip_locked=True)
-        key = connection.execute(first).scalar()
-        if key is None:
+    with leases.transaction() as connection:
+        at = now()  # after the transaction has begun, which may have to wait
+        requested = sa.select(_sync.c.repository_id).where(_sync.c.wanted.is_not(None), free(_sync, at))
+        claims = leases.claim(connection, requested.order_by(_sync.c.wanted).limit(1), lease, started=at)
+        if not claims:
             return None
-        own = _sync.c.repository_id == key
-        connection.execute(sa.update(_sync).where(own).values(claimed_by=worker, claimed_until=at + lease, started=at))
-        row = connection.execute(sa.select(_sync).where(own)).mappings().one()
+        ((key, claim),) = claims
+        row = connection.execute(sa.select(_sync).where(_sync.c.repository_id == key)).mappings().one()
         repository = connection.execute(sa.select(_repository).where(_repository.c.id == key)).mappings().one()
-        return Claimed(dict(row), dict(repository), worker)
+        return Claimed(dict(row), dict(repository), claim)
 
 
 def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
@@ -159,7 +127,7 @@ def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
         log.exception("the sync of repository %s was broken off", name)
         reason = f"The sync was broken off ({type(error).__name__})."
     log.warning("repository %s was not synced: %s", name, reason)
-    with _transaction(engine, registry) as connection:
+    with _leases(engine, registry).transaction() as connection:
         connection.execute(sa.update(_sync).where(claimed.mine).values(**claimed.done(), error=reason, report=None))
 
 

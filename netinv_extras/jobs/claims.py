@@ -1,23 +1,22 @@
-"""The runs of jobs in a database as one worker claims them, keeps them, and ends them when nobody else can.
+"""Leases on the runs of jobs: claimed, extended, and ended when their worker is gone.
 
-A run is claimed for a time (the lease) that its worker extends while the job's process lives. What ends a run is written in one transaction with what the
-job wrote, and only by the process that has the claim: a job whose process or worker died has written nothing, and is marked errored when its
-lease ends, by whichever worker looks next.
+The worker of a run extends its lease while the process of the job lives. The end of a run is written in one transaction with
+what the job wrote, and only by the process that holds the claim. A job whose process or worker died has written nothing; the
+next worker that looks marks it as errored when its lease has ended.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.db.engine import in_parameter, options_for
+from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import now, table_of
+from netinv_core.tasks.leases import RELEASED, Leases
 from netinv_extras.jobs.api import FAILURE, GROUPING
 from netinv_extras.jobs.results import ERRORED, PENDING, RUNNING, JobLogEntry, JobResult
 
@@ -25,21 +24,14 @@ _result, _entry = table_of(JobResult), table_of(JobLogEntry)
 ABANDONED = "The worker that ran the job is gone; nothing that the job wrote was kept."
 
 
-class Claims:
-    """The results of a database as one worker claims them, keeps them and lets them go."""
+class Claims(Leases):
+    """The leases on the results of jobs in one database."""
 
     def __init__(self, engine: Engine, dialect: str) -> None:
-        self._engine = engine
-        self._dialect = dialect
-
-    @contextlib.contextmanager
-    def transaction(self, *, writing: bool = True) -> Iterator[Connection]:
-        """A transaction of its own."""
-        with self._engine.connect().execution_options(**options_for(self._dialect, writing=writing)) as connection, connection.begin():
-            yield connection
+        super().__init__(engine, dialect, _result)
 
     def sweep(self) -> int:
-        """Ends what nobody answers for any more; how many there were."""
+        """Ends the runs whose lease has ended. Returns their number."""
         dead = sa.and_(_result.c.status == RUNNING, _result.c.claimed_until < now())
         with self.transaction(writing=False) as connection:
             if connection.execute(sa.select(_result.c.id).where(dead)).first() is None:
@@ -49,45 +41,45 @@ class Claims:
             _end(connection, self._dialect, keys, ABANDONED)
         return len(keys)
 
-    def claim(self, room: int, lease: datetime.timedelta) -> list[tuple[uuid.UUID, uuid.UUID]]:
-        """Takes pending results in hand, at most ``room``; their ids, each with the claim."""
-        waiting = sa.select(_result.c.id).where(_result.c.status == PENDING).order_by(_result.c.created, _result.c.id).limit(room)
+    def claim_pending(self, room: int, lease: datetime.timedelta) -> list[tuple[uuid.UUID, uuid.UUID]]:
+        """Claims the oldest pending results, at most ``room``. Returns their ids, each with its claim."""
+        pending = sa.select(_result.c.id).where(_result.c.status == PENDING).order_by(_result.c.created, _result.c.id).limit(room)
         with self.transaction(writing=False) as connection:
-            if connection.execute(waiting).first() is None:
+            if connection.execute(pending).first() is None:
                 return []
         with self.transaction() as connection:
-            keys = list(connection.execute(waiting.with_for_update(skip_locked=True)).scalars())
-            found = [(key, uuid.uuid4()) for key in keys]
-            claiming = sa.update(_result).where(_result.c.id == sa.bindparam("of_id"))
-            values = {"status": RUNNING, "claimed_by": sa.bindparam("claim"), "claimed_until": now() + lease}
-            if found:
-                connection.execute(claiming.values(values), [{"of_id": key, "claim": claim} for key, claim in found])
-        return found
+            return self.claim(connection, pending, lease, status=RUNNING)
 
-    def keep(self, key: uuid.UUID, claim: uuid.UUID, lease: datetime.timedelta) -> bool:
-        """Extends a claim; whether it still stands."""
-        mine = sa.update(_result).where(_result.c.id == key, _result.c.claimed_by == claim, _result.c.status == RUNNING)
-        with self.transaction() as connection:
-            return bool(connection.execute(mine.values(claimed_until=now() + lease)).rowcount)
+    def held(self, key: uuid.UUID, claim: uuid.UUID) -> sa.ColumnElement[bool]:
+        """The condition that a run is claimed by this claim and has not ended."""
+        return sa.and_(super().held(key, claim), _result.c.status == RUNNING)
 
     def store(self, key: uuid.UUID, entries: list[dict[str, Any]]) -> None:
-        """Writes what a job said."""
-        rows = [{**said, "id": uuid.UUID(said["id"]), "created": datetime.datetime.fromisoformat(said["created"]), "job_result_id": key} for said in entries]
+        """Writes log entries of a job."""
+        rows = [
+            {
+                **entry,
+                "id": uuid.UUID(entry["id"]),
+                "created": datetime.datetime.fromisoformat(entry["created"]),
+                "job_result_id": key,
+            }
+            for entry in entries
+        ]
         with self.transaction() as connection:
             connection.execute(sa.insert(_entry), rows)
 
     def give_up(self, key: uuid.UUID, claim: uuid.UUID, reason: str) -> None:
-        """Ends a run whose process is no more, if it has not ended."""
-        mine = sa.select(_result.c.id).where(_result.c.id == key, _result.c.claimed_by == claim, _result.c.status == RUNNING)
+        """Ends a run whose process is gone, if it has not ended."""
+        unfinished = sa.select(_result.c.id).where(self.held(key, claim))
         with self.transaction() as connection:
-            _end(connection, self._dialect, list(connection.execute(mine.with_for_update()).scalars()), reason)
+            _end(connection, self._dialect, list(connection.execute(unfinished.with_for_update()).scalars()), reason)
 
 
 def _end(connection: Connection, dialect: str, keys: list[uuid.UUID], reason: str) -> None:
-    """Marks runs as errored, and says why where people look."""
+    """Marks runs as errored, with the reason in their log."""
     if not keys:
         return
-    values = {"status": ERRORED, "completed": now(), "arguments": "", "claimed_by": None, "claimed_until": None}
+    values = {"status": ERRORED, "completed": now(), "arguments": "", **RELEASED}
     connection.execute(sa.update(_result).where(in_parameter(dialect, _result.c.id)).values(values), {"keys": keys})
-    said = {"log_level": FAILURE, "grouping": GROUPING, "message": reason, "position": 2**31 - 1, "created": now()}
-    connection.execute(sa.insert(_entry), [{"id": uuid.uuid4(), "job_result_id": key, **said} for key in keys])
+    entry = {"log_level": FAILURE, "grouping": GROUPING, "message": reason, "position": 2**31 - 1, "created": now()}
+    connection.execute(sa.insert(_entry), [{"id": uuid.uuid4(), "job_result_id": key, **entry} for key in keys])

@@ -1,8 +1,7 @@
-"""Running jobs: a worker takes results that are pending, has each run in a process of its own, and answers for it until it has ended."""
+"""The worker that runs jobs: claims pending results, starts a process for each, and follows it until it has ended."""
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import dataclasses
 import datetime
@@ -17,9 +16,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from netinv_core.models.base import now
 from netinv_core.registry import Registry
-from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.background import BackgroundWorker
 from netinv_extras.jobs import scheduler
 from netinv_extras.jobs.claims import ABANDONED, Claims
 from netinv_extras.jobs.forkserver import Channel, ForkServer
@@ -27,10 +25,10 @@ from netinv_extras.jobs.results import RUN
 
 log = logging.getLogger(__name__)
 POLL_INTERVAL = 1.0  # seconds between looks at the queue while something runs
-STORE_INTERVAL = 0.25  # seconds between writings of what a job says
+STORE_INTERVAL = 0.25  # seconds between writings of a job's log entries
 START_TIMEOUT = 60.0  # seconds that the process of a job has to begin
-PARTING, LAST = 10.0, 2.0  # seconds that there are when the worker is stopped, and those of them that are for writing down what became of jobs
-SOON = 90.0  # seconds within which the worker is called for the next schedule; later ones are found by the task's times
+STOP_MARGIN = 2.0  # seconds of the shutdown timeout that are kept for recording results
+SCHEDULE_HORIZON = datetime.timedelta(seconds=90)  # schedules due later are found by the task's own times
 DIED = "The process of the job ended before the job did: it was killed, or the machine ran out of memory."
 STOPPED = "The worker was stopped while the job ran; nothing that the job wrote was kept."
 TOO_LONG = "The job took longer than its time limit of {:g} s and was killed; nothing that it wrote was kept."
@@ -38,9 +36,9 @@ TOO_LONG = "The job took longer than its time limit of {:g} s and was killed; no
 
 @dataclasses.dataclass
 class _Watch:
-    """What is known of a run while its process lives."""
+    """The state of a run while its process lives."""
 
-    link: Channel
+    channel: Channel
     stored: int = 0
     waiting: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     alone: bool = False  # the job is writing where only one can
@@ -50,114 +48,94 @@ class _Watch:
     ended: bool = False
 
 
-class Runner:
+class Runner(BackgroundWorker):
     """Runs the jobs of one registry in one process."""
 
-    def __init__(self, engine: Engine, registry: Registry) -> None:
-        self._engine, self._registry = engine, registry
-        self._claims = Claims(engine, registry.dialect)
-        self._nursery = ForkServer(registry)
-        self._changed = threading.Condition()  # guards all that follows
-        self._busy = 0
-        self._running = self._asked = self._stopping = False
-        self._parting: float | None = None
-        self._called: datetime.datetime | None = None
-        self.process = os.getpid()
+    thread_name = "jobs"
 
-    # -- being called
+    def __init__(self, engine: Engine, registry: Registry) -> None:
+        super().__init__(engine, registry)
+        self._claims = Claims(engine, registry.dialect)
+        self._fork_server = ForkServer(registry)
+        self._busy = 0
+        self._kill_after: float | None = None  # time.monotonic() after which running jobs are killed, while stopping
 
     def poll(self) -> None:
-        """Has what is pending run, in threads of their own; returns at once."""
+        """Requests a look at what is pending, in a new thread or in the running one."""
         with self._changed:
-            self._asked = True
-            self._changed.notify_all()
             if not self._running:
-                self._running, self._stopping, self._parting = True, False, None
-                threading.Thread(target=self._run, name="jobs", daemon=True).start()
+                self._kill_after = None
+            super().poll()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Waits until nothing is pending and nothing runs; whether that came to be."""
+    def stop(self, seconds: float | None = None) -> None:
+        """Begins no further job, lets running jobs go on for a while, then kills them."""
+        seconds = self.shutdown_timeout if seconds is None else seconds
         with self._changed:
-            return self._changed.wait_for(lambda: not self._running, seconds)
-
-    def stop(self, seconds: float = PARTING) -> None:
-        """Begins nothing more, gives what runs a while, and then ends it."""
-        with self._changed:
-            self._stopping, self._parting = True, time.monotonic() + max(seconds - LAST, 0)
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._running, seconds)
-        self._nursery.close()
+            self._kill_after = time.monotonic() + max(seconds - STOP_MARGIN, 0)
+        super().stop(seconds)
+        self._fork_server.close()
 
     @property
     def _lease(self) -> datetime.timedelta:
         return datetime.timedelta(seconds=self._registry.settings["job_lease"])
 
-    # -- the thread that looks
+    # -- the background thread
 
-    def _run(self) -> None:
-        """Looks until there is nothing to do."""
+    def work(self) -> None:
+        """Claims and starts runs until nothing is pending and nothing runs."""
         while True:
             try:
                 self._begin()
             except Exception:
-                log.exception("jobs could not be looked for")
+                log.exception("the search for pending jobs failed")
             with self._changed:
-                if not (self._busy or self._asked) or (self._stopping and not self._busy):
-                    self._running = False
-                    self._changed.notify_all()
+                if not (self._busy or self._requested) or (self._stopping and not self._busy):
                     return
-                if not self._asked:
+                if not self._requested:
                     self._changed.wait(POLL_INTERVAL)
 
     def _begin(self) -> None:
-        """Ends what is dead, takes what is due, and begins as much as there is room for."""
+        """Ends runs whose lease has ended, creates those that are due, and starts as many as there is room for."""
         with self._changed:
-            self._asked = False
+            self._requested = False
             room = 0 if self._stopping else max(self._registry.settings["job_processes"], 1) - self._busy
         self._claims.sweep()
         scheduler.start_due(self._engine, self._registry)
         if room > 0:
-            for key, claim in self._claims.claim(room, self._lease):
+            for key, claim in self._claims.claim_pending(room, self._lease):
                 with self._changed:
                     self._busy += 1
-                threading.Thread(target=self._answer_for, args=(key, claim), name="job", daemon=True).start()
-        self._call_again()
-
-    def _call_again(self) -> None:
-        """Has the worker called when the next schedule is due, if that is soon."""
-        due = scheduler.next_due(self._engine, self._registry)
-        if due is not None and due != self._called and (due - now()).total_seconds() < SOON:
-            self._called = due
-            task_queue.enqueue(self._registry, RUN, at=due)
+                threading.Thread(target=self._run_job, args=(key, claim), name="job", daemon=True).start()
+        self._enqueue_for(RUN, scheduler.next_due(self._engine, self._registry), SCHEDULE_HORIZON)
 
     # -- a thread for each run
 
-    def _answer_for(self, key: uuid.UUID, claim: uuid.UUID) -> None:
+    def _run_job(self, key: uuid.UUID, claim: uuid.UUID) -> None:
         try:
-            told = {
+            options = {
                 "settings": self._registry.settings,
                 "database": self._engine.url.render_as_string(hide_password=False),
                 "result": str(key),
                 "claim": str(claim),
             }
-            watch = _Watch(self._nursery.start(told))
+            watch = _Watch(self._fork_server.start(options))
             try:
                 self._follow(key, claim, watch)
             finally:
-                watch.link.close()
+                watch.channel.close()
         except Exception:
             log.exception("the run %s could not be followed; it counts as errored when its lease ends", key)
         with self._changed:
             self._busy -= 1
-            self._asked = True
+            self._requested = True
             self._changed.notify_all()
 
     def _follow(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
-        """Hears what the process says until it is gone."""
+        """Handles the messages of the process until it is gone."""
         began = kept = stored = time.monotonic()
         with contextlib.suppress(EOFError):
             while True:
-                message = watch.link.receive(STORE_INTERVAL)
+                message = watch.channel.receive(STORE_INTERVAL)
                 if message is not None:
                     self._take(key, watch, message)
                     if message["is"] == "started":
@@ -183,38 +161,38 @@ class Runner:
         elif kind == "writing":
             self._store(key, watch)
             watch.alone = True
-            watch.link.send({})
+            watch.channel.send({})
         elif kind == "released":
             watch.alone = False
         elif kind == "ending":
             if not watch.alone:
                 self._store(key, watch)
-            watch.link.send({"stored": watch.stored})
+            watch.channel.send({"stored": watch.stored})
             watch.waiting = []  # the process writes them itself
             watch.alone = True
         elif kind == "ended":
             watch.ended = True
 
     def _store(self, key: uuid.UUID, watch: _Watch) -> None:
-        """Writes what the job said; what cannot be written now is kept."""
+        """Writes the log entries received. Those that cannot be written now are kept."""
         if watch.waiting:
             try:
                 self._claims.store(key, watch.waiting)
             except sa.exc.IntegrityError:  # somebody deleted the result
                 watch.waiting = []
             except sa.exc.DBAPIError as error:
-                log.warning("what a job said could not be written yet: %s", error.orig)
+                log.warning("log entries of a job could not be written yet: %s", error.orig)
                 return
             watch.stored += len(watch.waiting)
             watch.waiting = []
 
     def _keep(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
         try:
-            stands = self._claims.keep(key, claim, self._lease)
+            renewed = self._claims.renew(key, claim, self._lease)
         except sa.exc.DBAPIError as error:
             log.warning("the lease of a job could not be extended: %s", error.orig)
             return
-        if not stands:
+        if not renewed:
             self._kill(watch, ABANDONED)
 
     def _stop_late(self, watch: _Watch, seconds: float) -> None:
@@ -224,7 +202,7 @@ class Runner:
         if watch.pid is None:
             if seconds > START_TIMEOUT:
                 raise TimeoutError("the process of a job did not begin")
-        elif self._parting is not None and time.monotonic() > self._parting:
+        elif self._kill_after is not None and time.monotonic() > self._kill_after:
             self._kill(watch, STOPPED)
         elif watch.limit is not None and seconds > watch.limit:
             self._kill(watch, TOO_LONG.format(watch.limit))
@@ -236,27 +214,11 @@ class Runner:
                 os.kill(watch.pid, signal.SIGKILL)
 
 
-_runners: dict[Registry, Runner] = {}
-_making = threading.Lock()
-
-
 def runner(engine: Engine, registry: Registry) -> Runner:
-    """This process's runner; made anew after a fork."""
-    with _making:
-        found = _runners.get(registry)
-        if found is None or found.process != os.getpid():
-            found = _runners[registry] = Runner(engine, registry)
-        return found
-
-
-@atexit.register
-def _part() -> None:
-    """Ends what runs, when the process ends in an orderly way."""
-    for found in _runners.values():
-        if found.process == os.getpid():
-            found.stop()
+    """The runner of this process."""
+    return Runner.of_process(engine, registry)
 
 
 def run_jobs(engine: Engine, registry: Registry) -> None:
-    """Has the jobs run that are pending or due; returns at once, so that the worker is free for other tasks."""
+    """The task of the queue: starts the jobs that are pending or due. Returns at once."""
     runner(engine, registry).poll()

@@ -10,23 +10,22 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.engine import in_parameter, options_for
+from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import now, table_of
+from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 
 _delivery, _attempt, _webhook, _change = (table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange))
 _other = _delivery.alias()
-_free = sa.or_(_delivery.c.claimed_until.is_(None), _delivery.c.claimed_until < sa.bindparam("now"))
-_ready = sa.and_(_delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), _free)
+_ready = sa.and_(_delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), free(_delivery, sa.bindparam("now")))
 # Scalar subqueries rather than EXISTS: no planner turns them into joins with the whole queue.
 _first = sa.select(_delivery.c.id).where(_delivery.c.webhook_id == _webhook.c.id, _ready).order_by(_delivery.c.due, _delivery.c.id).limit(1).scalar_subquery()
 _asking = sa.select(_webhook).where(_first.is_not(None))
@@ -84,40 +83,34 @@ class Outcome:
         return now() + datetime.timedelta(seconds=min(webhook["retry_after"] * 2 ** (self.number - 1), 366 * 24 * 3600))
 
 
-class Outbox:
+class Outbox(Leases):
     """The outbox of a database, for one worker; ``lease`` is for how long it takes deliveries in hand."""
 
     def __init__(self, engine: Engine, dialect: str, lease: datetime.timedelta) -> None:
-        self._engine = engine
-        self._dialect = dialect
+        super().__init__(engine, dialect, _delivery)
         self._lease = lease
         self._worker = uuid.uuid4()
-
-    @contextmanager
-    def _transaction(self, *, writing: bool = True) -> Iterator[Connection]:
-        with self._engine.connect().execution_options(**options_for(self._dialect, writing=writing)) as connection, connection.begin():
-            yield connection
 
     def _in(self, column: Any) -> Any:
         return in_parameter(self._dialect, column)
 
-    def claim(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
+    def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
         """Takes deliveries in hand: of each webhook that has any ready, at most as many as there is ``room`` for (by its row).
 
         So many ``suspects`` may be among them: deliveries whose claims were lost :data:`SUSPECT` times. One at a time tells the one that ends the
         worker from those that were in hand with it.
         """
-        with self._transaction(writing=False) as connection:
+        with self.transaction(writing=False) as connection:
             webhooks: dict[Any, Row] = {row["id"]: dict(row) for row in connection.execute(_asking, {"now": now()}).mappings()}
         wanted = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
         if not wanted:
             return []
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             at = now()
             keys = list(connection.execute(_candidates(wanted, WINDOW), {"now": at}).scalars())
             if not keys:  # so many changes of few objects wait that they hide all others
                 keys = list(connection.execute(_candidates(wanted, EVERY), {"now": at}).scalars())
-            keys = self._held(connection, keys, _claimable(at, suspects), skip_locked=True) if keys else []
+            keys = self._lock_held(connection, keys, _claimable(at, suspects), skip_locked=True) if keys else []
             if not keys:
                 return []
             # In this order: MariaDB evaluates an expression with the values that stand before it.
@@ -134,9 +127,9 @@ class Outbox:
 
     def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Writes outcomes down, and ends the claims; gives those that are of no account any more, because the claim was over or the delivery is gone."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
-            held = set(self._held(connection, keys, lambda row: row.claimed_by == self._worker))
+            held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
             valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
             if valid:
                 connection.execute(sa.insert(_attempt), [_attempt_of(outcome) for outcome in valid])
@@ -150,7 +143,7 @@ class Outbox:
                 connection.execute(_lane_waits, [_lane_of(outcome, later[outcome.claimed.delivery["id"]]) for outcome in waiting])
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
 
-    def _held(self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
+    def _lock_held(self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
         """Those of the deliveries that are queued and fit, locked. They are found by their keys alone: for more, planners may take another way."""
         columns = (_delivery.c.id, _delivery.c.state, _delivery.c.claimed_by, _delivery.c.claimed_until, _delivery.c.lost_claims)
         statement = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id).with_for_update(skip_locked=skip_locked)
@@ -163,17 +156,17 @@ class Outbox:
 
     def release(self, claimed: Sequence[Claimed]) -> None:
         """Gives back what was not sent."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             mine = sa.update(_delivery).where(self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED)
             keys = sorted(item.delivery["id"] for item in claimed)
-            connection.execute(mine.values(claimed_by=None, claimed_until=None), {"keys": keys})
+            connection.execute(mine.values(RELEASED), {"keys": keys})
 
     def next_due(self) -> datetime.datetime | None:
         """When the next delivery may be claimed that may not be now: when it is due, or when the time of another worker is over that has it in hand."""
         held = sa.and_(_delivery.c.claimed_until.is_not(None), _delivery.c.claimed_until > _delivery.c.due)
         free = sa.case((held, _delivery.c.claimed_until), else_=_delivery.c.due)
         statement = sa.select(sa.func.min(free)).where(_delivery.c.state == QUEUED, free > sa.bindparam("now", type_=_delivery.c.due.type))
-        with self._transaction(writing=False) as connection:
+        with self.transaction(writing=False) as connection:
             found: datetime.datetime | None = connection.execute(statement, {"now": now()}).scalar()
         return found
 
@@ -214,7 +207,7 @@ def _lane_of(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
 
 def _ending(statement: Any) -> Any:
     """One attempt more, and no claim."""
-    return statement.values(attempts=_delivery.c.attempts + 1, lost_claims=0, claimed_by=None, claimed_until=None)
+    return statement.values(attempts=_delivery.c.attempts + 1, lost_claims=0, **RELEASED)
 
 
 def _claimable(at: datetime.datetime, suspects: int) -> Callable[[Any], bool]:

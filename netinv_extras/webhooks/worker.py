@@ -7,13 +7,11 @@ receivers do not wait for each other.
 
 from __future__ import annotations
 
-import atexit
 import collections
 import contextlib
 import dataclasses
 import datetime
 import logging
-import os
 import queue
 import threading
 import time
@@ -27,7 +25,7 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.engine import session_factory
 from netinv_core.models.base import now
 from netinv_core.registry import Registry
-from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.deliveries import DELIVER
@@ -83,22 +81,24 @@ class _Receiver:
             self.late, self.width = False, min(self.width + 1, MAX_IN_FLIGHT)
 
 
-class Deliverer:
-    """Delivers for one registry in one process; at any time in one thread."""
+class Deliverer(BackgroundWorker):
+    """Sends the deliveries of one registry in one process.
+
+    The background thread claims deliveries and records their outcomes; other threads send. ``_changed`` guards the attributes
+    below, except for the settings, which only the background thread uses.
+    """
+
+    thread_name = "webhooks"
+    shutdown_timeout = SHUTDOWN_TIMEOUT
 
     def __init__(self, engine: Engine, registry: Registry) -> None:
-        self._engine = engine
-        self._registry = registry
-        self._called: datetime.datetime | None = None
+        super().__init__(engine, registry)
         self._configure()
         self._receivers: dict[Any, _Receiver] = {}
-        self._changed = threading.Condition()  # guards all that follows
-        self._outcomes: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()  # None wakes the background thread
         self._threads = self._idle = 0
         self._stale: list[Claimed] = []
-        self._held: dict[int, int] = {}  # ids of the deliveries in hand, and how many claims of each were lost
-        self._running = self._asked = self._stopping = False
-        self.process = os.getpid()
+        self._held: dict[int, int] = {}  # lost claims by the id of each delivery in hand
 
     def _configure(self) -> None:
         settings = self._registry.settings
@@ -108,59 +108,25 @@ class Deliverer:
         self._outbox = Outbox(self._engine, self._registry.dialect, datetime.timedelta(seconds=self._lease))
         self._sender = Sender(settings)
 
-    # -- being called
-
-    def poll(self) -> None:
-        """Has the outbox looked at, in a thread of its own; one that is at it looks again."""
-        with self._changed:
-            self._asked = True
-            self._outcomes.put(None)
-            if not self._running:
-                self._running, self._stopping = True, False
-                threading.Thread(target=self._run, name="webhooks", daemon=True).start()
-
-    def stop(self, seconds: float = SHUTDOWN_TIMEOUT) -> None:
-        """Ends it: what is on its way is waited for and recorded, the rest given back."""
-        with self._changed:
-            self._stopping = True
-            self._outcomes.put(None)
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._running, seconds)
-
-    def wait(self, seconds: float | None = None) -> bool:
-        """Waits until nothing is due any more; whether that came to be."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._running, seconds)
-
     # -- the thread that talks to the database
 
-    def _run(self) -> None:
-        broken = False
-        while True:
-            try:
-                self._configure()
-                self._drain()
-                self._call_again()
-            except Exception:
-                log.exception("delivering webhooks was broken off; what was in hand is sent when its time is over")
-                broken = True
-            finally:
-                self._sender.close()
-            with self._changed:
-                if self._asked and not (broken or self._stopping):
-                    continue
-                self._receivers = {key: receiver for key, receiver in self._receivers.items() if receiver.late and not broken}
-                self._held.clear()
-                self._running = False
-                self._changed.notify_all()
-                return
+    def _wake(self) -> None:
+        super()._wake()
+        self._outcomes.put(None)
 
-    def _call_again(self) -> None:
-        """Has the worker called when the next delivery is due, if that is soon; later ones are found by the task's times."""
-        due = self._outbox.next_due()
-        if due is not None and due != self._called and due - now() < datetime.timedelta(seconds=REPORT_INTERVAL):
-            self._called = due
-            task_queue.enqueue(self._registry, DELIVER, at=due)
+    def work(self) -> None:
+        """Sends everything that is due, and enqueues the task for what is due soon."""
+        failed = True
+        try:
+            self._configure()
+            self._drain()
+            self._enqueue_for(DELIVER, self._outbox.next_due(), datetime.timedelta(seconds=REPORT_INTERVAL))
+            failed = False
+        finally:
+            self._sender.close()
+            with self._changed:
+                self._receivers = {key: receiver for key, receiver in self._receivers.items() if receiver.late and not failed}
+                self._held.clear()
 
     def _drain(self) -> None:
         """Claims, has sent and records, until nothing is due."""
@@ -186,13 +152,13 @@ class Deliverer:
                 log.warning("the database did not take part in delivering webhooks: %s", str(error).partition("\n")[0])
                 time.sleep(min(0.05 * 2**troubles, 2))
                 continue
-            if not done and quiet and self._outcomes.empty() and (self._stopping or not self._asked):
+            if not done and quiet and self._outcomes.empty() and (self._stopping or not self._requested):
                 break
             if not done:
                 flushed = time.monotonic()
             done += self._collect(BATCH_DELAY if done else POLL_INTERVAL)
             with self._changed:
-                hungry, self._asked = hungry or self._asked or time.monotonic() - looked > POLL_INTERVAL, False
+                hungry, self._requested = hungry or self._requested or time.monotonic() - looked > POLL_INTERVAL, False
             if time.monotonic() - reported > REPORT_INTERVAL:
                 reported = time.monotonic()
                 self._report()
@@ -201,11 +167,11 @@ class Deliverer:
     def _claim(self) -> None:
         """Takes in hand what there is room for."""
         with self._changed:
-            self._asked = False
+            self._requested = False
         until = time.monotonic() + self._lease
         with self._changed:
             suspects = sum(lost >= SUSPECT for lost in self._held.values())
-        found = self._outbox.claim(self._room, max(1 - suspects, 0))
+        found = self._outbox.claim_ready(self._room, max(1 - suspects, 0))
         renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in found})
         with self._changed:
             for claimed in found:
@@ -363,30 +329,9 @@ class Deliverer:
                 log.warning("webhook %s: %d of %d messages were not delivered, the last one because: %s", name, failed, sent + failed, error)
 
 
-_deliverers: dict[Registry, Deliverer] = {}
-_making = threading.Lock()
-
-
-def deliverer(engine: Engine, registry: Registry) -> Deliverer:
-    """This process's deliverer; made anew after a fork."""
-    with _making:
-        found = _deliverers.get(registry)
-        if found is None or found.process != os.getpid():
-            found = _deliverers[registry] = Deliverer(engine, registry)
-        return found
-
-
-@atexit.register
-def _part() -> None:
-    """Lets what is on its way arrive, when the process ends in an orderly way."""
-    for found in _deliverers.values():
-        if found.process == os.getpid():
-            found.stop()
-
-
 def deliver(engine: Engine, registry: Registry) -> None:
-    """Has everything delivered that is due; returns at once, so that the worker is free for other tasks."""
-    deliverer(engine, registry).poll()
+    """The task of the queue: starts the sending of everything that is due. Returns at once."""
+    Deliverer.of_process(engine, registry).poll()
 
 
 def deliver_now(engine: Engine, registry: Registry, seconds: float | None = None) -> bool:

@@ -407,7 +407,7 @@ def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: S
     with Receiver() as receiver:
         webhook = hook(receiver)
         group(service)
-        assert len(_outbox(service, 3600).claim(lambda row: 10)) == 1
+        assert len(_outbox(service, 3600).claim_ready(lambda row: 10)) == 1
         deliver(service)
         assert receiver.received == []
         change(service, sa.update(_delivery).values(claimed_until=now() - datetime.timedelta(seconds=1)))
@@ -425,7 +425,7 @@ def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Ca
         poisoned, lost = deliveries(service, webhook)[3].id, 0
         while lost < MAX_LOST_CLAIMS:
             outbox = _outbox(service, 3600)
-            claimed = {item.delivery["id"]: item for item in outbox.claim(lambda row: 100)}
+            claimed = {item.delivery["id"]: item for item in outbox.claim_ready(lambda row: 100)}
             assert claimed, "what is not claimed now would never be"
             if poisoned not in claimed:
                 outbox.record([Outcome(item, now(), 0.1, 200, "", "", True) for item in claimed.values()])
@@ -449,7 +449,7 @@ def test_a_claim_that_is_given_back_or_recorded_is_not_lost(service: Service, ho
     group(service)
     for _ in range(3):
         outbox = _outbox(service, 60)
-        outbox.release(outbox.claim(lambda row: 10))
+        outbox.release(outbox.claim_ready(lambda row: 10))
         deliver(service)
         change(service, sa.update(_delivery).values(due=now()))
     (row,) = deliveries(service, webhook)
@@ -460,8 +460,8 @@ def test_who_has_lost_a_claim_records_nothing(service: Service, hook: Callable[.
     webhook = hook("http://127.0.0.1:1/")
     group(service)
     late, other = _outbox(service, -1), _outbox(service, 60)
-    (lost,) = late.claim(lambda row: 10)
-    (held,) = other.claim(lambda row: 10)
+    (lost,) = late.claim_ready(lambda row: 10)
+    (held,) = other.claim_ready(lambda row: 10)
     assert lost.delivery["id"] == held.delivery["id"]
     outcome = Outcome(lost, now(), 0.1, 500, "", "", False)
     assert late.record([outcome]) == [outcome]
@@ -478,7 +478,7 @@ def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., s
 
     def claim() -> None:
         outbox = _outbox(service, 60)
-        while got := outbox.claim(lambda row: 7):
+        while got := outbox.claim_ready(lambda row: 7):
             found.extend(item.delivery["id"] for item in got)
 
     threads = [threading.Thread(target=claim) for _ in range(3)]
@@ -597,7 +597,7 @@ def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: 
         hook(receiver)
         with service.configured(queue_url=""):
             group(service)
-            assert len(_outbox(service, 3).claim(lambda row: 10)) == 1
+            assert len(_outbox(service, 3).claim_ready(lambda row: 10)) == 1
         group(service)
         receiver.wait(2)
 
