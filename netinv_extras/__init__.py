@@ -37,7 +37,9 @@ from netinv_extras.custom_fields import filters as custom_field_filters
 from netinv_extras.custom_fields import models as custom_field_models
 from netinv_extras.custom_fields import value_updates
 from netinv_extras.dynamic_groups import models as dynamic_group_models
+from netinv_extras.git import content_kinds as git_content_kinds
 from netinv_extras.git import models as git_models
+from netinv_extras.git.sync import ContentKind
 from netinv_extras.graphql import views as graphql_views
 from netinv_extras.graphql.saved_queries import graphql_queries
 from netinv_extras.jobs import buttons as job_buttons
@@ -184,6 +186,12 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
     """Tags."""
     return [Scope("tags", "extras.tag", field="tags", by="slug", position=120)]
+
+
+@hookimpl
+def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
+    """Config context schemas, config contexts, export templates and jobs."""
+    return {**git_content_kinds.KINDS, "extras.job": git_source.CONTENT_KIND}
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""The hooks that this application asks other packages to implement."""
+"""Hooks of this application that other packages may implement."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.resource import FieldFactory
     from netinv_extras.config_contexts.scopes import Scope
+    from netinv_extras.git.sync import ContentKind
     from netinv_extras.secrets import Provider
 
 
 @hookspec
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:  # type: ignore[empty-body]
-    """What config contexts may be limited to, and which objects have one (:class:`netinv_extras.config_contexts.scopes.Scope`)."""
+    """Scopes of config contexts, and the models that have one (:class:`netinv_extras.config_contexts.scopes.Scope`)."""
+
+
+@hookspec
+def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:  # type: ignore[empty-body]
+    """Kinds of contents that a Git repository may provide, by label (:class:`netinv_extras.git.sync.ContentKind`)."""
 
 
 @hookspec
 def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:  # type: ignore[empty-body]
-    """Fields of a resource of any package that GraphQL alone shows."""
+    """Fields of a resource of any package that only GraphQL shows."""
 
 
 @hookspec
 def netinv_secret_providers(registry: Registry) -> Mapping[str, Provider]:  # type: ignore[empty-body]
-    """What keeps the values of secrets, by the name that a secret gives (:class:`netinv_extras.secrets.Provider`)."""
+    """Providers of the values of secrets, by name (:class:`netinv_extras.secrets.Provider`)."""
 
 
 @hookspec
 def netinv_jobs(registry: Registry) -> Iterable[type]:  # type: ignore[empty-body]
-    """Classes of work that users ask for and the worker does."""
+    """Classes of jobs, which users start and the worker runs."""

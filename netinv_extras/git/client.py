@@ -1,7 +1,7 @@
-"""The command ``git`` as netinv runs it: for a remote that anyone may have named, with credentials that nobody may see.
+"""Client for untrusted Git remotes: runs the command ``git`` with limits, and keeps credentials out of its output.
 
-A branch is fetched, without its history, into a folder of its own that is gone afterwards; its files are read from there and
-never checked out, so that neither links nor hooks nor filters nor submodules mean anything.
+The newest commit of a branch is fetched into a temporary bare repository. Files are read from there without a checkout,
+so that links, hooks, filters and submodules have no effect.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from netinv_core.changelog.masking import without_secrets
 from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
 
 REF = "refs/netinv/head"
-PREFIX = "sync-"
-STALE = 24 * 3600  # seconds
-ALL_TOGETHER = 1 << 26  # bytes
-MOST = 10_000  # files
-LARGEST_OUTPUT = ALL_TOGETHER + (1 << 24)  # bytes: the contents and what git says of each file
-LONGEST_COMPLAINT = 1 << 16  # bytes
-MEMORY = 1 << 31  # bytes of address space
-_BLOCK = 512  # bytes: the unit of ulimit -f (POSIX)
-# Limits that the system lacks are left out. A shell sets them: what Popen offers for it (preexec_fn) is not safe where there are threads.
-_LIMITED = ("/bin/sh", "-c", 'ulimit -f "$1"; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"', "sh")
+FOLDER_PREFIX = "sync-"
+STALE_SECONDS = 24 * 3600
+MAX_TOTAL_BYTES = 1 << 26
+MAX_FILES = 10_000
+MAX_OUTPUT_BYTES = MAX_TOTAL_BYTES + (1 << 24)  # the contents, and git's header of each file
+MAX_ERROR_BYTES = 1 << 16
+MAX_MEMORY_BYTES = 1 << 31  # address space
+_BLOCK_BYTES = 512  # the unit of ulimit -f (POSIX)
+# The shell sets resource limits, because Popen's preexec_fn is unsafe with threads. Missing limits are ignored.
+_WITH_LIMITS = ("/bin/sh", "-c", 'ulimit -f "$1"; ulimit -v "$2" 2>/dev/null; shift 2; exec "$@"', "sh")
 _PORTS = {"https": 443, "http": 80, "ssh": 22}
-_KEPT = ("PATH", "SSH_AUTH_SOCK", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR")
-_HELPER = '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$NETINV_GIT_USERNAME" "$NETINV_GIT_TOKEN"; }; f'
-_ALWAYS = {
+_INHERITED = ("PATH", "SSH_AUTH_SOCK", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR")
+_CREDENTIAL_HELPER = (
+    '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$NETINV_GIT_USERNAME" "$NETINV_GIT_TOKEN"; }; f'
+)
+_OPTIONS = {
     "core.hooksPath": "/dev/null",
     "credential.helper": "",
     "core.bigFileThreshold": "16m",
@@ -56,12 +58,12 @@ _ALWAYS = {
 
 
 class GitError(Exception):
-    """A repository that could not be fetched or read, and why; never with a secret."""
+    """Failure to fetch or read a repository. The text contains no secret."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Remote:
-    """A branch of a repository elsewhere, and the credentials for it."""
+    """Branch of a remote repository, with credentials."""
 
     url: str
     branch: str
@@ -70,7 +72,7 @@ class Remote:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The texts that must not be seen, longest first."""
+        """Texts to mask in output, longest first."""
         if not self.token:
             return ()
         pair = base64.b64encode(f"{self.username}:{self.token}".encode()).decode()
@@ -79,44 +81,46 @@ class Remote:
 
 @dataclasses.dataclass(frozen=True)
 class Tree:
-    """The files of a commit, by path."""
+    """Files of the commit ``head``, by path."""
 
     head: str
     files: Mapping[str, bytes]
 
 
 def fetch(settings: Mapping[str, Any], remote: Remote, folders: Sequence[str]) -> Tree:
-    """The newest commit of a remote's branch, with the files in some of its folders.
+    """Fetches the newest commit of a branch, and returns its files below ``folders``.
 
-    :raises GitError: when it cannot be had
+    :raises GitError: when this fails
     """
     root = Path(settings["git_root"])
     with contextlib.ExitStack() as stack:
         try:
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _sweep(root)
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=PREFIX, dir=root, ignore_cleanup_errors=True))
+            _remove_stale(root)
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, dir=root, ignore_cleanup_errors=True)
+            )
         except OSError as error:
             raise GitError(f"The folder netinv.git_root cannot be used: {error.strerror}.") from None
         run = _Run(settings, remote, folder)
         run("init", "--quiet", "--bare", ".")
-        run("check-ref-format", f"refs/heads/{remote.branch}", failing="The branch has a name that no branch can have.")
+        run("check-ref-format", f"refs/heads/{remote.branch}", message="The branch has a name that no branch can have.")
         fetching = ("fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--")
-        run(*fetching, run.url, f"refs/heads/{remote.branch}:{REF}", largest=settings["git_max_size"])
+        run(*fetching, run.url, f"refs/heads/{remote.branch}:{REF}", max_bytes=settings["git_max_size"])
         head = run("rev-parse", "--verify", f"{REF}^{{commit}}").decode().strip()
         return Tree(head, _files(run, head, folders) if folders else {})
 
 
-def _sweep(root: Path) -> None:
-    """Removes what processes that were killed have left."""
-    for left in root.glob(f"{PREFIX}*"):
+def _remove_stale(root: Path) -> None:
+    """Removes old folders of killed processes."""
+    for folder in root.glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > STALE:
-                shutil.rmtree(left, ignore_errors=True)
+            if time.time() - folder.stat().st_mtime > STALE_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Run:
-    """Runs git in a folder, all of it within the time that is set."""
+    """Runs git commands in one folder, all of them within ``netinv.git_timeout`` seconds."""
 
     def __init__(self, settings: Mapping[str, Any], remote: Remote, folder: str) -> None:
         self._seconds: float = settings["git_timeout"]
@@ -124,24 +128,28 @@ class _Run:
         self._remote, self._folder = remote, folder
         self.url, self._environment = _access(settings, remote, folder)
 
-    def __call__(self, *arguments: str, given: bytes = b"", failing: str = "", largest: int = LARGEST_OUTPUT) -> bytes:
-        """The output of a git command with ``given`` as its input; no file that it writes, its output included, may be larger than ``largest`` bytes.
+    def __call__(
+        self, *arguments: str, stdin: bytes = b"", message: str = "", max_bytes: int = MAX_OUTPUT_BYTES
+    ) -> bytes:
+        """Runs a git command and returns its output.
 
-        :raises GitError: when it fails, with ``failing`` or its own words, or when it takes too long
+        :param max_bytes: limit of its output, and of each file that it writes
+        :raises GitError: with ``message`` or git's own error text when it fails, and after the timeout
         """
         program = shutil.which("git")
         if program is None:
             raise GitError("The program git is not installed where the worker runs.")
-        with self._file() as given_file, self._file() as output, self._file() as complaint:
-            given_file.write(given)
-            given_file.seek(0)
-            process = subprocess.Popen(  # noqa: S603 - the shell runs a constant text, and nothing of the user's can be an option
-                [*_LIMITED, str(-(-largest // _BLOCK)), str(MEMORY >> 10), program, *arguments],
+        limits = str(-(-max_bytes // _BLOCK_BYTES)), str(MAX_MEMORY_BYTES >> 10)
+        with self._file() as input_file, self._file() as output, self._file() as errors:
+            input_file.write(stdin)
+            input_file.seek(0)
+            process = subprocess.Popen(  # noqa: S603 - the shell script is constant; no user input can become an option
+                [*_WITH_LIMITS, *limits, program, *arguments],
                 cwd=self._folder,
                 env=self._environment,
-                stdin=given_file,
+                stdin=input_file,
                 stdout=output,
-                stderr=complaint,
+                stderr=errors,
                 start_new_session=True,
             )
             try:
@@ -153,100 +161,105 @@ class _Run:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-            if self._is_full(largest, output):
-                raise GitError(f"It is larger than {largest >> 20} MiB.")
-            complaint.seek(0)
+            if self._limit_reached(max_bytes, output):
+                raise GitError(f"It is larger than {max_bytes >> 20} MiB.")
+            errors.seek(0)
             if process.returncode:
-                raise GitError(failing or self._words(complaint.read(LONGEST_COMPLAINT)))
+                raise GitError(message or self._error_text(errors.read(MAX_ERROR_BYTES)))
             output.seek(0)
             return bytes(output.read())
 
     def _file(self) -> IO[bytes]:
         return tempfile.TemporaryFile(dir=self._folder)
 
-    def _is_full(self, largest: int, output: IO[bytes]) -> bool:
-        """Tells whether git was stopped because of a file: its output, or a pack that it was fetching."""
+    def _limit_reached(self, max_bytes: int, output: IO[bytes]) -> bool:
+        """True when the output or a fetched pack has the maximum size, at which the system ends git."""
         packs = Path(self._folder, "objects", "pack")
         sizes = [os.fstat(output.fileno()).st_size, *(file.stat().st_size for file in packs.glob("*"))]
-        return max(sizes) >= largest
+        return max(sizes) >= max_bytes
 
-    def _words(self, complaint: bytes) -> str:
-        text = " ".join(complaint.decode("utf-8", "replace").replace("fatal: ", "").split())
-        shown = "".join(letter for letter in without_secrets(text, self._remote.secrets) if letter.isprintable())
-        return f"git: {shown[:500] or 'it failed without a word'}"
+    def _error_text(self, errors: bytes) -> str:
+        text = " ".join(errors.decode("utf-8", "replace").replace("fatal: ", "").split())
+        masked = without_secrets(text, self._remote.secrets)
+        printable = "".join(character for character in masked if character.isprintable())
+        return f"git: {printable[:500] or 'it failed without a word'}"
 
 
 def _access(settings: Mapping[str, Any], remote: Remote, folder: str) -> tuple[str, dict[str, str]]:
-    """The URL for git, and the environment in which it reaches that URL and nothing else.
+    """Returns the URL for git, and an environment that restricts git to this URL.
 
-    :raises GitError: when the URL leads to what is not allowed
+    :raises GitError: for a protocol, host or port that is not allowed
     """
     parts = urlsplit(remote.url)
     scheme, host = parts.scheme.lower(), parts.hostname or ""
     if scheme not in settings["git_protocols"]:
         raise GitError(f"netinv.git_protocols does not allow {scheme}://.")
-    options, url = dict(_ALWAYS), remote.url
-    found = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    found |= {"HOME": folder, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-    found |= {"GIT_ALLOW_PROTOCOL": scheme, "GIT_ASKPASS": "false", "SSH_ASKPASS": "false"}
+    options, url = dict(_OPTIONS), remote.url
+    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    environment |= {"HOME": folder, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+    environment |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    environment |= {"GIT_ALLOW_PROTOCOL": scheme, "GIT_ASKPASS": "false", "SSH_ASKPASS": "false"}
     if scheme == "file":
         url = f"file://{parts.path}"
     else:
         port = parts.port or _PORTS[scheme]
         addresses = _addresses(settings, host, port)
         if scheme == "ssh":
-            ssh = ["ssh", "-oBatchMode=yes", "-oConnectTimeout=10", "-oPermitLocalCommand=no", f"-oHostName={addresses[0]}", f"-oHostKeyAlias={host}"]
-            found |= {"GIT_SSH_COMMAND": shlex.join(ssh), "GIT_SSH_VARIANT": "ssh"}
+            ssh = ["ssh", "-oBatchMode=yes", "-oConnectTimeout=10", "-oPermitLocalCommand=no"]
+            ssh += [f"-oHostName={addresses[0]}", f"-oHostKeyAlias={host}"]
+            environment |= {"GIT_SSH_COMMAND": shlex.join(ssh), "GIT_SSH_VARIANT": "ssh"}
         elif addresses != [host]:
             options["http.curloptResolve"] = f"{host}:{port}:{','.join(addresses)}"
     if scheme in ("http", "https") and remote.token:
-        options[f"credential.{scheme}://{parts.netloc}.helper"] = _HELPER
-        found |= {"NETINV_GIT_USERNAME": remote.username or "oauth2", "NETINV_GIT_TOKEN": remote.token}
-    found["GIT_CONFIG_COUNT"] = str(len(options))
+        options[f"credential.{scheme}://{parts.netloc}.helper"] = _CREDENTIAL_HELPER
+        environment |= {"NETINV_GIT_USERNAME": remote.username or "oauth2", "NETINV_GIT_TOKEN": remote.token}
+    environment["GIT_CONFIG_COUNT"] = str(len(options))
     for number, (name, value) in enumerate(options.items()):
-        found |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return url, found
+        environment |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return url, environment
 
 
 def _addresses(settings: Mapping[str, Any], host: str, port: int) -> list[str]:
-    """The addresses of a host, all of them allowed; git is given these, so that a name that changes its mind gains nothing.
+    """Resolves a host and checks all its addresses. Git connects to these, which prevents DNS rebinding.
 
-    :raises GitError: when one is not allowed, or there is none
+    :raises GitError: when an address is not allowed, or the name cannot be resolved
     """
     guard = Guard(settings["git_allow"], "netinv.git_allow", own_services(settings))
     try:
-        found = list(dict.fromkeys(str(place[0]).partition("%")[0] for *_, place in resolve(host, port)))
-        for address in found:
+        addresses = list(dict.fromkeys(str(socket[0]).partition("%")[0] for *_, socket in resolve(host, port)))
+        for address in addresses:
             guard.check(host, ipaddress.ip_address(address), port)
     except Refused as error:
         raise GitError(str(error)) from None
     except (OSError, UnicodeError):
         raise GitError("The name of the host cannot be resolved.") from None
-    return found
+    return addresses
 
 
 def _files(run: _Run, head: str, folders: Sequence[str]) -> dict[str, bytes]:
-    """The ordinary files below some folders of a commit.
+    """Reads the regular files below some folders of a commit, by path.
 
-    :raises GitError: when they are too many, or too large
+    :raises GitError: when there are too many, or they are too large
     """
-    sizes: dict[str, tuple[str, int]] = {}
+    entries: dict[str, tuple[str, int]] = {}  # name of the object and its size, by path
     for entry in run("ls-tree", "-r", "-z", "-l", "--full-tree", head, "--", *folders).split(b"\0"):
         kind, _, path = entry.partition(b"\t")
         if kind.startswith(b"100"):  # no links, no submodules
             _, _, name, size = kind.decode().split()
-            sizes[path.decode("utf-8", "replace")] = name, int(size)
-    if len(sizes) > MOST or sum(size for _, size in sizes.values()) > ALL_TOGETHER:
-        raise GitError(f"It holds more than {MOST} files, or {ALL_TOGETHER >> 20} MiB, of contents.")
-    wanted = {path: name for path, (name, _) in sizes.items()}
-    return dict(zip(wanted, _contents(run, list(wanted.values())), strict=True))
+            entries[path.decode("utf-8", "replace")] = name, int(size)
+    if len(entries) > MAX_FILES or sum(size for _, size in entries.values()) > MAX_TOTAL_BYTES:
+        raise GitError(f"It holds more than {MAX_FILES} files, or {MAX_TOTAL_BYTES >> 20} MiB, of contents.")
+    contents = _contents(run, [name for name, _ in entries.values()])
+    return dict(zip(entries, contents, strict=True))
 
 
 def _contents(run: _Run, names: Sequence[str]) -> Iterator[bytes]:
-    """The contents of objects, in order."""
-    said, place = run("cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode()) if names else b"", 0
+    """Yields the contents of Git objects in order, parsed from the output of ``git cat-file --batch``."""
+    names_text = "".join(f"{name}\n" for name in names)
+    output = run("cat-file", "--batch", stdin=names_text.encode()) if names else b""
+    position = 0
     for _ in names:
-        end = said.index(b"\n", place)
-        size = int(said[place:end].rpartition(b" ")[2])
-        yield said[end + 1 : end + 1 + size]
-        place = end + size + 2
+        end = output.index(b"\n", position)
+        size = int(output[position:end].rpartition(b" ")[2])
+        yield output[end + 1 : end + 1 + size]
+        position = end + size + 2

@@ -1,74 +1,70 @@
-"""What a repository may provide, kind by kind: config contexts, their schemas, export templates, jobs. Another kind is another line of :data:`KINDS`."""
+"""Import of config context schemas and export templates from a repository, and the kinds of contents of this package.
+
+Config contexts are in :mod:`netinv_extras.git.contexts`, jobs in :mod:`netinv_extras.jobs.git_source`.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import mimetypes
-from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from netinv_extras.git import files as git_files
 from netinv_extras.git.contexts import import_contexts
 from netinv_extras.git.files import Fault
-from netinv_extras.git.owned_objects import Files, OwnedObjectSync, Sync, documents, known_members
-from netinv_extras.jobs.git_source import import_jobs
+from netinv_extras.git.owned_objects import OwnedObjectSync, documents, reject_unknown_members
+from netinv_extras.git.sync import ContentKind, Files, Sync
 
-CONTEXTS, SCHEMAS, TEMPLATES, JOBS = "config_contexts", "config_context_schemas", "export_templates", "jobs"
 _TEMPLATE_SUFFIXES = (".j2", ".jinja", ".jinja2")
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """A kind of contents: the folder of its files, and what makes them objects; with no files, what was made of former ones goes."""
-
-    folder: str
-    import_files: Callable[[Sync, Files], None]
+_MAX_MIME_TYPE_LENGTH, _MAX_EXTENSION_LENGTH = 50, 15
 
 
 def import_schemas(sync: Sync, files: Files) -> None:
-    """``config_context_schemas/*``: the metadata's name and description, and the schema as ``data_schema``."""
-    bringing = OwnedObjectSync(sync, "extras.configcontextschema", ["name"])
-    for document in documents(files, bringing.refuse):
+    """Imports ``config_context_schemas/*``: name and description from the metadata, and the member ``data_schema``."""
+    objects = OwnedObjectSync(sync, "extras.configcontextschema", ["name"])
+    for document in documents(files, objects.refuse):
         try:
-            known_members(document, ("name", "slug", "description"))
+            reject_unknown_members(document, ("name", "slug", "description"))
             body = {"name": document.stem, "description": "", **document.metadata}
             if "data_schema" not in document.data:
                 raise Fault("it has no data_schema")
-            bringing.want(document.path, {**body, "name": str(body["name"]), "data_schema": document.data["data_schema"]})
+            data_schema = document.data["data_schema"]
+            objects.add(document.path, {**body, "name": str(body["name"]), "data_schema": data_schema})
         except Fault as error:
-            bringing.refuse(document.path, str(error))
-    bringing.settle()
-
-
-# -- export templates
+            objects.refuse(document.path, str(error))
+    objects.write()
 
 
 def import_templates(sync: Sync, files: Files) -> None:
-    """``export_templates/<app>/<model>/<name of the template>``."""
-    bringing = OwnedObjectSync(sync, "extras.exporttemplate", ["name", "content_type"])
+    """Imports ``export_templates/<app>/<model>/<name of the template>``."""
+    objects = OwnedObjectSync(sync, "extras.exporttemplate", ["name", "content_type"])
     for path, content in sorted(files.items()):
         parts = PurePosixPath(path).parts[1:]
         if len(parts) != 3:
             continue
+        app, model, name = parts
         try:
-            label = f"{parts[0]}.{parts[1]}".lower()
-            bringing.want(path, {"name": parts[2], "content_type": label, "template_code": git_files.text(content), **_file_type(parts[2])})
+            body = {"name": name, "content_type": f"{app}.{model}".lower(), "template_code": git_files.text(content)}
+            objects.add(path, {**body, **_file_type(name)})
         except Fault as error:
-            bringing.refuse(path, str(error))
-    bringing.settle()
+            objects.refuse(path, str(error))
+    objects.write()
 
 
 def _file_type(name: str) -> dict[str, str]:
-    """The media type and extension of what a template makes, by its name: ``hosts.csv.j2`` makes CSV."""
-    made = PurePosixPath(name.removesuffix(PurePosixPath(name).suffix)) if PurePosixPath(name).suffix in _TEMPLATE_SUFFIXES else PurePosixPath(name)
-    extension, guessed = made.suffix.lstrip("."), mimetypes.guess_type(made.name)[0] or "text/plain"
-    return {"mime_type": guessed if len(guessed) <= 50 else "text/plain", "file_extension": extension if len(extension) <= 15 else ""}
+    """Derives media type and extension of the rendered file from a template's name: ``hosts.csv.j2`` renders CSV."""
+    path = PurePosixPath(name)
+    rendered = PurePosixPath(name.removesuffix(path.suffix)) if path.suffix in _TEMPLATE_SUFFIXES else path
+    extension = rendered.suffix.lstrip(".")
+    mime_type = mimetypes.guess_type(rendered.name)[0] or "text/plain"
+    return {
+        "mime_type": mime_type if len(mime_type) <= _MAX_MIME_TYPE_LENGTH else "text/plain",
+        "file_extension": extension if len(extension) <= _MAX_EXTENSION_LENGTH else "",
+    }
 
 
-# By the label that ``provided_contents`` holds; in the order in which they are brought in, as contexts may name schemas.
+# Schemas come before contexts, which may name them.
 KINDS = {
-    "extras.configcontextschema": Kind(SCHEMAS, import_schemas),
-    "extras.configcontext": Kind(CONTEXTS, import_contexts),
-    "extras.exporttemplate": Kind(TEMPLATES, import_templates),
-    "extras.job": Kind(JOBS, import_jobs),
+    "extras.configcontextschema": ContentKind("config context schemas", "config_context_schemas", import_schemas),
+    "extras.configcontext": ContentKind("config contexts", "config_contexts", import_contexts),
+    "extras.exporttemplate": ContentKind("export templates", "export_templates", import_templates),
 }

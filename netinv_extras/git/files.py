@@ -1,4 +1,4 @@
-"""Files of a repository as data: JSON and YAML, bounded, and of nothing but what JSON can hold."""
+"""Parsing of JSON and YAML files of a repository, with bounds; values that JSON cannot hold are refused."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 import yaml
 
-LARGEST = 1 << 20  # bytes
-MOST_VALUES = 100_000  # of one file
-MOST_TOGETHER = 1_000_000  # of all files of a kind
-DEEPEST = 100
-LONGEST_NUMBER = 100  # characters
-TOO_MANY = f"it holds more than {MOST_VALUES} values"
+MAX_FILE_BYTES = 1 << 20
+MAX_VALUES = 100_000  # of one file
+MAX_VALUES_OF_KIND = 1_000_000  # of all files of one kind
+MAX_DEPTH = 100
+MAX_NUMBER_LENGTH = 100  # characters
+TOO_MANY = f"it holds more than {MAX_VALUES} values"
 TOO_DEEP = "it is nested too deeply"
 TOO_LARGE = "it holds a number that is too large"
 _YAML = (".yaml", ".yml")
@@ -24,16 +24,16 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Fault(ValueError):
-    """What is wrong with a file."""
+    """Error in a file; its text is the reason that a report shows."""
 
 
 def text(content: bytes) -> str:
-    """A file's text.
+    """Decodes the content of a file as UTF-8.
 
-    :raises Fault: when it is none, or too long
+    :raises Fault: when it is not UTF-8 or too long
     """
-    if len(content) > LARGEST:
-        raise Fault(f"it is larger than {LARGEST} bytes")
+    if len(content) > MAX_FILE_BYTES:
+        raise Fault(f"it is larger than {MAX_FILE_BYTES} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -41,66 +41,69 @@ def text(content: bytes) -> str:
 
 
 class Reader:
-    """Reads the data files of one kind of contents; what they hold together is bounded too."""
+    """Reads the data files of one kind of contents, whose values are bounded in total."""
 
     def __init__(self) -> None:
-        self._left = MOST_TOGETHER
+        self._remaining = MAX_VALUES_OF_KIND
 
     def document(self, path: str, content: bytes) -> Any:
-        """The data of a file, by its suffix JSON or YAML.
+        """Returns the value of a file, which is JSON or YAML by its suffix.
 
-        :raises Fault: when it is not what its suffix says, or holds too much
+        :raises Fault: for a syntax error, or too many values
         """
-        written = text(content)
+        source = text(content)
         try:
-            value = _yaml(written) if PurePosixPath(path).suffix in _YAML else orjson.loads(written)
-            plain = _Plain(min(MOST_VALUES, self._left))
-            value = plain.value(value)
+            value = _yaml(source) if PurePosixPath(path).suffix in _YAML else orjson.loads(source)
+            converter = _JsonConverter(min(MAX_VALUES, self._remaining))
+            value = converter.convert(value)
         except orjson.JSONDecodeError as error:
             raise Fault(f"it is not JSON: {error}") from None
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise Fault(f"it is not YAML: {f'line {mark.line + 1}: ' if mark else ''}{error.problem or error.context}") from None
+            line = f"line {mark.line + 1}: " if mark else ""
+            raise Fault(f"it is not YAML: {line}{error.problem or error.context}") from None
+        except Fault:
+            raise
         except (yaml.YAMLError, ValueError) as error:
-            raise error if isinstance(error, Fault) else Fault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
+            raise Fault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
         except RecursionError:
             raise Fault(TOO_DEEP) from None
-        self._left -= plain.count
+        self._remaining -= converter.count
         return value
 
 
-def _yaml(written: str) -> Any:
-    """The value of a YAML text: its events are counted before it is loaded, because the loader recurses in C, where nothing bounds it.
+def _yaml(source: str) -> Any:
+    """Loads a YAML text. Its events are counted first, because the loader recurses in C without a limit.
 
-    :raises Fault: when it is nested too deeply, or holds too much
+    :raises Fault: when it is nested too deeply, or holds too many values
     """
     depth = 0
-    for count, event in enumerate(yaml.parse(written, _Loader)):
+    for count, event in enumerate(yaml.parse(source, _Loader)):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise Fault(TOO_DEEP)
-        if count > 2 * MOST_VALUES:  # a member has a name and a value
+        if count > 2 * MAX_VALUES:  # a member has a name and a value
             raise Fault(TOO_MANY)
-    return yaml.load(written, _BoundedLoader)  # noqa: S506 - a safe loader
+    return yaml.load(source, _BoundedLoader)  # noqa: S506 - a safe loader
 
 
 class _BoundedLoader(_Loader):  # type: ignore[misc]
-    """A safe loader that bounds what a few characters can make it do: merge keys that double, numbers of base 60."""
+    """Safe loader with bounds for expensive input: merge keys, which can grow exponentially, and numbers of base 60."""
 
     merged = 0
 
     def flatten_mapping(self, node: Any) -> None:
         super().flatten_mapping(node)
         self.merged += len(node.value)
-        if self.merged > 2 * MOST_VALUES:
+        if self.merged > 2 * MAX_VALUES:
             raise Fault(TOO_MANY)
 
     def construct_bounded_int(self, node: Any) -> int:
-        """An integer; one of base 60 (YAML 1.1: ``190:20:30``) takes time that grows with the square of its length."""
-        if len(node.value) > LONGEST_NUMBER:
+        """Converts an integer. In base 60 (YAML 1.1: ``190:20:30``) this takes time quadratic in the length."""
+        if len(node.value) > MAX_NUMBER_LENGTH:
             raise Fault(TOO_LARGE)
         return int(self.construct_yaml_int(node))
 
@@ -108,32 +111,33 @@ class _BoundedLoader(_Loader):  # type: ignore[misc]
 _BoundedLoader.add_constructor("tag:yaml.org,2002:int", _BoundedLoader.construct_bounded_int)
 
 
-class _Plain:
-    """Values as JSON has them; what aliases repeat counts as often as it is repeated."""
+class _JsonConverter:
+    """Converts loaded values to JSON values and counts them. Repeated aliases count each time."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self.count = 0
 
-    def value(self, found: Any) -> Any:
-        """The value of a node.
+    def convert(self, value: Any) -> Any:
+        """Returns the JSON value of a loaded one; dates become text (ISO 8601).
 
-        :raises Fault: when JSON has no form for it, or there are too many
+        :raises Fault: for a value that JSON cannot hold, or too many values
         """
         self.count += 1
-        if self.count > self._most:
-            raise Fault(TOO_MANY if self._most == MOST_VALUES else f"it and the files before it hold more than {MOST_TOGETHER} values")
-        if isinstance(found, dict):
-            return {self._name(name): self.value(item) for name, item in found.items()}
-        if isinstance(found, list):
-            return [self.value(item) for item in found]
-        if isinstance(found, datetime.date):  # a datetime too
-            return found.isoformat()
-        if isinstance(found, int) and not -(2**63) <= found < 2**64:
+        if self.count > self._limit:
+            in_total = f"it and the files before it hold more than {MAX_VALUES_OF_KIND} values"
+            raise Fault(TOO_MANY if self._limit == MAX_VALUES else in_total)
+        if isinstance(value, dict):
+            return {self._name(name): self.convert(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self.convert(item) for item in value]
+        if isinstance(value, datetime.date):  # also a datetime
+            return value.isoformat()
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise Fault(TOO_LARGE)
-        if found is None or isinstance(found, str | bool | int) or (isinstance(found, float) and math.isfinite(found)):
-            return found
-        raise Fault(f"it holds a value that JSON has no form for: {type(found).__name__}")
+        if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        raise Fault(f"it holds a value that JSON has no form for: {type(value).__name__}")
 
     @staticmethod
     def _name(name: Any) -> str:

@@ -1,4 +1,4 @@
-"""``git-repositories/{id}/sync/``: to ask for a sync, and to see what came of the last one."""
+"""``git-repositories/{id}/sync/``: POST requests a sync, GET shows the state and outcome of the last one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
 from netinv_extras.git import models as git_models
 from netinv_extras.git.models import GitSync
-from netinv_extras.git.owned_objects import Report
+from netinv_extras.git.sync import Report
 
 METHODS = ("GET", "POST")
 QUEUED, RUNNING, SUCCEEDED, INCOMPLETE, FAILED = STATES = ("queued", "running", "succeeded", "incomplete", "failed")
 _sync = table_of(GitSync)
 _TIME = {"type": "string", "format": "date-time", "nullable": True}
 _COUNT = {"type": "integer"}
-_NAMED = {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
+_TEXT_OBJECTS = {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "string"}}}
 _OUTCOME = {
     "type": "object",
     "properties": {
@@ -34,15 +34,15 @@ _OUTCOME = {
         "head": {"type": "string"},
         "error": {"type": "string"},
         **dict.fromkeys(("created", "updated", "deleted", "unchanged"), _COUNT),
-        "objects": _NAMED,
-        "refused": _NAMED,
+        "objects": _TEXT_OBJECTS,
+        "refused": _TEXT_OBJECTS,
     },
 }
 
 
 @views.documented({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}, status=200)
 def ask(request: Request) -> Response:
-    """Asks for a sync: the worker fetches the repository and brings in what it provides."""
+    """Requests a sync: the worker fetches the repository and imports its contents."""
     uow, endpoint = views.open_item(request, METHODS, action="change")
     row = listing.rows_for_change(uow, endpoint, [request.context.key], "change").get(request.context.key)
     if row is None:
@@ -53,14 +53,14 @@ def ask(request: Request) -> Response:
 
 @views.documented(_OUTCOME)
 def show(request: Request) -> Response:
-    """Where the sync is that was asked for last, and what came of the last one that is done."""
+    """State of the requested sync, and outcome of the last finished one."""
     uow, endpoint = views.open_item(request, METHODS, action="view")
     if request.context.key not in listing.rows(uow, endpoint, [request.context.key], "view"):
         raise NotFound()
     row = uow.execute(sa.select(_sync).where(_sync.c.repository_id == request.context.key)).mappings().one()
-    own = {"state": _state(row), "requested": row["wanted"], "requested_by": row["user_name"]}
+    request_data = {"state": _state(row), "requested": row["wanted"], "requested_by": row["user_name"]}
     last = {name: row[name] for name in ("started", "finished", "head", "error")}
-    return views.answer(uow, request, {**own, **last, **(row["report"] or Report().shown())})
+    return views.answer(uow, request, {**request_data, **last, **(row["report"] or Report().as_json())})
 
 
 def _state(row: Mapping[str, Any]) -> str:

@@ -29,9 +29,8 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.system_update import system_update
 from netinv_extras import secrets
 from netinv_extras.git.client import GitError, Remote, Tree, fetch
-from netinv_extras.git.content_kinds import KINDS
 from netinv_extras.git.models import GitRepository, GitSync
-from netinv_extras.git.owned_objects import Report, Sync
+from netinv_extras.git.sync import Report, Sync, content_kinds
 from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
 
 log = logging.getLogger(__name__)
@@ -142,7 +141,8 @@ def _fetched(engine: Engine, registry: Registry, repository: Row) -> Tree:
     """
     with session_factory(engine)() as session:
         username, token = _credentials(registry, session, repository)
-    folders = [kind.folder for label, kind in KINDS.items() if label in repository["provided_contents"]]
+    kinds = content_kinds(registry)
+    folders = [kind.folder for label, kind in kinds.items() if label in repository["provided_contents"]]
     return fetch(registry.settings, Remote(repository["remote_url"], repository["branch"], username, token), folders)
 
 
@@ -206,9 +206,9 @@ def _carry_out(uow: UnitOfWork, claimed: Claimed, tree: Tree) -> Report:
     if row is None or held is None:
         raise _LeaseLost()
     work = Sync(uow, dict(row))
-    for label, kind in KINDS.items():
+    for label, kind in content_kinds(uow.registry).items():
         provided = label in claimed.repository["provided_contents"]
         kind.import_files(work, {path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")})
     system_update(uow, uow.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
-    uow.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), head=tree.head, error="", report=work.report.shown()))
+    uow.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), head=tree.head, error="", report=work.report.as_json()))
     return work.report

@@ -16,7 +16,7 @@ from netinv_core.write.system_update import system_update
 from netinv_extras.git import files as git_files
 from netinv_extras.git.files import Fault
 from netinv_extras.git.models import git_repositories, job_modules
-from netinv_extras.git.owned_objects import CREATED, DELETED, UNCHANGED, UPDATED, Files, Sync
+from netinv_extras.git.sync import CREATED, DELETED, UNCHANGED, UPDATED, ContentKind, Files, Sync
 from netinv_extras.jobs import catalog
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.modules import Source, compiled
@@ -80,7 +80,10 @@ def _settle(sync: Sync, found: job_models.Refreshed) -> None:
     there = dict.fromkeys(catalog.catalog(sync.uow), UNCHANGED)
     for (_, repository, module, name), outcome in (there | outcomes).items():
         if repository == sync.repository["id"]:
-            sync.report.settle(job_models.LABEL, f"{module}/{name}", outcome)
+            sync.report.record(job_models.LABEL, f"{module}/{name}", outcome)
+
+
+CONTENT_KIND = ContentKind("jobs", "jobs", import_jobs)
 
 
 def renames_the_paths_of_its_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

@@ -20,7 +20,9 @@ from netinv_core.db import migrate
 from netinv_core.main import registry_for
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service
+from netinv_extras.git.worker import sync_now
 from tests.support import REPOSITORY, SUPPORT
+from tests.support.git_remotes import Remote
 
 PLUGIN_FIXTURES = SUPPORT / "plugin_fixtures"
 SPECIFIED = {name: caller.spec.function for name, caller in vars(registry_for("sqlite", {}).hooks).items() if caller.spec is not None}
@@ -85,6 +87,24 @@ def test_a_package_gives_graphql_fields_of_its_own(installed: Callable[[str], Se
     assert "whisper" not in made
     answer = api.post("/api/graphql/", {"query": "query ($id: ID!) { tenant(id: $id) { whisper shout } }", "variables": {"id": made["id"]}}, status=200)
     assert answer == {"data": {"tenant": {"whisper": made["name"].lower(), "shout": made["name"].upper()}}}
+
+
+def test_a_package_imports_files_of_git_repositories(
+    installed: Callable[[str], Service], sending_service: Service, tmp_path: Path
+) -> None:
+    installed("guest")
+    service, remote = Service(sending_service.engine), Remote(tmp_path / "remote")
+    remote.write({"mottos/onward.txt": "Onward!", "elsewhere/onward.txt": "Onward!"})
+    repositories = "/api/extras/git-repositories/"
+    choices = service.api.options(repositories)["actions"]["POST"]["provided_contents"]["choices"]
+    assert {"value": "guest.motto", "display": "mottos"} in choices
+    with service.configured(git_protocols=("file",), git_root=str(tmp_path / "git"), git_timeout=30.0):
+        body = {"name": service.unique(), "remote_url": remote.url, "provided_contents": ["guest.motto"]}
+        repository = service.api.post(repositories, body)
+        sync_now(service.engine, service.registry)
+        report = service.api.get(f"{repository['url']}sync/")
+        service.api.delete(repository["url"])
+    assert report["objects"] == [{"object_type": "guest.motto", "name": "mottos/onward.txt", "outcome": "created"}]
 
 
 def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_model(installed: Callable[[str], Service]) -> None:

@@ -379,7 +379,7 @@ def test_neither_links_nor_hooks_nor_submodules_mean_anything(service: Service, 
 
 
 def test_what_a_kind_holds_together_is_bounded(service: Service, remote: Remote, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_files, "MOST_TOGETHER", 30)
+    monkeypatch.setattr(git_files, "MAX_VALUES_OF_KIND", 30)
     word = service.unique()
     remote.write({f"config_contexts/{word}-{letter}.json": context(f"{word} {letter}", {"a": list(range(10))}) for letter in "abc"})
     outcome = synced(add(remote))

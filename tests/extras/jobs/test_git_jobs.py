@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -213,3 +215,15 @@ def test_a_repository_that_is_renamed_renames_the_paths_of_its_jobs(service: Ser
     assert service.api.get(f"{JOBS}git.{slug}/branches/NewBranch/", headers=old)["name"] == "NewBranch"
     outcome = synced({"README.md": "more"})
     assert (outcome["created"], outcome["deleted"], len(jobs(service))) == (0, 0, 1)
+
+
+def test_a_process_that_does_not_sync_renames_the_paths_of_jobs_too() -> None:
+    """A rule registered by the worker's modules alone would be missing in a process that only serves requests."""
+    code = """if True:
+        from netinv_core.main import registry_for
+        from netinv_extras.git.models import GitRepository
+        resource = registry_for("sqlite", {}).of_model(GitRepository).resource
+        print(*(function.__module__ for function in resource.after_save_functions))
+    """
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert "netinv_extras.jobs.git_source" in printed.split()

@@ -16,6 +16,7 @@ from netinv_core.resource import computed
 from netinv_core.tasks.queue import Task
 from netinv_core.write.delete import GenericCascade
 from netinv_extras.config_contexts.scopes import Scope
+from netinv_extras.git.sync import CREATED, ContentKind
 from netinv_extras.secrets import Provider
 
 TARGET = "tenancy.tenant"
@@ -125,6 +126,17 @@ def netinv_context_scopes(registry):
     """Config contexts for the devices of a maker, and for tenants, by their group."""
     makers = Scope("makers", "dcim.manufacturer", {"dcim.device": "device_type.manufacturer"})
     return [makers, Scope("tenant_groups", paths={TARGET: "group"})]
+
+
+@hookimpl
+def netinv_git_content_kinds(registry):
+    """``mottos/*``: files of which nothing is kept but their names in the report."""
+
+    def import_mottos(sync, files):
+        for path in files:
+            sync.report.record("guest.motto", path, CREATED)
+
+    return {"guest.motto": ContentKind("mottos", "mottos", import_mottos)}
 
 
 @hookimpl
