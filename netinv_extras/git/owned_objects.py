@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.db.engine import lock_rows
-from netinv_core.registry import Endpoint
+from netinv_core.endpoint import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, references, save
 from netinv_core.write.draft import Draft
