@@ -20,9 +20,8 @@ from netinv_core.app import FailedPackage, Packages, apps_of, discover
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
-from netinv_core.http import views
 from netinv_core.http.admission import admitting
-from netinv_core.http.request_uow import WRITES
+from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
@@ -110,6 +109,8 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.include("pyramid_tm")
     config.set_execution_policy(admitting(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
     config.include("cornice")
+    config.include("netinv_core.http.derivers")
+    config.include("netinv_core.http.actions")
     config.include("netinv_core.http.errors")
     config.include("netinv_core.http.root_views")
     config.include("netinv_core.http.filterset_views")
@@ -119,9 +120,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
-    for app in registry.apps.values():
-        for service in views.services_of(app):
-            config.add_cornice_service(service)
+    config.include("netinv_core.http.cornice_services")
     _load_content_types(config)
     for item in registry.broken:
         _warn(item)
@@ -131,7 +130,7 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
 def _attempts(request: Request) -> int:
     """How often a request may be run: what only reads meets nobody, and a large body is not kept."""
     length = request.content_length if request.is_body_readable else 0
-    return ATTEMPTS if request.method in WRITES and length is not None and length <= MOST_KEPT else 1
+    return ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MOST_KEPT else 1
 
 
 def _load_content_types(config: Configurator) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
@@ -15,6 +14,7 @@ from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
 from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, required_text, slug
@@ -78,26 +78,27 @@ def _slug(name: str, uow: UnitOfWork, number: int) -> str:
 address = FieldFactory("notes_url", lambda registry, endpoint: fields.SubresourceUrl(name="notes_url", endpoint=endpoint, suffix="notes/"))
 
 
-@views.documented("extras.note", form="page")
-def list_notes(request: Request) -> Response:
+@documented("extras.note", form="page")
+def list_notes(request: Request) -> dict[str, Any]:
     """The notes about one object, paged."""
-    uow, endpoint = views.open_item(request, ("GET", "POST"))
-    key = _existing(uow, endpoint, request)
+    uow, endpoint = request.uow, request.context.endpoint
+    key = _existing_key(request)
     parameters = [("assigned_object_type", [endpoint.label]), ("assigned_object_id", [str(key)])]
-    return views.list_page(uow, request, uow.registry["extras.note"], parameters)
+    return views.list_page(request, uow.registry["extras.note"], parameters)
 
 
-@views.documented("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
-def add_note(request: Request) -> Response:
+@documented("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
+def add_note(request: Request) -> dict[str, Any]:
     """A new note about one object."""
-    uow, endpoint = views.open_item(request, ("GET", "POST"), action="view")
-    key = _existing(uow, endpoint, request)
+    uow, endpoint = request.uow, request.context.endpoint
+    key = _existing_key(request)
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
     (made,) = save.create(uow, uow.registry["extras.note"], [note], single=True)
-    return views.answer(uow, request, made, 201)
+    request.response.status_int = 201
+    return made
 
 
 def _takes_notes(endpoint: Endpoint) -> bool:
@@ -105,17 +106,19 @@ def _takes_notes(endpoint: Endpoint) -> bool:
     return issubclass(endpoint.model, Organizational) and endpoint.resource.of is None
 
 
-def _existing(context: Any, endpoint: Any, request: Request) -> Any:
-    if request.context.key is None or not _takes_notes(endpoint):
+def _existing_key(request: Request) -> Any:
+    """The id of the object that the path names.
+
+    :raises NotFound: when the user may not view such an object, or it has no notes
+    """
+    endpoint, key = request.context.endpoint, views.key_of(request)
+    if not _takes_notes(endpoint):
         raise NotFound()
-    listing.detail(context, endpoint, request.context.key, shape="nested")
-    return request.context.key
+    listing.detail(request.uow, endpoint, key, shape="nested")
+    return key
 
 
 def includeme(config: Any) -> None:
     """Adds ``notes/`` below the objects of every application."""
-    for app in config.registry.netinv.apps.values():
-        actions = views.Actions(app)
-        actions.item("[^/]+", "notes", offered=_takes_notes, get=list_notes, post=add_note)
-        for service in actions.services:
-            config.add_cornice_service(service)
+    for app in config.registry.netinv.apps:
+        config.add_netinv_action(f"{app}/[^/]+", "notes", offered=_takes_notes, get=list_notes, post=add_note, permission="view")

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
-from netinv_core.errors import NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
+from netinv_core.http.views import key_of
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, Organizational, Primary
 from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, foreign_key, json_document, required_text
@@ -216,23 +215,18 @@ _CHECKED = {
 }
 
 
-@views.documented(_CHECKED)
-def check(request: Request) -> Response:
+@documented(_CHECKED)
+def check(request: Request) -> dict[str, Any]:
     """Whether the value of a secret can be had, and if not, why; never the value."""
-    uow, endpoint = views.open_item(request, ("GET",))
-    if request.context.key is None:
-        raise NotFound()
-    secret = listing.detail(uow, endpoint, request.context.key)
+    uow = request.uow
+    secret = listing.detail(uow, request.context.endpoint, key_of(request))
     try:
         value_of(uow.registry, secret)
     except SecretError as error:
-        return views.answer(uow, request, {"result": False, "message": f"{type(error).__name__}: {error}"})
-    return views.answer(uow, request, {"result": True, "message": "Passed"})
+        return {"result": False, "message": f"{type(error).__name__}: {error}"}
+    return {"result": True, "message": "Passed"}
 
 
 def includeme(config: Any) -> None:
     """Adds ``secrets/{id}/check/``."""
-    actions = views.Actions(config.registry.netinv.of_model(Secret).app)
-    actions.item("secrets", "check", get=check)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/secrets", "check", get=check, permission="view")

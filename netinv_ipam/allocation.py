@@ -20,6 +20,7 @@ from netinv_core.db.engine import lock_rows
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.http import pagination, views
+from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
@@ -35,7 +36,6 @@ Row = dict[str, Any]
 Range = tuple[int, int]
 Block = tuple[int, int]  # lowest address, prefix length
 CONTAINER = "container"
-METHODS = ("GET", "POST")
 PIECE, LARGEST_PIECE = 100, 10_000
 MAX_OBJECTS = 1000  # addresses listed when pages have no maximum of their own
 
@@ -179,7 +179,7 @@ def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
 
     :raises NotFound: when there is no such prefix for this identity
     """
-    uow, endpoint = views.open_item(request, METHODS, action="view")
+    uow, endpoint = request.uow, request.context.endpoint
     child = uow.registry[of]
     if request.method == "POST":
         permissions.check(uow, child, "add")
@@ -243,12 +243,13 @@ def _requested(body: Any) -> list[Any]:
     return wanted
 
 
-def _made(uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Response:
+def _made(uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Any:
     """Creates what was given out, and answers as a POST of it would."""
     single = not isinstance(body, list)
     upgraded = views.upgrade_bodies(uow, endpoint, bodies, new=True)
     made = views.downgrade_representation(uow, endpoint, save.create(uow, endpoint, upgraded, single=single))
-    return views.answer(uow, request, made[0] if single else made, 201)
+    request.response.status_int = 201
+    return made[0] if single else made
 
 
 def _exhausted(request: Request, reason: str) -> Response:
@@ -259,20 +260,31 @@ def _exhausted(request: Request, reason: str) -> Response:
     preferences = {item.strip().lower().replace(" ", "") for item in request.headers.get("Prefer", "").split(",")}
     if "handling=strict" in preferences:
         raise Conflict(reason, {"Preference-Applied": "handling=strict"})
-    response = Response(status=204, content_type=None)
+    response = views.no_content()
     response.headers["API-Detail"] = reason
     return response
 
 
-def list_addresses(request: Request) -> Response:
+_NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
+
+
+def _shape(name: str) -> dict[str, Any]:
+    """The OpenAPI schema of a free address or network."""
+    vrf = {"allOf": [{"$ref": "#/components/schemas/NestedVRF"}], "nullable": True}
+    return {"type": "object", "properties": {"family": {"type": "integer"}, name: {"type": "string"}, "vrf": vrf}}
+
+
+@documented(_shape("address"), form="list")
+def list_addresses(request: Request) -> list[Row]:
     """The free addresses of a prefix, as many as a page holds."""
     uow, _, row = _open(request, "ipam.ipaddress")
     settings = uow.registry.settings
     limit = min(pagination.window(uow.query, settings).limit or MAX_OBJECTS, settings.get("max_page_size") or MAX_OBJECTS)
-    return views.answer(uow, request, _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), limit)))
+    return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), limit))
 
 
-def allocate_addresses(request: Request) -> Response:
+@documented("ipam.ipaddress", form="some", nothing=_NO_ROOM)
+def allocate_addresses(request: Request) -> Any:
     """New addresses, the first that are free; 204 when there are not enough."""
     uow, endpoint, row = _open(request, "ipam.ipaddress")
     body = body_of(request)
@@ -284,14 +296,16 @@ def allocate_addresses(request: Request) -> Response:
     return _made(uow, request, endpoint, body, bodies)
 
 
-def list_prefixes(request: Request) -> Response:
+@documented(_shape("prefix"), form="list")
+def list_prefixes(request: Request) -> list[Row]:
     """The free networks of a prefix."""
     uow, _, row = _open(request, "ipam.prefix")
     found = (_written(block, row["ip_version"]) for block in free_blocks(uow, row))
-    return views.answer(uow, request, _listed(uow, row, "prefix", found))
+    return _listed(uow, row, "prefix", found)
 
 
-def allocate_prefixes(request: Request) -> Response:
+@documented("ipam.prefix", form="some", nothing=_NO_ROOM)
+def allocate_prefixes(request: Request) -> Any:
     """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
     uow, endpoint, row = _open(request, "ipam.prefix")
     body = body_of(request)
@@ -318,23 +332,7 @@ def _length_error(item: Row, version: int) -> dict[str, str]:
     return {"prefix_length": f"Invalid prefix length ({length}) for IPv{version}"} if length > BITS[version] else {}
 
 
-def _shape(name: str) -> dict[str, Any]:
-    """The OpenAPI schema of a free address or network."""
-    vrf = {"allOf": [{"$ref": "#/components/schemas/NestedVRF"}], "nullable": True}
-    return {"type": "object", "properties": {"family": {"type": "integer"}, name: {"type": "string"}, "vrf": vrf}}
-
-
-views.documented(_shape("address"), form="list")(list_addresses)
-views.documented(_shape("prefix"), form="list")(list_prefixes)
-_NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
-views.documented("ipam.ipaddress", form="some", nothing=_NO_ROOM)(allocate_addresses)
-views.documented("ipam.prefix", form="some", nothing=_NO_ROOM)(allocate_prefixes)
-
-
 def includeme(config: Any) -> None:
     """Adds the two actions below prefixes."""
-    actions = views.Actions(config.registry.netinv.apps["ipam"])
-    actions.item("prefixes", "available-ips", get=list_addresses, post=allocate_addresses)
-    actions.item("prefixes", "available-prefixes", get=list_prefixes, post=allocate_prefixes)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("ipam/prefixes", "available-ips", get=list_addresses, post=allocate_addresses, permission="view")
+    config.add_netinv_action("ipam/prefixes", "available-prefixes", get=list_prefixes, post=allocate_prefixes, permission="view")

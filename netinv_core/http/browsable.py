@@ -8,11 +8,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.http.serialization import dumps
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": _POLICY}
 _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ path }} · netinv</title>
 <style>
@@ -25,13 +25,10 @@ nav a { margin-right: 1rem } h1 { font-size: 1.2rem }
 """)
 
 
-def page(request: Request, body: Any, status: int) -> Response:
-    """A page that shows ``body``."""
+def page(request: Request, body: Any, status: int) -> bytes:
+    """A page that shows ``body``, to be sent with :data:`HEADERS`."""
     lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
-    shown = _PAGE.render(path=request.path, method=request.method, status=status, body=Markup("\n").join(map(_linked, lines)))
-    response = Response(body=shown.encode(), status=status, content_type="text/html", charset="utf-8")
-    response.headers["Content-Security-Policy"] = POLICY
-    return response
+    return _PAGE.render(path=request.path, method=request.method, status=status, body=Markup("\n").join(map(_linked, lines))).encode()
 
 
 def _linked(line: str) -> Markup:

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.exceptions import URLDecodeError
-from pyramid.httpexceptions import HTTPException
+from pyramid.httpexceptions import HTTPException, HTTPForbidden
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 from pyramid.response import Response
@@ -16,7 +16,7 @@ from pyramid_tm import maybe_tag_retryable
 
 from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
-from netinv_core.errors import Conflict, NotFound, RequestError, Unavailable, bounded
+from netinv_core.errors import Conflict, Denied, NotFound, RequestError, Unavailable, bounded
 from netinv_core.http.serialization import json_response
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,11 @@ def refused(error: RequestError, request: Request) -> Response:
     response = json_response(bounded(error.body), error.status)
     response.headers.update(error.headers)
     return response
+
+
+def forbidden(error: HTTPForbidden, request: Request) -> Response:
+    """A permission that the security policy denied, answered with the error that the policy gives as the reason."""
+    return refused(getattr(error.result, "error", None) or Denied(), request)
 
 
 def _is_violation(error: BaseException | None) -> bool:
@@ -129,4 +134,5 @@ def includeme(config: Any) -> None:
     config.add_exception_view(undecodable, context=URLDecodeError)
     config.add_exception_view(broken, context=Exception)
     config.add_exception_view(lambda error, request: error, context=HTTPException)
+    config.add_forbidden_view(forbidden)
     config.add_notfound_view(not_found)

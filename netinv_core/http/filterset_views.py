@@ -11,10 +11,10 @@ from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.http import openapi_parameters
+from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
-from netinv_core.http.root_views import root
+from netinv_core.http.root_views import RootView, add_root_view, root
 from netinv_core.http.serialization import Query
-from netinv_core.http.views import documented
 from netinv_core.read import filters
 from netinv_core.read.lookups import SUFFIXES
 
@@ -37,18 +37,18 @@ _ELEMENT = jinja2.Environment(autoescape=True).from_string(
 
 @documented({"type": "object", "properties": _PAGE}, query=_QUERY)
 @root("Get Filter Set Field Lookup Expression Choices Api", "API View that gets all lookup expression choices for a FilterSet field.")
-def lookup_choices(uow: RequestUnitOfWork, request: Request) -> Any:
+def lookup_choices(request: Request) -> Any:
     """The lookups of a query parameter."""
-    endpoint, named, _ = _asked(uow)
+    endpoint, named, _ = _asked(request.uow)
     found = [{"id": item["name"], "name": _words(named.name, item)} for item in openapi_parameters.of_filter(endpoint, named)]
     return {"count": len(found), "next": None, "previous": None, "results": found}
 
 
 @documented({"type": "object", "properties": {"dom_element": TEXT}}, query=_QUERY)
 @root("Get Filter Set Field Lookup Value Dom Element Api", "API View that gets the element of a form for the values of a FilterSet field.")
-def value_element(uow: RequestUnitOfWork, request: Request) -> Any:
+def value_element(request: Request) -> Any:
     """The element of an HTML form that takes the values of a query parameter."""
-    endpoint, named, suffix = _asked(uow)
+    endpoint, named, suffix = _asked(request.uow)
     wanted = f"{named.name}__{suffix}" if suffix else named.name
     schema = next(item["schema"] for item in openapi_parameters.of_filter(endpoint, named) if item["name"] == wanted)
     value = schema.get("items", schema)
@@ -88,11 +88,10 @@ def _words(name: str, described: dict[str, Any]) -> str:
     return f"{words} ({suffix})" if suffix else words
 
 
-VIEWS: dict[str, Any] = {"lookup-choices": lookup_choices, "lookup-value-dom-element": value_element}
+VIEWS: dict[str, RootView] = {"lookup-choices": lookup_choices, "lookup-value-dom-element": value_element}
 
 
 def includeme(config: Any) -> None:
     """Adds the routes."""
     for name, view in VIEWS.items():
-        config.add_route(f"filter fields {name}", f"/api{PATH}{name}/")
-        config.add_view(view, route_name=f"filter fields {name}")
+        add_root_view(config, f"/api{PATH}{name}/", view)

@@ -38,6 +38,8 @@ def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
     return next((found for name, found in endpoint.list_formats.items() if name in text and name in query_of(request)), None)
 
 
-def accepted(request: Request) -> Sequence[str]:
-    """The media types that a request names."""
+def offers(request: Request) -> Sequence[str]:
+    """The media types of a list beside JSON and HTML: for a format, whose media type is its own, all that the request names."""
+    if requested_format(request, request.context.endpoint) is None:
+        return ()
     return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]

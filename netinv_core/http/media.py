@@ -16,10 +16,11 @@ from pyramid.request import Request
 from pyramid.response import FileIter, Response
 
 from netinv_core.auth import permissions
+from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Denied, NotAllowed, NotFound
+from netinv_core.errors import Denied, NotFound
 from netinv_core.fields.images import MEDIA
-from netinv_core.http.request_uow import RequestUnitOfWork, open_file
+from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.storage import image_headers
 
 ALLOW = "GET, HEAD"
@@ -30,12 +31,10 @@ Holder = tuple[Endpoint, list[str]]
 def send(request: Request) -> Response:
     """A stored file.
 
-    :raises Denied: without credentials, or without permission to view what has such files
+    :raises Denied: without permission to view what has such files
     :raises NotFound: when no object that may be viewed has this file
     """
-    uow = open_file(request, ALLOW)
-    if request.method not in ALLOW.split(", "):
-        raise NotAllowed(request.method, ALLOW)
+    uow = request.uow
     folder, name = request.matchdict["folder"], request.matchdict["name"]
     _check(uow, request.registry.netinv_holders.get(folder, ()), f"{folder}/{name}")
     try:
@@ -81,4 +80,4 @@ def includeme(config: Any) -> None:
     """Adds the route."""
     config.registry.netinv_holders = _holders(config.registry.netinv.endpoints.values())
     config.add_route("media", f"{MEDIA}{{folder}}/{{name}}")
-    config.add_view(send, route_name="media")
+    config.add_view(send, route_name="media", permission=API_ACCESS, allow=ALLOW, read_only=True, versioned=False)

@@ -17,9 +17,11 @@ from pyramid.config import Configurator
 from netinv_core import fields as kinds
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
-from netinv_core.http import filterset_views, openapi_parameters, root_views, versions, views
+from netinv_core.http import actions as http_actions
+from netinv_core.http import filterset_views, openapi_parameters, root_views, versions
 from netinv_core.http import multipart as forms
-from netinv_core.http.views import Action, OperationSchema
+from netinv_core.http.actions import Action, OperationSchema, Shown, schema_of
+from netinv_core.http.methods import PERMISSIONS
 from netinv_core.registry import Registry
 
 Schema = dict[str, Any]
@@ -103,14 +105,13 @@ ITEM_OPERATIONS = (
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
-_UNSAID = OperationSchema(takes={})
 # path, method, view, schema of the answer: what is no resource
-_ROOTS: Sequence[tuple[str, str, Any, Schema]] = (
+_ROOTS: Sequence[tuple[str, str, Any, Shown]] = (
     ("/", "get", root_views.api_root, _URLS),
     ("/plugins/", "get", root_views.plugins_root, _URLS),
     ("/plugins/installed-plugins/", "get", root_views.installed_plugins, _list_of(_STRUCTURED)),
     ("/status/", "get", root_views.status, _STRUCTURED),
-    *[(f"{filterset_views.PATH}{name}/", "get", view, view.shape.shows) for name, view in filterset_views.VIEWS.items()],
+    *[(f"{filterset_views.PATH}{name}/", "get", view, schema_of(view).shows) for name, view in filterset_views.VIEWS.items()],
 )
 
 
@@ -123,7 +124,7 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
         writer.root(app.path.removeprefix("/api"), "get", root_views.app_root(app), OperationSchema(_URLS))
         for path, view in app.views.items():
             for method in view.methods:
-                writer.root(path.removeprefix("/api"), method, view, getattr(view, "shape", _UNSAID))
+                writer.root(path.removeprefix("/api"), method.lower(), view, schema_of(view))
     for endpoint in sorted(registry.by_path.values(), key=lambda item: item.path):
         writer.endpoint(endpoint)
     for action in declared(registry) if actions is None else actions:
@@ -137,10 +138,11 @@ def declared(registry: Registry) -> list[Action]:
     config = Configurator()
     config.registry.netinv = registry
     config.include("cornice")
+    config.include("netinv_core.http.actions")
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
-    return views.actions_of(config.registry)
+    return http_actions.actions_of(config.registry)
 
 
 def object_schema(
@@ -202,7 +204,7 @@ class _Writer:
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
         made = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
         made["tags"] = [path.split("/")[1] or "root"]
-        if query := getattr(view, "shape", _UNSAID).query:
+        if query := schema_of(view).query:
             made["parameters"] = [dict(item) for item in query]
         if method != "get":
             made["requestBody"] = _body(self.shown(shape.takes, "Request"))
@@ -221,10 +223,10 @@ class _Writer:
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """A route below a resource's items, or below its list."""
-        place, keys = ("", _in_path(action.name)) if action.whole else ("{id}/", [self._key(endpoint)])
+        place, keys = ("", _in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
-            shape: OperationSchema = getattr(view, "shape", _UNSAID)
-            name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.whole and method != 'get')}{_ACTION_NAMES[method]}"
+            shape = schema_of(view)
+            name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.on_list and method != 'get')}{_ACTION_NAMES[method]}"
             shown = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             answered = shown if status != "204" else None
@@ -244,14 +246,14 @@ class _Writer:
     def _add(self, path: str, method: str, made: dict[str, Any]) -> None:
         self.paths.setdefault(path, {})[method] = made
 
-    def shown(self, what: views.Shown, suffix: str = "") -> Schema:
+    def shown(self, what: Shown, suffix: str = "") -> Schema:
         if isinstance(what, str):
             found = self.registry.get(what)
             return _ref(f"{found.schema_name}{suffix}") if found is not None else _OBJECT
         return dict(what) if what is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
-        if operation.method != "get" and views.ACTIONS[operation.method.upper()] not in endpoint.resource.writes:
+        if operation.method != "get" and PERMISSIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
         words = {"plural": endpoint.plural, "title": endpoint.title}

@@ -18,9 +18,10 @@ import orjson
 import yaml
 from pyramid.request import Request
 from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.errors import NotAllowed, NotFound
-from netinv_core.http import openapi, versions, views
+from netinv_core.http import actions, openapi, versions
 from netinv_core.http.serialization import query_of
 
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
@@ -64,7 +65,7 @@ class Documents:
         """A version's document in a media type, as gzip."""
         with self._making:
             if (version, media) not in self._made:
-                found = openapi.document(configured.netinv, version, views.actions_of(configured))
+                found = openapi.document(configured.netinv, version, actions.actions_of(configured))
                 self._made[version, media] = gzip.compress(rendered(found, media), mtime=0)
             return self._made[version, media]
 
@@ -146,5 +147,5 @@ def includeme(config: Any) -> None:
     config.registry.netinv_documents = Documents()
     for path, view in (("/api/swagger.json", as_json), ("/api/swagger.yaml", as_yaml), ("/api/swagger/", as_yaml), ("/api/docs/", page)):
         config.add_route(f"documents {path}", path)
-        config.add_view(view, route_name=f"documents {path}")
+        config.add_view(view, route_name=f"documents {path}", permission=NO_PERMISSION_REQUIRED)
     config.add_static_view(ASSETS, str(assets()), cache_max_age=86400, request_method=("GET", "HEAD"))

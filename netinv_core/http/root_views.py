@@ -2,70 +2,88 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import importlib.metadata
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyramid.request import Request
 from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.app import App
-from netinv_core.errors import NotAllowed, Unavailable
+from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.errors import Unavailable
 from netinv_core.http import versions
-from netinv_core.http import views as services
-from netinv_core.http.request_uow import RequestUnitOfWork, begin_request
+from netinv_core.http.methods import allow_header
 
-READ_ONLY = "GET, HEAD, OPTIONS"
 DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
 
 
+@dataclasses.dataclass
+class RootView:
+    """A view of a path that is no resource, with its title and description for OPTIONS; see :func:`root`."""
+
+    view: Callable[[Request], Any]
+    title: str
+    description: str = ""
+    methods: Sequence[str] = ("GET",)
+    read_only: bool = False
+
+    def __post_init__(self) -> None:
+        self.__doc__ = self.view.__doc__
+
+    def options(self, request: Request) -> dict[str, Any]:
+        """The answer to OPTIONS."""
+        formats = {"renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
+        return {"name": self.title, "description": self.description, **formats}
+
+
 def root(
-    name: str, description: str = "", allow: str = READ_ONLY, *, reads: bool = False
-) -> Callable[[Callable[[RequestUnitOfWork, Request], Any]], Callable[[Request], Response]]:
-    """Makes a view of a function that gives the body; OPTIONS says what it is. What only ``reads`` writes nothing, whatever its method."""
+    title: str, description: str = "", methods: Sequence[str] = ("GET",), *, read_only: bool = False
+) -> Callable[[Callable[[Request], Any]], RootView]:
+    """Decorator that makes a :class:`RootView` of a view: for every active account, with the ``methods``.
 
-    def wrap(function: Callable[[RequestUnitOfWork, Request], Any]) -> Callable[[Request], Response]:
-        def view(request: Request) -> Response:
-            uow = begin_request(request, allow, reads=reads)
-            if request.method == "OPTIONS":
-                formats = {"renders": [versions.JSON, versions.HTML], "parses": [versions.JSON]}
-                return services.answer(uow, request, {"name": name, "description": description, **formats})
-            if request.method not in allow.split(", "):
-                raise NotAllowed(request.method, allow)
-            return services.answer(uow, request, function(uow, request))
+    ``read_only`` is for a view that writes nothing, whatever its method.
+    """
+    return lambda view: RootView(view, title, description, methods, read_only)
 
-        view.methods = [method for method in allow.lower().split(", ") if method not in ("head", "options")]  # type: ignore[attr-defined]
-        return functools.update_wrapper(view, function)
 
-    return wrap
+def add_root_view(config: Any, path: str, view: RootView) -> None:
+    """Adds the route of a view, and the answer to OPTIONS."""
+    name = f"root {path}"
+    common = {"route_name": name, "permission": API_ACCESS, "allow": allow_header(view.methods), "renderer": "orjson"}
+    config.add_route(name, path)
+    config.add_view(view.view, read_only=view.read_only, **common)
+    config.add_view(view.options, request_method="OPTIONS", **common)
 
 
 @root("API Root", DESCRIPTION)
-def api_root(uow: RequestUnitOfWork, request: Request) -> Any:
+def api_root(request: Request) -> Any:
     """The applications, by name."""
+    uow = request.uow
     names = {name for name, app in uow.registry.apps.items() if not app.plugin} | {"plugins", "status"}
     names.update(*[app.root_views for app in uow.registry.apps.values()])
     return {name: f"{uow.base}/api/{name}/" for name in sorted(names)}
 
 
-def app_root(app: App) -> Callable[[Request], Response]:
+def app_root(app: App) -> RootView:
     """The view of an application's root: its resources, by name."""
 
     @root(app.title, f"{app.title} API root view")
-    def view(uow: RequestUnitOfWork, request: Request) -> Any:
+    def view(request: Request) -> Any:
         """The resources of the application, by name."""
         names = [*[resource.name for resource in app.resources], *app.extra_views]
-        return {name: f"{uow.base}{app.path}{name}/" for name in sorted(names)}
+        return {name: f"{request.uow.base}{app.path}{name}/" for name in sorted(names)}
 
     return view
 
 
 @root("Status", "The service's version, its packages and what they run on.")
-def status(uow: RequestUnitOfWork, request: Request) -> Any:
+def status(request: Request) -> Any:
     """Versions of the service, its packages and what they run on; packages that could not be started."""
-    registry = uow.registry
+    registry = request.uow.registry
     found: dict[str, Any] = {
         "netinv-version": importlib.metadata.version("netinv-core"),
         **versions.REFERENCE,
@@ -75,7 +93,7 @@ def status(uow: RequestUnitOfWork, request: Request) -> Any:
         "plugins": {name: _version(app) for name, app in registry.apps.items() if app.plugin},
         "broken-packages": {item.name: item.reason for item in registry.broken},
     }
-    for entries in registry.hooks.netinv_status(uow=uow):
+    for entries in registry.hooks.netinv_status(uow=request.uow):
         found.update(entries)
     return found
 
@@ -85,15 +103,17 @@ def _version(app: App) -> str:
 
 
 @root("Plugins", "Plugins API root view")
-def plugins_root(uow: RequestUnitOfWork, request: Request) -> Any:
+def plugins_root(request: Request) -> Any:
     """The plugins, by name, and the list of what is installed."""
+    uow = request.uow
     found = {"installed-plugins": f"{uow.base}/api/plugins/installed-plugins/"}
     return found | {name: f"{uow.base}{app.path}" for name, app in sorted(uow.registry.apps.items()) if app.plugin}
 
 
 @root("Installed Plugins", "API view for listing all installed plugins")
-def installed_plugins(uow: RequestUnitOfWork, request: Request) -> Any:
+def installed_plugins(request: Request) -> Any:
     """Every plugin with its version and author; those that could not be started with the reason."""
+    registry = request.uow.registry
     found: list[dict[str, Any]] = [
         {
             "name": app.title,
@@ -103,10 +123,10 @@ def installed_plugins(uow: RequestUnitOfWork, request: Request) -> Any:
             "version": _version(app),
             "status": "active",
         }
-        for app in uow.registry.apps.values()
+        for app in registry.apps.values()
         if app.plugin
     ]
-    broken = [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in uow.registry.broken]
+    broken = [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in registry.broken]
     return found + broken
 
 
@@ -130,9 +150,8 @@ def includeme(config: Any) -> None:
     for app in registry.apps.values():
         views += [(app.path, app_root(app)), *app.views.items()]
     for path, view in views:
-        config.add_route(f"root {path}", path)
-        config.add_view(view, route_name=f"root {path}")
+        add_root_view(config, path, view)
     for item in registry.broken:
         for path in (f"/api/{item.name}/*rest", f"/api/plugins/{item.name}/*rest"):
             config.add_route(f"broken {path}", path)
-            config.add_view(unavailable, route_name=f"broken {path}")
+            config.add_view(unavailable, route_name=f"broken {path}", permission=NO_PERMISSION_REQUIRED)

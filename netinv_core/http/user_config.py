@@ -10,8 +10,7 @@ from pyramid.request import Request
 from netinv_core.auth.models import User
 from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Invalid
-from netinv_core.http import views
-from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.actions import documented
 from netinv_core.http.root_views import root
 from netinv_core.http.serialization import body_of, dumps
 from netinv_core.models.base import table_of
@@ -20,10 +19,11 @@ from netinv_core.write.schema import unkeepable
 _OBJECT = {"type": "object", "additionalProperties": True}
 
 
-@views.documented(_OBJECT, takes=_OBJECT)
-@root("User Config", "The preferences of the user who asks.", allow="GET, PATCH, HEAD, OPTIONS")
-def user_config(uow: RequestUnitOfWork, request: Request) -> Any:
+@documented(_OBJECT, takes=_OBJECT)
+@root("User Config", "The preferences of the user who asks.", methods=("GET", "PATCH"))
+def user_config(request: Request) -> Any:
     """The preferences of the user who asks: read, or merged key by key (PATCH)."""
+    uow = request.uow
     if uow.identity.anonymous:
         return {}
     table = table_of(User)

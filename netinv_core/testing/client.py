@@ -22,8 +22,8 @@ from sqlalchemy.engine import Engine
 from netinv_core.auth import crypto
 from netinv_core.auth.identity import Identity
 from netinv_core.auth.models import Token, User
+from netinv_core.http.actions import actions_of
 from netinv_core.http.versions import NEWEST
-from netinv_core.http.views import actions_of
 from netinv_core.main import make_app, read_settings
 from netinv_core.testing.documented import Documented
 from netinv_core.uow import UnitOfWork

@@ -11,7 +11,7 @@ import jsonschema_rs
 import orjson
 
 from netinv_core.http import openapi, versions
-from netinv_core.http.views import Action
+from netinv_core.http.actions import Action
 from netinv_core.registry import Registry
 
 DESCRIBED = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})

@@ -14,7 +14,7 @@ from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.http import root_views, views
-from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.actions import documented
 from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter, custom, value
@@ -116,10 +116,11 @@ def each_pair_once(uow: UnitOfWork, table: Any) -> Any:
     return (table.c.connected_endpoint_type == INTERFACE) & (table.c.id < table.c.connected_endpoint_id)
 
 
-@views.documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
+@documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
 @root_views.root("Connected Device", "The device that a neighbour's interface is connected to.")
-def connected_device(uow: RequestUnitOfWork, request: Request) -> Any:
+def connected_device(request: Request) -> dict[str, Any] | None:
     """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null: how a device finds itself by LLDP."""
+    uow = request.uow
     names = [next(reversed(uow.query.get(name, [""])), "") for name in ("peer_device", "peer_interface")]
     if not all(names):
         raise Invalid({"detail": 'Request must include "peer_device" and "peer_interface" filters.'})

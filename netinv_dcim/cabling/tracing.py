@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.errors import NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.uow import UnitOfWork
@@ -43,8 +43,8 @@ _PATHS = {
 }
 
 
-@views.documented(_TRACE)
-def trace(request: Request) -> Response:
+@documented(_TRACE)
+def trace(request: Request) -> list[Any]:
     """The path from an end, cable by cable: its near end, the cable, its far end; the last two are null where the path stops short.
 
     So is, at any place, what the user may not view.
@@ -55,22 +55,22 @@ def trace(request: Request) -> Response:
     cables = lines.plan().fetch(uow, [step.line.id for step in path.steps], permissions.visible(uow, lines, lines.table))
     traced = {key: {name: _plain(cable[name]) if name == "length_unit" else cable[name] for name in TRACED} for key, cable in cables}
     found = [[shown.get(step.near), traced.get(step.line.id), shown.get(step.far)] for step in path.steps]
-    return views.answer(uow, request, [*found, [shown.get(path.last), None, None]] if path.last else found)
+    return [*found, [shown.get(path.last), None, None]] if path.last else found
 
 
 def _plain(choice: dict[str, Any] | None) -> Any:
     return choice["value"] if choice else ""
 
 
-@views.documented(_PATHS)
-def paths(request: Request) -> Response:
+@documented(_PATHS)
+def paths(request: Request) -> list[dict[str, Any]]:
     """The paths that lead through an end, from both of their origins."""
     uow, end = _open(request)
     network = Network(uow)
     found = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
     shown = _shown(uow, found)
     found.sort(key=lambda path: (_place(shown.get(path.origin)), str(path.origin.id)))
-    return views.answer(uow, request, [_path(path, shown) for path in found])
+    return [_path(path, shown) for path in found]
 
 
 def _place(shown: dict[str, Any] | None) -> tuple[str, str]:
@@ -107,9 +107,8 @@ def _shown(uow: UnitOfWork, found: Iterable[Path]) -> dict[End, Any]:
 
 
 def _open(request: Request) -> tuple[RequestUnitOfWork, End]:
-    uow, endpoint = views.open_item(request, ("GET",))
-    key = request.context.key
-    if key is None or not listing.rows(uow, endpoint, [key], "view"):
+    uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
+    if not listing.rows(uow, endpoint, [key], "view"):
         raise NotFound()
     return uow, End(endpoint.label, key)
 
@@ -117,12 +116,9 @@ def _open(request: Request) -> tuple[RequestUnitOfWork, End]:
 def includeme(config: Any) -> None:
     """Adds ``trace/`` to the ends of paths and ``paths/`` to what only leads on, of every package."""
     for app in config.registry.netinv.apps.values():
-        actions = views.Actions(app)
         for name, view, models in (("trace", trace, _names(app.resources, PathEnd)), ("paths", paths, _names(app.resources, Cabled))):
             if models:
-                actions.item("|".join(models), name, get=view)
-        for service in actions.services:
-            config.add_cornice_service(service)
+                config.add_netinv_action(f"{app.name}/{'|'.join(models)}", name, get=view, permission="view")
 
 
 def _names(resources: Sequence[Any], kind: type) -> list[str]:

@@ -13,9 +13,10 @@ from pyramid.response import Response
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import pagination, views
+from netinv_core.http import pagination
+from netinv_core.http.actions import documented
 from netinv_core.http.openapi_parameters import query
-from netinv_core.http.serialization import query_of
+from netinv_core.http.serialization import Query, query_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_dcim.choices import FACES
@@ -23,7 +24,6 @@ from netinv_dcim.devices import Device
 from netinv_dcim.rack_position import Mounted, mounted
 from netinv_dcim.rack_views.drawing_data import drawing, visible
 from netinv_dcim.rack_views.svg import Size
-from netinv_dcim.racks import Rack
 
 SVG = "image/svg+xml"
 SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
@@ -59,17 +59,16 @@ _QUERY = [
 ]
 
 
-@views.documented(_UNIT, form="page", query=_QUERY, also=[SVG])
-def elevation(request: Request) -> Response:
+@documented(_UNIT, form="page", query=_QUERY, also=[SVG])
+def elevation(request: Request) -> dict[str, Any] | Response:
     """The units of a rack, from the top as it is numbered, each with the device in it; or a drawing of them."""
-    drawn = query_of(request).get("render", [""])[-1] == "svg"
-    uow, endpoint = views.open_item(request, ("GET",), offers=(SVG,) if drawn else ())
-    rack = listing.rows(uow, endpoint, [request.context.key], "view").get(request.context.key)
+    uow, key = request.uow, request.context.key
+    rack = listing.rows(uow, request.context.endpoint, [key], "view").get(key)
     if rack is None:
         raise NotFound()
     asked = _asked(uow.query)
     inside = [d for d in mounted(uow, [rack["id"]]).values() if d.seen_from(asked["face"]) and d.id != asked["exclude"]]
-    if drawn:
+    if _is_drawing(uow.query):
         size = Size(asked["unit_width"], asked["unit_height"], asked["legend_width"])
         made = Response(body=drawing(uow, rack, inside, asked["face"], size, images=asked["include_images"]), content_type=SVG, charset=None)
         made.headers.update(SEALED)
@@ -80,7 +79,16 @@ def elevation(request: Request) -> Response:
     part = pagination.window(uow.query, uow.registry.settings)
     following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, part, len(shown))
     results = shown[part.offset : part.offset + part.limit if part.limit else None]
-    return views.answer(uow, request, {"count": len(shown), "next": following, "previous": previous, "results": results})
+    return {"count": len(shown), "next": following, "previous": previous, "results": results}
+
+
+def _is_drawing(query: Query) -> bool:
+    return query.get("render", [""])[-1] == "svg"
+
+
+def _offers(request: Request) -> tuple[str, ...]:
+    """The media type of a drawing, where one is requested."""
+    return (SVG,) if _is_drawing(query_of(request)) else ()
 
 
 def _units(uow: UnitOfWork, rack: dict[str, Any], inside: Sequence[Mounted], asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -184,7 +192,4 @@ _PARAMETERS: dict[str, tuple[Any, Any]] = {
 
 def includeme(config: Any) -> None:
     """Adds ``racks/{id}/elevation/``."""
-    actions = views.Actions(config.registry.netinv.of_model(Rack).app)
-    actions.item("racks", "elevation", get=elevation)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("dcim/racks", "elevation", get=elevation, offers=_offers, permission="view")

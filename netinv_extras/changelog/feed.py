@@ -15,7 +15,6 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import permissions
@@ -24,6 +23,7 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Gone, Invalid, Unavailable
 from netinv_core.http import openapi_parameters, pagination, views
+from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.models.base import table_of
@@ -121,19 +121,18 @@ _QUERY = (
 )
 
 
-@views.documented(_PAGE_SCHEMA, query=_QUERY)
-def feed(request: Request) -> Response:
+@documented(_PAGE_SCHEMA, query=_QUERY)
+def feed(request: Request) -> dict[str, Any]:
     """The changes committed after a cursor, in the order of their commits; waits for one when asked to."""
-    uow, endpoint = views.open_item(request, ("GET",))
+    uow, endpoint = request.uow, request.context.endpoint
     limit = pagination.window(uow.query, uow.registry.settings).limit or MOST
     with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as patience:
         reader = Reader(uow, endpoint, request.registry.netinv_engine, limit)
         found = reader.look(reader.start(uow.query.get("after", [""])[-1]))
         while not found.results and patience.left and (found.more or patience.pause()):
             found = reader.look(found.last)
-    response = views.answer(uow, request, {"results": found.results, "cursor": cursor_of(found.last), "more": found.more})
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    request.response.headers["Cache-Control"] = "no-store"
+    return {"results": found.results, "cursor": cursor_of(found.last), "more": found.more}
 
 
 def _wait(query: Query) -> int:
@@ -262,7 +261,4 @@ class Reader:
 def includeme(config: Any) -> None:
     """Adds the route."""
     config.registry.netinv_waiters = LongPollSlots()
-    actions = views.Actions(config.registry.netinv.apps["extras"])
-    actions.whole("object-changes", "feed", get=feed)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/object-changes", "feed", on_list=True, get=feed, permission="view")

@@ -9,15 +9,15 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Invalid, NotFound, error_text
+from netinv_core.errors import Invalid, error_text
 from netinv_core.http import openapi_parameters, views
+from netinv_core.http.actions import documented
 from netinv_core.read import listing, saved_filters
 from netinv_core.read.lookups import any_of, negated
 from netinv_core.uow import UnitOfWork
-from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, DynamicGroup, Group, Groups, groups_of
+from netinv_extras.dynamic_groups.models import DIFFERENCE, INTERSECTION, UNION, Group, Groups, groups_of
 
 # SQL of set operations: combines the condition of the children so far (none or one) with those of the next children.
 _OPERATIONS: Mapping[str, Callable[[Sequence[Any], Sequence[Any]], Any]] = {
@@ -74,23 +74,18 @@ _QUERY = [
 _MEMBER = {"type": "object", "description": "An object of the group's content type."}
 
 
-@views.documented(_MEMBER, form="page", query=_QUERY)
-def members(request: Request) -> Response:
+@documented(_MEMBER, form="page", query=_QUERY)
+def members(request: Request) -> dict[str, Any]:
     """Lists the members of a group that the user may view, with the query parameters of their list."""
-    uow, endpoint = views.open_item(request, ("GET",))
-    if request.context.key is None:
-        raise NotFound()
-    listing.detail(uow, endpoint, request.context.key, shape="nested")
-    member_endpoint, condition = condition_of(uow, request.context.key)
+    uow, key = request.uow, views.key_of(request)
+    listing.detail(uow, request.context.endpoint, key, shape="nested")
+    member_endpoint, condition = condition_of(uow, key)
     conditions = [] if condition is None else [condition]
     costly = member_endpoint.costly | views.counters_of(member_endpoint)
     parameters = views.parameters_of(uow, member_endpoint)
-    return views.list_page(uow, request, member_endpoint, parameters, conditions, costly)
+    return views.list_page(request, member_endpoint, parameters, conditions, costly)
 
 
 def includeme(config: Any) -> None:
     """Adds ``dynamic-groups/{id}/members/``."""
-    actions = views.Actions(config.registry.netinv.of_model(DynamicGroup).app)
-    actions.item("dynamic-groups", "members", get=members)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/dynamic-groups", "members", get=members, permission="view")

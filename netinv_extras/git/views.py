@@ -7,17 +7,15 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.errors import NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.models.base import now, table_of
 from netinv_core.read import listing
 from netinv_extras.git import models as git_models
 from netinv_extras.git.models import GitSync
 from netinv_extras.git.sync import Report
 
-METHODS = ("GET", "POST")
 QUEUED, RUNNING, SUCCEEDED, INCOMPLETE, FAILED = STATES = ("queued", "running", "succeeded", "incomplete", "failed")
 _sync = table_of(GitSync)
 _TIME = {"type": "string", "format": "date-time", "nullable": True}
@@ -40,27 +38,27 @@ _OUTCOME = {
 }
 
 
-@views.documented({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}, status=200)
-def ask(request: Request) -> Response:
+@documented({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}, status=200)
+def ask(request: Request) -> dict[str, str]:
     """Requests a sync: the worker fetches the repository and imports its contents."""
-    uow, endpoint = views.open_item(request, METHODS, action="change")
+    uow, endpoint = request.uow, request.context.endpoint
     row = listing.rows_for_change(uow, endpoint, [request.context.key], "change").get(request.context.key)
     if row is None:
         raise NotFound()
     git_models.enqueue_sync(uow, [row["id"]])
-    return views.answer(uow, request, {"message": f"Repository {row['name']} sync job added to queue."})
+    return {"message": f"Repository {row['name']} sync job added to queue."}
 
 
-@views.documented(_OUTCOME)
-def show(request: Request) -> Response:
+@documented(_OUTCOME)
+def show(request: Request) -> dict[str, Any]:
     """State of the requested sync, and outcome of the last finished one."""
-    uow, endpoint = views.open_item(request, METHODS, action="view")
+    uow, endpoint = request.uow, request.context.endpoint
     if request.context.key not in listing.rows(uow, endpoint, [request.context.key], "view"):
         raise NotFound()
     row = uow.execute(sa.select(_sync).where(_sync.c.repository_id == request.context.key)).mappings().one()
     request_data = {"state": _state(row), "requested": row["wanted"], "requested_by": row["user_name"]}
     last = {name: row[name] for name in ("started", "finished", "head", "error")}
-    return views.answer(uow, request, {**request_data, **last, **(row["report"] or Report().as_json())})
+    return {**request_data, **last, **(row["report"] or Report().as_json())}
 
 
 def _state(row: Mapping[str, Any]) -> str:
@@ -73,7 +71,5 @@ def _state(row: Mapping[str, Any]) -> str:
 
 def includeme(config: Any) -> None:
     """Adds the route."""
-    actions = views.Actions(config.registry.netinv.apps["extras"])
-    actions.item("git-repositories", "sync", get=show, post=ask)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    permission = {"get": "view", "post": "change"}
+    config.add_netinv_action("extras/git-repositories", "sync", get=show, post=ask, permission=permission)

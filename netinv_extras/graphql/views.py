@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import root_views, views
-from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http import root_views
+from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
@@ -33,28 +32,25 @@ def _object(body: Any) -> dict[str, Any]:
     return body
 
 
-@views.documented(_ANSWER, takes={**_ASKED, "required": ["query"]})
-@root_views.root("Graph Qldrfapi", DESCRIPTION, "POST, OPTIONS", reads=True)
-def graphql(uow: RequestUnitOfWork, request: Request) -> Any:
+@documented(_ANSWER, takes={**_ASKED, "required": ["query"]})
+@root_views.root("Graph Qldrfapi", DESCRIPTION, ["POST"], read_only=True)
+def graphql(request: Request) -> dict[str, Any]:
     """The answer to a GraphQL query."""
     body = _object(body_of(request))
-    return _answer(uow, body.get("query"), body)
+    return _answer(request.uow, body.get("query"), body)
 
 
-@views.documented(_ANSWER, takes={"type": "object", "properties": _VARIABLES}, status=200)
-def run(request: Request) -> Response:
+@documented(_ANSWER, takes={"type": "object", "properties": _VARIABLES}, status=200)
+def run(request: Request) -> dict[str, Any]:
     """The answer to a kept query, with the variables in the body; as any POST there, for those who may add queries."""
-    uow, endpoint = views.open_item(request, ("POST",), reads=True)
+    uow, endpoint = request.uow, request.context.endpoint
     found = listing.rows(uow, endpoint, [request.context.key], "add") if request.context.key is not None else {}
     if not found:
         raise NotFound()
     body = _object(body_of(request))
-    return views.answer(uow, request, _answer(uow, found[request.context.key]["query"], body))
+    return _answer(uow, found[request.context.key]["query"], body)
 
 
 def includeme(config: Any) -> None:
     """Adds ``run/``."""
-    actions = views.Actions(config.registry.netinv.apps["extras"])
-    actions.item("graphql-queries", "run", post=run)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/graphql-queries", "run", post=run, permission="add", read_only=True)

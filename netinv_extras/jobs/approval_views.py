@@ -13,9 +13,10 @@ from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Conflict, Denied, NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.openapi_parameters import query
 from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.views import no_content
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.tasks import queue as task_queue
@@ -39,7 +40,7 @@ def _opened(request: Request, action: str) -> tuple[RequestUnitOfWork, Row]:
 
     :raises NotFound: when there is no such schedule for the user
     """
-    uow, endpoint = views.open_item(request, ("POST",), action=action)
+    uow, endpoint = request.uow, request.context.endpoint
     found = listing.rows_for_change(uow, endpoint, [request.context.key], action).get(request.context.key) if request.context.key else None
     if found is None:
         raise NotFound()
@@ -58,8 +59,8 @@ def _may_approve(uow: RequestUnitOfWork, schedule: Row) -> None:
         raise Denied(OWN)
 
 
-@views.documented(job_schedules.LABEL, status=200, query=[query("force", {"type": "boolean"}, "Approves what should have run already; it then runs at once.")])
-def approve(request: Request) -> Response:
+@documented(job_schedules.LABEL, status=200, query=[query("force", {"type": "boolean"}, "Approves what should have run already; it then runs at once.")])
+def approve(request: Request) -> dict[str, Any]:
     """Lets a scheduled job run that waits for approval.
 
     :raises Denied: when the user may not change approved schedules such as this one
@@ -83,10 +84,10 @@ def approve(request: Request) -> Response:
     uow.write(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
     permissions.verify(uow, uow.registry[job_schedules.LABEL], "change", [schedule["id"]])
     task_queue.notify_worker(uow, job_results.RUN)
-    return views.answer(uow, request, uow.registry[job_schedules.LABEL].plan().represent(uow, [schedule["id"]])[0])
+    return uow.registry[job_schedules.LABEL].plan().represent(uow, [schedule["id"]])[0]
 
 
-@views.documented(status=204)
+@documented(status=204)
 def deny(request: Request) -> Response:
     """Deletes a scheduled job that waits for approval.
 
@@ -97,11 +98,11 @@ def deny(request: Request) -> Response:
     if not schedule["approval_required"] or schedule["approved_at"] is not None:
         raise Conflict(NOT_ASKED)
     delete.delete(uow, uow.registry[job_schedules.LABEL], [{"id": str(schedule["id"])}], single=True)
-    return Response(status=204, content_type=None)
+    return no_content()
 
 
-@views.documented(job_results.LABEL, status=200)
-def dry_run(request: Request) -> Response:
+@documented(job_results.LABEL, status=200)
+def dry_run(request: Request) -> dict[str, Any]:
     """Has the job of a schedule run now for the user who asks, without committing."""
     uow, schedule = _opened(request, "view")
     jobs = uow.registry[job_models.LABEL]
@@ -109,14 +110,11 @@ def dry_run(request: Request) -> Response:
     made = job_results.row(uow.registry, row, uow.identity.user_id, schedule["kwargs"]["data"], commit=False, at=uow.now)
     job_results.enqueue(uow, [made])
     key: uuid.UUID = made["id"]
-    return views.answer(uow, request, uow.registry[job_results.LABEL].plan().represent(uow, [key])[0])
+    return uow.registry[job_results.LABEL].plan().represent(uow, [key])[0]
 
 
 def includeme(config: Any) -> None:
     """Adds the routes."""
-    actions = views.Actions(config.registry.netinv.of_model(ScheduledJob).app)
-    actions.item("scheduled-jobs", "approve", post=approve)
-    actions.item("scheduled-jobs", "deny", post=deny)
-    actions.item("scheduled-jobs", "dry-run", post=dry_run)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/scheduled-jobs", "approve", post=approve, permission="change")
+    config.add_netinv_action("extras/scheduled-jobs", "deny", post=deny, permission="delete")
+    config.add_netinv_action("extras/scheduled-jobs", "dry-run", post=dry_run, permission="view")

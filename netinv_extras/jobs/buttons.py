@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
+from netinv_core.http.views import key_of
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, required_text
@@ -76,16 +76,15 @@ _TAKES = {
 }
 
 
-@views.documented(run_views.GIVES, takes=_TAKES, status=201)
-def press(request: Request) -> Response:
+@documented(run_views.GIVES, takes=_TAKES, status=201)
+def press(request: Request) -> dict[str, Any]:
     """Starts a button's job for an object that the user may view."""
-    uow, endpoint = views.open_item(request, ("POST",), action="view")
-    if request.context.key is None:
-        raise NotFound()
-    button = listing.detail(uow, endpoint, request.context.key)
+    uow = request.uow
+    button = listing.detail(uow, request.context.endpoint, key_of(request))
     data = _object(uow, button, body_of(request))
     result, schedule = run_views.start(uow, uow.registry[job_models.LABEL], button["job"], {"data": data})
-    return views.answer(uow, request, run_views.answered(uow, result, schedule), 201)
+    request.response.status_int = 201
+    return run_views.answered(uow, result, schedule)
 
 
 def _object(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str, str]:
@@ -111,7 +110,4 @@ def _object(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str, str
 
 def includeme(config: Any) -> None:
     """Adds ``job-buttons/{id}/run/``."""
-    actions = views.Actions(config.registry.netinv.of_model(JobButton).app)
-    actions.item("job-buttons", "run", post=press)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/job-buttons", "run", post=press, permission="view")

@@ -7,12 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
@@ -42,28 +41,28 @@ def _named(uow: UnitOfWork, request: Request) -> Any:
     return key
 
 
-@views.documented(_CLASS, takes=TAKES, status=200)
-def run_class(request: Request) -> Response:
+@documented(_CLASS, takes=TAKES, status=200)
+def run_class(request: Request) -> dict[str, Any]:
     """Has a job run that is named by the path of its class; answered with the class as versions before 1.3 know it."""
-    uow, endpoint = views.open_item(request, ("POST",), action="run")
+    uow, endpoint = request.uow, request.context.endpoint
     key = _named(uow, request)
     result, schedule = start(uow, endpoint, key, body_of(request))
     (found,) = _classes(uow, [listing.rows(uow, endpoint, [key], "run")[key]])
     found["result"] = shown(uow, job_results.LABEL, result, "full")
     if schedule is not None:
         found["schedule"] = shown(uow, job_schedules.LABEL, schedule)
-    return views.answer(uow, request, found)
+    return found
 
 
-@views.documented(_CLASS)
-def show_class(request: Request) -> Response:
+@documented(_CLASS)
+def show_class(request: Request) -> dict[str, Any]:
     """A job that is named by the path of its class, as versions before 1.3 know it."""
-    uow, endpoint = views.open_item(request, ("GET",))
+    uow, endpoint = request.uow, request.context.endpoint
     key = _named(uow, request)
     row = listing.rows(uow, endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()
-    return views.answer(uow, request, _classes(uow, [row])[0])
+    return _classes(uow, [row])[0]
 
 
 def as_classes(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
@@ -109,8 +108,5 @@ def _last_results(uow: UnitOfWork, keys: list[Any]) -> dict[Any, dict[str, Any]]
 
 def includeme(config: Any) -> None:
     """Adds the paths of classes below jobs."""
-    actions = views.Actions(config.registry.netinv.of_model(Job).app)
-    actions.whole("jobs", PATH, get=show_class)
-    actions.whole("jobs", f"{PATH}/run", post=run_class)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/jobs", PATH, on_list=True, get=show_class, permission="view")
+    config.add_netinv_action("extras/jobs", f"{PATH}/run", on_list=True, post=run_class, permission="run")

@@ -9,13 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
-from netinv_core.errors import NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
+from netinv_core.http.views import key_of
 from netinv_core.models.base import Customizable, Model, now, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
@@ -168,23 +167,17 @@ _SHOWN: dict[str, dict[str, Any]] = {
 _ENTRY = {"type": "object", "properties": {"display": {"type": "string"}, **_SHOWN}}
 
 
-@views.documented(_ENTRY, form="list")
-def logs(request: Request) -> Response:
+@documented(_ENTRY, form="list")
+def logs(request: Request) -> list[dict[str, Any]]:
     """What the job of a result said, in order, so far."""
-    uow, endpoint = views.open_item(request, ("GET",))
-    if request.context.key is None:
-        raise NotFound()
-    listing.detail(uow, endpoint, request.context.key, shape="nested")
+    uow, key = request.uow, key_of(request)
+    listing.detail(uow, request.context.endpoint, key, shape="nested")
     entries = table_of(JobLogEntry)
-    wanted = sa.select(entries.c.id).where(entries.c.job_result_id == request.context.key).order_by(entries.c.position, entries.c.created, entries.c.id)
+    wanted = sa.select(entries.c.id).where(entries.c.job_result_id == key).order_by(entries.c.position, entries.c.created, entries.c.id)
     shown = uow.registry["extras.joblogentry"].plan().represent(uow, list(uow.execute(wanted).scalars()))
-    found = [{"display": item["message"], **{name: item[name] for name in _SHOWN}} for item in shown]
-    return views.answer(uow, request, found)
+    return [{"display": item["message"], **{name: item[name] for name in _SHOWN}} for item in shown]
 
 
 def includeme(config: Any) -> None:
     """Adds ``job-results/{id}/logs/``."""
-    actions = views.Actions(config.registry.netinv.of_model(JobResult).app)
-    actions.item("job-results", "logs", get=logs)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/job-results", "logs", get=logs, permission="view")

@@ -10,12 +10,12 @@ from typing import Any
 import colander
 import sqlalchemy as sa
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid, NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
+from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import listing
@@ -26,7 +26,7 @@ from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.catalog import JobClass
 from netinv_extras.jobs.crontab import Crontab
-from netinv_extras.jobs.models import DEFAULT_QUEUES, Job, class_of
+from netinv_extras.jobs.models import DEFAULT_QUEUES, class_of
 from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, ScheduledJob
 
 NOT_ENABLED = "This job is not enabled to be run."
@@ -236,35 +236,29 @@ def answered(uow: UnitOfWork, result: Any, schedule: Any) -> dict[str, Any]:
     return {"schedule": shown(uow, job_schedules.LABEL, schedule), "job_result": shown(uow, job_results.LABEL, result)}
 
 
-@views.documented(GIVES, takes=TAKES, status=201)
-def run(request: Request) -> Response:
+@documented(GIVES, takes=TAKES, status=201)
+def run(request: Request) -> dict[str, Any]:
     """Has a job run: now, or when its schedule says."""
-    uow, endpoint = views.open_item(request, ("POST",), action="run")
-    if request.context.key is None:
-        raise NotFound()
-    result, schedule = start(uow, endpoint, request.context.key, body_of(request))
-    return views.answer(uow, request, answered(uow, result, schedule), 201)
+    uow = request.uow
+    result, schedule = start(uow, request.context.endpoint, key_of(request), body_of(request))
+    request.response.status_int = 201
+    return answered(uow, result, schedule)
 
 
-@views.documented(_VARIABLE, form="list")
-def variables(request: Request) -> Response:
+@documented(_VARIABLE, form="list")
+def variables(request: Request) -> list[dict[str, Any]]:
     """What a job asks of whoever starts it."""
-    uow, endpoint = views.open_item(request, ("GET",))
-    if request.context.key is None:
-        raise NotFound()
-    row = listing.rows(uow, endpoint, [request.context.key], "view").get(request.context.key)
+    uow, key = request.uow, key_of(request)
+    row = listing.rows(uow, request.context.endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()
     found = class_of(uow, row)
     if found is None:
         raise Denied(NOT_INSTALLED)
-    return views.answer(uow, request, [variable.described(name) for name, variable in found.job.variables().items()])
+    return [variable.described(name) for name, variable in found.job.variables().items()]
 
 
 def includeme(config: Any) -> None:
     """Adds ``run/`` and ``variables/``."""
-    actions = views.Actions(config.registry.netinv.of_model(Job).app)
-    actions.item("jobs", "run", post=run)
-    actions.item("jobs", "variables", get=variables)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/jobs", "run", post=run, permission="run")
+    config.add_netinv_action("extras/jobs", "variables", get=variables, permission="view")

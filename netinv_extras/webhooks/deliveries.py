@@ -15,7 +15,6 @@ from typing import Any
 import sqlalchemy as sa
 from huey import crontab
 from pyramid.request import Request
-from pyramid.response import Response
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -24,6 +23,7 @@ from netinv_core.changelog.models import ACTIONS
 from netinv_core.db.engine import WRITING, in_parameter, lock_rows
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.models.base import Base, now, table_of
 from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice, column, foreign_key
 from netinv_core.models.types import Chars, LongText
@@ -142,14 +142,14 @@ webhook_deliveries = Resource(
 )
 
 
-@views.documented(LABEL, status=200)
-def retry(request: Request) -> Response:
+@documented(LABEL, status=200)
+def retry(request: Request) -> dict[str, Any]:
     """Sends a failed delivery again.
 
     :raises Denied: when the user may not change queued deliveries such as this one
     :raises Conflict: when it has not failed
     """
-    uow, endpoint = views.open_item(request, ("POST",), action="change")
+    uow, endpoint = request.uow, request.context.endpoint
     key = request.context.key
     row = listing.rows_for_change(uow, endpoint, [key], "change").get(key)
     if row is None:
@@ -158,24 +158,24 @@ def retry(request: Request) -> Response:
         raise Conflict(f"Only a failed delivery is sent again; this one is {row['state']}.")
     requeue(uow, [_table.c.id == key])
     permissions.verify(uow, endpoint, "change", [key])
-    return views.answer(uow, request, endpoint.plan().represent(uow, [key])[0])
+    return endpoint.plan().represent(uow, [key])[0]
 
 
-@views.documented({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)
-def retry_some(request: Request) -> Response:
+@documented({"type": "object", "properties": {"retried": {"type": "integer"}}, "required": ["retried"]}, status=200)
+def retry_some(request: Request) -> dict[str, int]:
     """Sends every failed delivery again that the query's filters select.
 
     :raises Denied: when the user may not change one of them once it is queued
     """
-    uow, endpoint = views.open_item(request, ("POST",), action="change")
+    uow, endpoint = request.uow, request.context.endpoint
     conditions = listing.conditions_of(uow, endpoint, endpoint.table, views.parameters_of(uow, endpoint), "change")
     if permissions.scope(uow, endpoint, "change", _table) is None:
-        return views.answer(uow, request, {"retried": requeue(uow, conditions)})
+        return {"retried": requeue(uow, conditions)}
     selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
     keys = list(uow.execute(lock_rows(selected)).scalars())
     retried = requeue(uow, [in_parameter(uow.registry.dialect, _table.c.id)], {"keys": keys})
     permissions.verify(uow, endpoint, "change", keys)
-    return views.answer(uow, request, {"retried": retried})
+    return {"retried": retried}
 
 
 def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str, Any] | None = None) -> int:
@@ -207,8 +207,5 @@ pruning = task_queue.Task("prune_deliveries", prune, crontab(minute="27", hour="
 
 def includeme(config: Any) -> None:
     """Adds the routes."""
-    actions = views.Actions(config.registry.netinv.apps["extras"])
-    actions.item("webhook-deliveries", "retry", post=retry)
-    actions.whole("webhook-deliveries", "retry", post=retry_some)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("extras/webhook-deliveries", "retry", post=retry, permission="change")
+    config.add_netinv_action("extras/webhook-deliveries", "retry", on_list=True, post=retry_some, permission="change")

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.http import views
+from netinv_core.http.actions import actions_of
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
 from netinv_core.testing.bad_input import BODIES, HEADERS, QUERIES, VALUES
 from netinv_core.testing.cases import Case, check
@@ -43,12 +43,12 @@ class Fuzzer:
 
         An action that writes names an object of others' tests nowhere: it may end it.
         """
-        for action in views.actions_of(self.case.service.app.registry):
+        for action in actions_of(self.case.service.app.registry):
             if self.case.endpoint not in action.endpoints(self.case.registry):
                 continue
             for method in action.views:
                 key = self.sample["id"] if self.case.endpoint.resource.writable or method == "get" else self.case.nobody()
-                below = action.name if action.whole else f"{key}/{action.name}"
+                below = action.name if action.on_list else f"{key}/{action.name}"
                 yield method.upper(), re.sub(r"\{[^}]*\}", "zz", f"{self.case.path}{below}/")
 
     def send(self, method: str, path: str, body: Any = None, *, raw: bytes | None = None, **options: Any) -> None:

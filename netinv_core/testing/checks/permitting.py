@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.http.views import ACTIONS
+from netinv_core.http.methods import PERMISSIONS
 from netinv_core.testing.cases import Case, check, writable
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
@@ -15,7 +15,7 @@ WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
 def _requests(case: Case, shown: dict[str, Any], methods: tuple[str, ...]) -> list[tuple[str, str]]:
-    offered = tuple(m for m in methods if m in READS or ACTIONS[m] in case.endpoint.resource.writes)
+    offered = tuple(m for m in methods if m in READS or PERMISSIONS[m] in case.endpoint.resource.writes)
     return [(m, path) for m in offered for path in (case.path, case.at(shown)) if (m, path) != ("POST", case.at(shown))]
 
 

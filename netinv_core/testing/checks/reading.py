@@ -10,8 +10,8 @@ from netinv_core import fields
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
+from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.versions import SUPPORTED
-from netinv_core.http.views import ACTIONS
 from netinv_core.models.columns import column_info
 from netinv_core.read.plan import nested_fields
 from netinv_core.testing.cases import Case, check
@@ -151,7 +151,7 @@ def options_describe_every_field(case: Case) -> None:
     found = case.api.options(case.path)
     assert set(found) >= {"name", "description", "renders", "parses"}
     actions = found.get("actions", {})
-    assert set(actions) == {method for method in ("POST", "PUT") if ACTIONS[method] in case.endpoint.resource.writes}
+    assert set(actions) == {method for method in ("POST", "PUT") if PERMISSIONS[method] in case.endpoint.resource.writes}
     if not actions:
         assert "actions" not in found
         return

@@ -5,35 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from pyramid.request import Request
-from pyramid.response import Response
 
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import views
+from netinv_core.http.actions import documented
 from netinv_core.read import listing
 from netinv_core.write import save
 from netinv_example.maintenance_windows import CANCELLED
 
 
-@views.documented("example.maintenancewindow", status=200)
-def close(request: Request) -> Response:
+@documented("example.maintenancewindow", status=200)
+def close(request: Request) -> dict[str, Any]:
     """Ends an active window now, by the ordinary write path: rules, permissions and change record apply.
 
     :raises Invalid: when the window is not active
     """
-    uow, endpoint = views.open_item(request, ("POST",), action="change")
-    key = request.context.key
+    uow, endpoint, key = request.uow, request.context.endpoint, request.context.key
     row = listing.rows_for_change(uow, endpoint, [key], "change").get(key)
     if row is None:
         raise NotFound()
     if row["status"] == CANCELLED or not row["start"] < uow.now < row["end"]:
         raise Invalid.whole("Only an active maintenance window can be closed.")
     (closed,) = save.update(uow, endpoint, [{"id": key, "end": uow.now.isoformat()}], partial=True, single=True)
-    return views.answer(uow, request, closed)
+    return closed
 
 
 def includeme(config: Any) -> None:
     """Adds the route."""
-    actions = views.Actions(config.registry.netinv.apps["example"])
-    actions.item("maintenance-windows", "close", post=close)
-    for service in actions.services:
-        config.add_cornice_service(service)
+    config.add_netinv_action("example/maintenance-windows", "close", post=close, permission="change")

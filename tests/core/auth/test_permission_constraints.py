@@ -11,7 +11,7 @@ import pytest
 from pyramid.interfaces import IRoutesMapper
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.http.views import Action, actions_of
+from netinv_core.http.actions import Action, actions_of
 from netinv_core.testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS
 from tests.support.inputs import Inputs
@@ -43,7 +43,7 @@ def installed(service: Service, name: str) -> bool:
 
 def paths(case: Case, action: Action, shown: dict[str, Any]) -> tuple[str, str]:
     """The path of an action for an object, and for one that there is not; the same for an action without an object."""
-    if not action.whole:
+    if not action.on_list:
         return f"{case.at(shown)}{action.name}/", f"{case.path}{case.nobody()}/{action.name}/"
     if CLASS not in action.name:
         return (f"{case.path}{action.name}/",) * 2
@@ -107,7 +107,7 @@ def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_one
         unseeing = outside if needed == "view" else service.user(rest, (needed, label, elsewhere)).api
         seeing = service.user(rest, (others, label), (needed, label, elsewhere)).api
         for _, action, method in group:
-            if action.whole and CLASS not in action.name:
+            if action.on_list and CLASS not in action.name:
                 continue
             hidden, absent = paths(case, action, shown)
             for client in (outside, unseeing):
@@ -151,9 +151,10 @@ QUERIES = {
 
 
 def test_the_table_names_every_other_route(service: Service) -> None:
-    """A route is an application's list of resources, a service of Cornice (a resource or an action), or in the table."""
+    """A route is an application's list of resources, a service of Cornice (a resource), an action, or in the table."""
     patterns = {route.pattern for route in service.app.registry.queryUtility(IRoutesMapper).get_routes(include_static=True)}
     served = {found.path for found in service.app.registry.cornice_services.values()}
+    served |= {action.path for action in actions_of(service.app.registry)}
     roots = {"/api/", "/api/plugins/", *(app.path for app in service.registry.apps.values())}
     assert patterns - served - roots == BESIDE.keys()
 

@@ -1,0 +1,112 @@
+"""Pyramid's security policy: the identity of a request, and its permissions.
+
+A view names one of these as its ``permission`` (:mod:`netinv_core.http.derivers`):
+
+* a permission on the resource of ``request.context``: ``view``, ``add``, ``change``, ``delete``, or another that permissions may name;
+* :data:`API_ACCESS`: any active account; for GET also an anonymous request, where some resource may be read by anyone;
+* :data:`AUTHENTICATED`: any active account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyramid import security
+from pyramid.request import Request, RequestLocalCache
+
+from netinv_core.auth import permissions
+from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
+from netinv_core.errors import Denied
+
+API_ACCESS = "api-access"
+AUTHENTICATED = "authenticated"
+# A way to authenticate: the identity of a request, or None where the request has no credentials of this kind.
+IdentitySource = Callable[[Request], Identity | None]
+
+
+def from_authorization_header(request: Request) -> Identity | None:
+    """The identity of a header ``Authorization: Token …``; of ``Basic …`` where the resource accepts passwords.
+
+    :raises Denied: for wrong credentials
+    """
+    header = request.headers.get("Authorization", "")
+    if not header:
+        return None
+    endpoint = getattr(request.context, "endpoint", None)
+    if endpoint is not None and endpoint.resource.allow_basic_auth:
+        # remote_addr: client_addr would trust any X-Forwarded-For
+        identity = by_password(request.uow, header, request.remote_addr or "")
+        if not identity.anonymous:
+            return identity
+    return by_token(request.uow, header)
+
+
+class SecurityPolicy:
+    """Authenticates by the first of ``sources`` that knows the request, and delegates permissions to :mod:`netinv_core.auth.permissions`.
+
+    The session cookie of a web interface is one more source, after the header. ``remember`` and ``forget`` then set its headers.
+    """
+
+    def __init__(self, sources: Sequence[IdentitySource] = (from_authorization_header,)) -> None:
+        self._sources = tuple(sources)
+        self._identities = RequestLocalCache(self._authenticate)
+
+    def identity(self, request: Request) -> Identity:
+        """The identity of a request, anonymous without credentials; the unit of work acts for it from then on.
+
+        :raises Denied: for wrong credentials
+        """
+        identity: Identity = self._identities.get_or_create(request)
+        return identity
+
+    def _authenticate(self, request: Request) -> Identity:
+        identities = (source(request) for source in self._sources)
+        request.uow.identity = next((identity for identity in identities if identity is not None), ANONYMOUS)
+        identity: Identity = request.uow.identity
+        return identity
+
+    def authenticated_userid(self, request: Request) -> str | None:
+        """The id of the account; ``None`` for an anonymous request."""
+        user_id = self.identity(request).user_id
+        return None if user_id is None else str(user_id)
+
+    def permits(self, request: Request, context: Any, permission: str) -> security.PermitsResult:
+        """Pyramid's answer to whether the request has a permission, on the resource of ``context`` where it has one.
+
+        A negative one carries the error that the request is answered with, as ``error``.
+        """
+        try:
+            self._check(request, context, permission)
+        except Denied as error:
+            result = security.Denied("%s", error.body["detail"])
+            result.error = error
+            return result
+        return security.Allowed("%s", permission)
+
+    def _check(self, request: Request, context: Any, permission: str) -> None:
+        """Checks authentication, then whether the token may write, then the permission itself.
+
+        :raises Denied: with the reason
+        """
+        identity, uow = self.identity(request), request.uow
+        if identity.anonymous and (permission == AUTHENTICATED or not _readable_by_anyone(request)):
+            raise Denied(NOT_GIVEN)
+        if uow.writing and not (identity.can_write or identity.anonymous):
+            raise Denied()
+        if permission not in (AUTHENTICATED, API_ACCESS):
+            permissions.check(uow, context.endpoint, permission)
+
+    def remember(self, request: Request, userid: str, **options: Any) -> list[tuple[str, str]]:
+        """The headers that keep a user signed in: none, because tokens are sent with each request."""
+        return []
+
+    def forget(self, request: Request, **options: Any) -> list[tuple[str, str]]:
+        """The headers that sign a user out: none, because tokens are sent with each request."""
+        return []
+
+
+def _readable_by_anyone(request: Request) -> bool:
+    """True for reading where the setting ``netinv.exempt_view_permissions`` exempts some resource."""
+    settings = request.registry.netinv.settings
+    return request.method in ("GET", "HEAD") and bool(settings.get("exempt_view_permissions"))

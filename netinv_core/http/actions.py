@@ -1,0 +1,184 @@
+"""Actions: routes below a resource's objects or its list, added by the directive ``config.add_netinv_action``.
+
+Example, in a module that an application names in ``includes``::
+
+    def includeme(config):
+        config.add_netinv_action("dcim/racks", "elevation", get=elevation, permission="view")
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pyramid.exceptions import ConfigurationError
+from pyramid.request import Request
+
+from netinv_core.app import App
+from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import RequestError
+from netinv_core.http import options, views
+from netinv_core.http.methods import METHODS, PERMISSIONS, allow_header
+from netinv_core.http.traversal import root_of
+from netinv_core.registry import Registry
+
+View = Callable[[Request], Any]
+Shown = str | Mapping[str, Any] | None
+ViewT = TypeVar("ViewT")
+_SCHEMA_ATTRIBUTE = "operation_schema"
+
+
+@dataclasses.dataclass(frozen=True)
+class OperationSchema:
+    """The bodies of a view's requests and answers, for the OpenAPI document; see :func:`documented`."""
+
+    shows: Shown = None
+    form: str = "one"
+    takes: Shown = None
+    status: int | None = None
+    query: Sequence[Mapping[str, Any]] = ()
+    also: Sequence[str] = ()
+    errors: Sequence[type[RequestError]] = ()
+    nothing: str = ""
+
+
+UNDOCUMENTED = OperationSchema(takes={})
+
+
+def documented(
+    shows: Shown = None,
+    *,
+    form: str = "one",
+    takes: Shown = None,
+    status: int | None = None,
+    query: Sequence[Mapping[str, Any]] = (),
+    also: Sequence[str] = (),
+    errors: Sequence[type[RequestError]] = (),
+    nothing: str = "",
+) -> Callable[[ViewT], ViewT]:
+    """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI schema.
+
+    ``shows`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``: one, or a list of them.
+    ``takes`` is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
+    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``also`` names media types of the answer
+    beside JSON. ``errors`` are answers beside those of every read or write. ``nothing`` describes a further answer 204.
+    """
+    schema = OperationSchema(shows, form, takes, status, query, also, errors, nothing)
+
+    def mark(view: ViewT) -> ViewT:
+        setattr(view, _SCHEMA_ATTRIBUTE, schema)
+        return view
+
+    return mark
+
+
+def schema_of(view: Any) -> OperationSchema:
+    """The schema that :func:`documented` gave a view."""
+    schema: OperationSchema = getattr(view, _SCHEMA_ATTRIBUTE, UNDOCUMENTED)
+    return schema
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """A route below the objects, or below the list, of those resources of an application whose name matches the regular expression ``pattern``.
+
+    ``views`` holds a view for each method, in lower case. ``offered`` tells the OpenAPI document which of the matching resources have it.
+    """
+
+    app: App
+    pattern: str
+    name: str
+    views: Mapping[str, View]
+    offered: Callable[[Endpoint], bool]
+    on_list: bool = False
+
+    @property
+    def path(self) -> str:
+        """The path of the route, with a pattern for the name of the resource."""
+        return f"{self.app.path}{{model:{self.pattern}}}/{self.below}"
+
+    @property
+    def below(self) -> str:
+        """The path below the list of a resource: ``available-ips`` → ``{id}/available-ips/``."""
+        return f"{self.name}/" if self.on_list else f"{{id}}/{self.name}/"
+
+    def matching(self, registry: Registry) -> list[Endpoint]:
+        """The resources whose name matches."""
+        endpoints = [registry.by_path[self.app.name, resource.name] for resource in self.app.resources]
+        return [endpoint for endpoint in endpoints if re.fullmatch(self.pattern, endpoint.resource.name)]
+
+    def endpoints(self, registry: Registry) -> list[Endpoint]:
+        """The resources that have it."""
+        return [endpoint for endpoint in self.matching(registry) if self.offered(endpoint)]
+
+
+def add_netinv_action(
+    config: Any,
+    resource: str,
+    name: str,
+    *,
+    permission: str | Mapping[str, str],
+    on_list: bool = False,
+    offered: Callable[[Endpoint], bool] = lambda endpoint: True,
+    offers: Sequence[str] | Callable[[Request], Sequence[str]] = (),
+    read_only: bool = False,
+    **method_views: View,
+) -> None:
+    """Adds the route ``…/<resource>/{id}/<name>/``, or ``…/<resource>/<name>/`` with ``on_list``.
+
+    Two actions with one path and method are a conflict of the configuration. Methods without a view are answered 405, OPTIONS with a
+    description.
+
+    :param resource: ``application/resource``, such as ``"ipam/prefixes"``; the part after the slash is a regular expression
+    :param name: the rest of the path; ``{words}`` in it go to ``request.matchdict``
+    :param permission: the permission on the resource that the views need: one for all of them, or one for each method
+    :param offered: selects, for the OpenAPI document, those of the matching resources that have the action
+    :param offers: media types of the answer beside JSON and HTML, or a function of the request that gives them
+    :param read_only: the views write nothing, whatever their method
+    :param method_views: a view for each method, in lower case: ``get=…``, ``post=…``
+    :raises ConfigurationError: for a method without a permission
+    """
+    app_name, _, pattern = resource.partition("/")
+    registry: Registry = config.registry.netinv
+    action = Action(registry.apps[app_name], pattern, name, method_views, offered, on_list)
+    permissions = dict.fromkeys(method_views, permission) if isinstance(permission, str) else permission
+    if missing := method_views.keys() - permissions.keys():
+        raise ConfigurationError(f"The action {action.path} has no permission for {', '.join(sorted(missing))}.")
+    _reserve_paths(config, action)
+    traverse = "/{model}" if on_list else "/{model}/{id}"
+    config.add_route(action.path, action.path, factory=root_of(action.app), traverse=traverse)
+    allow = allow_header([method.upper() for method in method_views])
+    common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
+    for method in METHODS:
+        view = method_views.get(method.lower(), views.not_allowed)
+        needed = permissions.get(method.lower(), PERMISSIONS[method])
+        config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
+    config.add_view(describe_action, request_method="OPTIONS", permission=API_ACCESS, **common)
+    config.registry.netinv_actions.append(action)
+
+
+def _reserve_paths(config: Any, action: Action) -> None:
+    """Claims each path and method of an action; Pyramid reports two claims of one as a conflict, naming both files and lines."""
+    for endpoint in action.matching(config.registry.netinv):
+        for method in action.views:
+            config.action(("netinv action", f"{endpoint.path}{action.below}", method))
+
+
+def describe_action(request: Request) -> dict[str, Any]:
+    """The answer to OPTIONS of an action."""
+    return options.resource(request.uow, request.context.endpoint, ())
+
+
+def actions_of(configured: Any) -> list[Action]:
+    """Every action that packages added to a Pyramid registry, by path."""
+    actions: list[Action] = configured.netinv_actions
+    return sorted(actions, key=lambda action: action.path)
+
+
+def includeme(config: Any) -> None:
+    """Adds the directive."""
+    config.registry.netinv_actions = []
+    config.add_directive("add_netinv_action", add_netinv_action)

@@ -1,0 +1,50 @@
+"""Every application's two Cornice services, collection and item. Cornice is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cornice import Service
+
+from netinv_core.app import App
+from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.http import list_formats, views
+from netinv_core.http.methods import PERMISSIONS, collection_allow, item_allow
+from netinv_core.http.traversal import root_of
+
+
+def services_of(app: App) -> list[Service]:
+    """An application's collection and item services: ``/api/dcim/{model}/`` and ``/api/dcim/{model}/{id}/``."""
+    collection = _service(app, "collection", "", collection_allow)
+    collection.add_view("GET", views.get_list, permission="view", offers=list_formats.offers)
+    collection.add_view("POST", views.post, permission="add")
+    collection.add_view("PUT", views.change_list, permission="change")
+    collection.add_view("PATCH", views.change_list, permission="change")
+    collection.add_view("DELETE", views.delete_list, permission="delete")
+    collection.add_view("OPTIONS", views.options_list, permission=API_ACCESS)
+    item = _service(app, "item", "/{id}", item_allow)
+    item.add_view("GET", views.get_item, permission="view")
+    item.add_view("POST", views.not_allowed, permission=PERMISSIONS["POST"])
+    item.add_view("PUT", views.change_item, permission="change")
+    item.add_view("PATCH", views.change_item, permission="change")
+    item.add_view("DELETE", views.delete_item, permission="delete")
+    item.add_view("OPTIONS", views.options_item, permission=API_ACCESS)
+    return [collection, item]
+
+
+def _service(app: App, name: str, below: str, allow: Any) -> Service:
+    return Service(
+        name=f"{app.name}-{name}",
+        path=f"{app.path}{{model}}{below}/",
+        traverse=f"/{{model}}{below}",
+        factory=root_of(app),
+        allow=allow,
+        renderer="orjson",
+    )
+
+
+def includeme(config: Any) -> None:
+    """Adds the services of every application."""
+    for app in config.registry.netinv.apps.values():
+        for service in services_of(app):
+            config.add_cornice_service(service)
