@@ -129,8 +129,8 @@ def add_netinv_action(
 ) -> None:
     """Adds the route ``…/<resource>/{id}/<name>/``, or ``…/<resource>/<name>/`` with ``on_list``.
 
-    Two actions with one path and method are a conflict of the configuration. Methods without a view are answered 405, OPTIONS with a
-    description.
+    Two actions with one path are a conflict of the configuration: an action has all methods of its path. Those without a view are
+    answered 405, OPTIONS with a description.
 
     :param resource: ``application/resource``, such as ``"ipam/prefixes"``; the part after the slash is a regular expression
     :param name: the rest of the path; ``{words}`` in it go to ``request.matchdict``
@@ -161,10 +161,9 @@ def add_netinv_action(
 
 
 def _reserve_paths(config: Any, action: Action) -> None:
-    """Claims each path and method of an action; Pyramid reports two claims of one as a conflict, naming both files and lines."""
+    """Claims the path of an action below each resource; Pyramid reports two claims of one path as a conflict, with both files and lines."""
     for endpoint in action.matching(config.registry.netinv):
-        for method in action.views:
-            config.action(("netinv action", f"{endpoint.path}{action.below}", method))
+        config.action(("netinv action", f"{endpoint.path}{action.below}"))
 
 
 def describe_action(request: Request) -> dict[str, Any]:
