@@ -109,7 +109,7 @@ def reverse_fk(name: str, target: str, attribute: str) -> FieldFactory:
 
 
 def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) -> FieldFactory:
-    """What holds this object by way of an object of ``target``: see :class:`netinv_core.fields.Holder`."""
+    """What holds this object by way of an object of ``target``: see :class:`netinv_core.fields.ThroughOneToOne`."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         return kinds.ThroughOneToOne(name=name, to=target, held=held, holder=holder, by=by, registry=registry)

@@ -14,11 +14,11 @@ _OURS = {Chars: "length", Packed: "length", Json: None, LongText: None, Timestam
 
 
 def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[False]:
-    """Writes netinv's column types as ``columns.Chars(100)``."""
+    """Writes netinv's column types as ``column_types.Chars(100)``."""
     if kind == "type" and type(item) in _OURS:
-        autogen_context.imports.add("from netinv_core import columns")
+        autogen_context.imports.add("from netinv_core.models import types as column_types")
         argument = _OURS[type(item)]
-        return f"columns.{type(item).__name__}({getattr(item, argument) if argument else ''})"
+        return f"column_types.{type(item).__name__}({getattr(item, argument) if argument else ''})"
     return False
 
 

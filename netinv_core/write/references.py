@@ -123,7 +123,7 @@ def _sort(sorted_: _Sorted, wanted: ReferenceRequest) -> None:
         raw = raw.get("id")
     key = _key(raw, target)
     if key is None:
-        number = isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < 2**128  # stands for a UUID, which nothing has
+        number = isinstance(raw, int) and not isinstance(raw, bool) and (_numbered(target) or 0 <= raw < 2**128)  # a UUID as a number
         wanted.reject(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
     elif target is None:
         wanted.reject(NO_SUCH_ID, raw)

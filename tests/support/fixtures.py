@@ -23,16 +23,16 @@ crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def database_template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A migrated database that others are copied from."""
     with template_database(tmp_path_factory.mktemp("template")) as template:
         yield template
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[Engine]:
+def engine(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Engine]:
     """A migrated database."""
-    with migrated_database(tmp_path_factory.mktemp("database"), template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("database"), database_template) as engine:
         yield engine
 
 
@@ -48,13 +48,13 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service
 
 
 @pytest.fixture(scope="session")
-def sending_service(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[Service]:
+def sending_service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
     """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine.
 
     Receivers have so much time that none is too slow on a busy machine; tests of those that do not answer set less (``impatient``).
     """
     settings = {"allow": "127.0.0.0/8", "connect_timeout": "60", "read_timeout": "60", "total_timeout": "60", "threads": "16"}
-    with migrated_database(tmp_path_factory.mktemp("outbox"), template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("outbox"), database_template) as engine:
         yield Service(engine, {f"netinv.webhook_{name}": value for name, value in settings.items()})
 
 

@@ -273,9 +273,10 @@ def test_a_forked_process_has_renderers_of_its_own(pool: renderer_pool.Limits) -
 
 PARENT = """
 import time
-from netinv_extras import renderer_pool, settings, templates
-limits = templates.Limits.of({name: default for name, (_, default) in settings.known.items()})
-assert templates.render([templates.Rendering("x", {})], limits) == ["x"]
+from netinv_extras import settings
+from netinv_extras.templates import renderer_pool, sandbox
+limits = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
+assert sandbox.render([sandbox.Rendering("x", {})], limits) == ["x"]
 print(renderer_pool.pool(limits.pool).processes()[0].pid, flush=True)
 time.sleep(600)
 """
