@@ -1,4 +1,4 @@
-"""Arguments of lists as what they stand for: query parameters of the resource, and which part of each list is wanted."""
+"""Arguments of GraphQL lists, split into query parameters of the resource and ``limit`` and ``offset``."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from netinv_core.errors import Invalid
 from netinv_core.read.listing import Parameters
 
-WINDOW = ("limit", "offset")
+SLICE_ARGUMENTS = ("limit", "offset")
 
 
 @dataclasses.dataclass(frozen=True)
 class NestedSlice:
-    """Which part of each list: ``limit`` objects, or all, from ``offset`` on."""
+    """Slice of each list: at most ``limit`` objects (``None``: all), starting at ``offset``."""
 
     limit: int | None
     offset: int
@@ -23,21 +23,21 @@ class NestedSlice:
 WHOLE = NestedSlice(None, 0)
 
 
-def slice_of(given: Mapping[str, Any]) -> NestedSlice:
-    """The part that arguments ask for.
+def slice_of(arguments: Mapping[str, Any]) -> NestedSlice:
+    """Returns the slice that arguments ask for.
 
     :raises Invalid: for a negative number
     """
-    for name in WINDOW:
-        if given.get(name, 0) < 0:
+    for name in SLICE_ARGUMENTS:
+        if arguments.get(name, 0) < 0:
             raise Invalid.field(name, "Ensure this value is greater than or equal to 0.")
-    return NestedSlice(given.get("limit"), given.get("offset", 0))
+    return NestedSlice(arguments.get("limit"), arguments.get("offset", 0))
 
 
-def parameters_of(given: Mapping[str, Any]) -> Parameters:
-    """Arguments as the query parameters that they stand for."""
-    found = [(name, _texts(value)) for name, value in given.items() if name not in WINDOW]
-    return [(name, texts) for name, texts in found if texts]
+def parameters_of(arguments: Mapping[str, Any]) -> Parameters:
+    """Returns the arguments as query parameters: ``{"name": ["a"], "limit": 5}`` becomes ``[("name", ["a"])]``."""
+    parameters = [(name, _texts(value)) for name, value in arguments.items() if name not in SLICE_ARGUMENTS]
+    return [(name, texts) for name, texts in parameters if texts]
 
 
 def _texts(value: Any) -> list[str]:

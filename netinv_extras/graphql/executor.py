@@ -1,7 +1,8 @@
-"""How a query's objects are read: level by level, all objects of a level together.
+"""Executor of GraphQL queries: reads objects breadth-first, all objects of one level of the query together.
 
-A level is one statement for each way that the query names, whatever the number of objects it leads from; the statement selects
-what is asked for and nothing else (:mod:`netinv_core.read.plan`). What may not be viewed is not found: null, or absent from its list.
+A level takes one statement per relation that the query selects, for any number of parent objects. The statement selects
+only the requested columns (:mod:`netinv_core.read.plan`). Objects that the user may not view are null, or missing from
+their list.
 """
 
 from __future__ import annotations
@@ -36,19 +37,26 @@ from netinv_core.read.plan import Plan
 from netinv_core.uow import UnitOfWork
 from netinv_extras.graphql.arguments import WHOLE, NestedSlice, parameters_of, slice_of
 from netinv_extras.graphql.schema import Schema
-from netinv_extras.graphql.types import ForeignKeyMember, GenericMember, Member, RelationMember, ScalarMember, held
+from netinv_extras.graphql.types import (
+    ForeignKeyMember,
+    GenericMember,
+    Member,
+    RelationMember,
+    ScalarMember,
+    column_field,
+)
 
-TYPENAME = "__typename"
-KEY = held("id")
+KEY = column_field("id")
 Nodes = Sequence[FieldNode]
+Selections = Sequence[SelectionSetNode]
 Path = tuple[str, ...]
-Raw = dict[str, Any]
-Shown = dict[str, Any]
+RawObject = dict[str, Any]
+Representation = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
-    """A field that is asked for: the name of the answer, what it stands for (``None``: the name of the type), where it is asked for."""
+class Selection:
+    """A selected field: its name in the response, its member (``None`` for ``__typename``), its nodes in the query."""
 
     name: str
     member: Member | None
@@ -56,237 +64,314 @@ class Asked:
 
 
 class Executor:
-    """One query while it is answered; ``errors`` are those of fields, the others are there nevertheless.
+    """Execution of one query. Field errors are collected in ``errors``; the other fields have their values.
 
-    ``most`` bounds the objects that are read, 0 for no bound.
+    :ivar max_objects: maximum number of objects read, 0 for no limit
     """
 
-    def __init__(self, uow: UnitOfWork, schema: Schema, fragments: Mapping[str, FragmentDefinitionNode], variables: VariableValues, most: int) -> None:
+    def __init__(
+        self,
+        uow: UnitOfWork,
+        schema: Schema,
+        fragments: Mapping[str, FragmentDefinitionNode],
+        variables: VariableValues,
+        max_objects: int,
+    ) -> None:
         self.uow = uow
         self.schema = schema
         self.fragments = fragments
         self.variables = variables
-        self.most = most
-        self.count = 0
+        self.max_objects = max_objects
+        self.object_count = 0
         self.errors: list[GraphQLError] = []
-        self._scopes: dict[str, Sequence[Any] | None] = {}
+        self._view_conditions: dict[str, Sequence[Any] | None] = {}
 
-    # -- from the start
+    # -- root fields
 
-    def collect(self, type_: GraphQLObjectType, selections: Iterable[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """The fields asked for of a type, by the names of the answers: fragments opened, what is skipped left out."""
-        found: dict[str, list[FieldNode]] = {}
-        waiting, opened = [node for some in selections for node in some.selections][::-1], set()
-        while waiting:
-            node = waiting.pop()
+    def collect(
+        self, type_: GraphQLObjectType, selection_sets: Iterable[SelectionSetNode]
+    ) -> dict[str, list[FieldNode]]:
+        """Returns the fields selected on a type by response name. Expands fragments, applies @skip and @include."""
+        nodes_by_name: dict[str, list[FieldNode]] = {}
+        pending = [node for selection_set in selection_sets for node in selection_set.selections][::-1]
+        expanded: set[str] = set()
+        while pending:
+            node = pending.pop()
             if not self._included(node):
                 continue
             if isinstance(node, FieldNode):
-                found.setdefault((node.alias or node.name).value, []).append(node)
+                nodes_by_name.setdefault((node.alias or node.name).value, []).append(node)
                 continue
             if isinstance(node, FragmentSpreadNode):
-                if node.name.value in opened:
+                if node.name.value in expanded:
                     continue
-                opened.add(node.name.value)
-            inside = self.fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
-            assert isinstance(inside, FragmentDefinitionNode | InlineFragmentNode)
-            named = inside.type_condition.name.value if inside.type_condition else type_.name
-            if named == type_.name or named in {interface.name for interface in type_.interfaces}:
-                waiting += inside.selection_set.selections[::-1]
-        return found
+                expanded.add(node.name.value)
+            fragment = self.fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+            assert isinstance(fragment, FragmentDefinitionNode | InlineFragmentNode)
+            condition = fragment.type_condition.name.value if fragment.type_condition else type_.name
+            if condition == type_.name or condition in {interface.name for interface in type_.interfaces}:
+                pending += fragment.selection_set.selections[::-1]
+        return nodes_by_name
 
     def _included(self, node: Any) -> bool:
         skip = get_directive_values(GraphQLSkipDirective, node, self.variables)
         include = get_directive_values(GraphQLIncludeDirective, node, self.variables)
         return not (skip and skip["if"]) and not (include and not include["if"])
 
-    def start(self, name: str, nodes: Nodes) -> Any:
-        """The answer to a field to start from; null for one with an error."""
-        start = self.schema.starts[nodes[0].name.value]
+    def root_value(self, name: str, nodes: Nodes) -> Any:
+        """Returns the value of a root field; ``None`` if it has an error."""
+        root_field = self.schema.root_fields[nodes[0].name.value]
         query = self.schema.schema.query_type
         assert query is not None
-        given = self._given(query.fields[nodes[0].name.value], nodes)
-        endpoint, selections = start.endpoint, selections_of(nodes)
+        arguments = self._arguments(query.fields[nodes[0].name.value], nodes)
+        endpoint, selections = root_field.endpoint, selections_of(nodes)
         try:
-            if start.single:
-                key = endpoint.parse_key(str(given.get("id", "")))
+            if root_field.single:
+                key = endpoint.parse_key(str(arguments.get("id", "")))
                 return self.objects(endpoint, distinct([key]), selections, (name,)).get(key)
-            window = slice_of(given)
-            conditions = self._conditions(endpoint, parameters_of(given))
-            if conditions is None:
-                return []
-            limit = min((bound for bound in (window.limit, self.most and self.most + 1) if bound), default=0)
-            keys = listing.selected(self.uow, endpoint, conditions, Slice(limit, window.offset)) if window.limit != 0 else []
-            found = self.objects(endpoint, keys, selections, (name,), known=True)
-            return [found[key] for key in keys if key in found]
+            return self._root_list(endpoint, arguments, selections, (name,))
         except Invalid as error:
-            self._fail(error, nodes, (name,))
+            self._add_error(error, nodes, (name,))
             return None
+
+    def _root_list(
+        self, endpoint: Endpoint, arguments: dict[str, Any], selections: Selections, path: Path
+    ) -> list[Representation]:
+        """Returns the objects that a root list's arguments select, in the order of the resource's list.
+
+        :raises Invalid: for a bad value of an argument
+        """
+        window = slice_of(arguments)
+        conditions = self._conditions(endpoint, parameters_of(arguments))
+        if conditions is None or window.limit == 0:
+            return []
+        limits = (window.limit, self.max_objects and self.max_objects + 1)
+        limit = min((limit for limit in limits if limit), default=0)
+        keys = listing.selected(self.uow, endpoint, conditions, Slice(limit, window.offset))
+        objects = self.objects(endpoint, keys, selections, path, viewable=True)
+        return [objects[key] for key in keys if key in objects]
 
     # -- levels
 
-    def objects(self, endpoint: Endpoint, keys: Sequence[Any], selections: Sequence[SelectionSetNode], path: Path, *, known: bool = False) -> dict[Any, Shown]:
-        """The objects with these ids as they are asked for, by id; those that may not be viewed are absent, unless they are ``known`` to be viewable."""
-        conditions = () if known else self._conditions(endpoint)
+    def objects(
+        self, endpoint: Endpoint, keys: Sequence[Any], selections: Selections, path: Path, *, viewable: bool = False
+    ) -> dict[Any, Representation]:
+        """Returns the objects with these ids, with the selected fields, by id.
+
+        Objects that the user may not view are missing. With ``viewable`` the caller has checked that already.
+        """
+        conditions = () if viewable else self._conditions(endpoint)
         if conditions is None or not keys:
             return {}
-        asked = self._asked(endpoint, selections)
-        rows = self._plan(endpoint, asked).fetch(self.uow, keys, conditions)
-        self._add(len(rows))
-        shown = self._complete(endpoint, asked, [raw for _, raw in rows], path)
-        return dict(zip([key for key, _ in rows], shown, strict=True))
+        fields = self._selected_fields(endpoint, selections)
+        rows = self._plan(endpoint, fields).fetch(self.uow, keys, conditions)
+        self._count(len(rows))
+        representations = self._represent(endpoint, fields, [raw for _, raw in rows], path)
+        return dict(zip([key for key, _ in rows], representations, strict=True))
 
-    def _complete(self, endpoint: Endpoint, asked: Sequence[Asked], rows: Sequence[Raw], path: Path) -> list[Shown]:
-        """What was read of objects as it is asked for, with what it leads to."""
-        found: list[Shown] = [{} for _ in rows]
-        for item in asked:
-            for shown, value in zip(found, self._values(endpoint, item, rows, (*path, item.name)), strict=True):
-                shown[item.name] = value
-        return found
+    def _represent(
+        self, endpoint: Endpoint, fields: Sequence[Selection], raw_objects: Sequence[RawObject], path: Path
+    ) -> list[Representation]:
+        """Returns the representations of objects that were read, with the objects of the next level."""
+        representations: list[Representation] = [{} for _ in raw_objects]
+        for field in fields:
+            values = self._values(endpoint, field, raw_objects, (*path, field.name))
+            for representation, value in zip(representations, values, strict=True):
+                representation[field.name] = value
+        return representations
 
-    def _values(self, endpoint: Endpoint, item: Asked, rows: Sequence[Raw], path: Path) -> Sequence[Any]:
-        """What one field asked for is in each row."""
-        member = item.member
+    def _values(
+        self, endpoint: Endpoint, field: Selection, raw_objects: Sequence[RawObject], path: Path
+    ) -> Sequence[Any]:
+        """Returns the value of one selected field for each object."""
+        member = field.member
         if member is None:
-            return [self.schema.types[endpoint.label].name] * len(rows)
+            return [self.schema.types[endpoint.label].name] * len(raw_objects)
         if isinstance(member, ScalarMember):
-            values = [raw[member.field.name] for raw in rows]
-            return values if member.shown is None else [member.shown(value) for value in values]
-        selections = selections_of(item.nodes)
+            values = [raw[member.field.name] for raw in raw_objects]
+            return values if member.convert is None else [member.convert(value) for value in values]
         if isinstance(member, ForeignKeyMember):
-            columns = [held(attribute).name for attribute in member.attributes]
-            keys = [next((raw[name] for name in columns if raw[name] is not None), None) for raw in rows]
-            found = self.objects(member.target, distinct(keys), selections, path)
-            return [found.get(key) for key in keys]
+            return self._foreign_key_values(member, selections_of(field.nodes), raw_objects, path)
         if isinstance(member, GenericMember):
-            return self._named(member, selections, rows, path)
-        owners = [raw[KEY.name] for raw in rows]
+            return self._generic_values(member, selections_of(field.nodes), raw_objects, path)
+        owners = [raw[KEY.name] for raw in raw_objects]
         try:
-            lists = self._lists(endpoint, item, distinct(owners), selections, path)
+            lists = self._lists(endpoint, field, distinct(owners), path)
         except Invalid as error:
-            self._fail(error, item.nodes, path)
-            return [None] * len(rows)
-        return [lists.get(owner, [None])[0] if member.relation.single else lists.get(owner, []) for owner in owners]
+            self._add_error(error, field.nodes, path)
+            return [None] * len(raw_objects)
+        if member.relation.single:
+            return [lists.get(owner, [None])[0] for owner in owners]
+        return [lists.get(owner, []) for owner in owners]
 
-    def _named(self, member: GenericMember, selections: Sequence[SelectionSetNode], rows: Sequence[Raw], path: Path) -> list[Any]:
-        """The objects of any type that rows name: one statement for each type there is among them."""
-        label, key = held(member.type_attribute).name, held(member.id_attribute).name
-        wanted: dict[str, list[Any]] = {}
-        for raw in rows:
+    def _foreign_key_values(
+        self, member: ForeignKeyMember, selections: Selections, raw_objects: Sequence[RawObject], path: Path
+    ) -> list[Any]:
+        """Returns the object that a foreign key refers to for each object; one statement for all."""
+        columns = [column_field(attribute).name for attribute in member.attributes]
+        keys = [next((raw[name] for name in columns if raw[name] is not None), None) for raw in raw_objects]
+        targets = self.objects(member.target, distinct(keys), selections, path)
+        return [targets.get(key) for key in keys]
+
+    def _generic_values(
+        self, member: GenericMember, selections: Selections, raw_objects: Sequence[RawObject], path: Path
+    ) -> list[Any]:
+        """Returns the object that a generic foreign key refers to for each object; one statement per content type."""
+        label, key = column_field(member.type_attribute).name, column_field(member.id_attribute).name
+        keys_by_label: dict[str, list[Any]] = {}
+        for raw in raw_objects:
             endpoint = self.uow.registry.get(raw[label] or "")
             if endpoint is not None and isinstance(raw[key], endpoint.key_type):
-                wanted.setdefault(endpoint.label, []).append(raw[key])
-        found = {name: self.objects(self.uow.registry[name], distinct(keys), selections, path) for name, keys in wanted.items()}
-        return [found.get(raw[label], {}).get(raw[key]) for raw in rows]
+                keys_by_label.setdefault(endpoint.label, []).append(raw[key])
+        targets = {
+            name: self.objects(self.uow.registry[name], distinct(keys), selections, path)
+            for name, keys in keys_by_label.items()
+        }
+        return [targets.get(raw[label], {}).get(raw[key]) for raw in raw_objects]
 
-    def _lists(self, endpoint: Endpoint, item: Asked, owners: Sequence[Any], selections: Sequence[SelectionSetNode], path: Path) -> dict[Any, list[Shown]]:
-        """What a step leads to from each of these objects, in its order."""
-        member = item.member
+    def _lists(
+        self, endpoint: Endpoint, field: Selection, owners: Sequence[Any], path: Path
+    ) -> dict[Any, list[Representation]]:
+        """Returns the related objects of each owner, in the order of their resource's list.
+
+        :raises Invalid: for a bad value of an argument
+        """
+        member = field.member
         assert isinstance(member, RelationMember)
-        field = self.schema.types[endpoint.label].fields[item.nodes[0].name.value]
-        given = {} if member.relation.single else self._given(field, item.nodes)
-        window = slice_of(given)
-        conditions = self._conditions(member.target, parameters_of(given))
+        graphql_field = self.schema.types[endpoint.label].fields[field.nodes[0].name.value]
+        arguments = {} if member.relation.single else self._arguments(graphql_field, field.nodes)
+        window = slice_of(arguments)
+        conditions = self._conditions(member.target, parameters_of(arguments))
         if conditions is None or not owners or window.limit == 0:
             return {}
-        asked = self._asked(member.target, selections)
+        fields = self._selected_fields(member.target, selections_of(field.nodes))
         with listing.filter_errors_as_400():
             if window == WHOLE:
-                rows = self._plan(member.target, asked, member).fetch(self.uow, owners, conditions, self.most + 1 if self.most else None)
+                limit = self.max_objects + 1 if self.max_objects else None
+                rows = self._plan(member.target, fields, member).fetch(self.uow, owners, conditions, limit)
             else:
-                rows = self._part(member, asked, owners, conditions, window)
-        self._add(len(rows))
-        found: dict[Any, list[Shown]] = {}
-        for (owner, _), shown in zip(rows, self._complete(member.target, asked, [raw for _, raw in rows], path), strict=True):
-            found.setdefault(owner, []).append(shown)
-        return found
+                rows = self._sliced(member, fields, owners, conditions, window)
+        self._count(len(rows))
+        representations = self._represent(member.target, fields, [raw for _, raw in rows], path)
+        lists: dict[Any, list[Representation]] = {}
+        for (owner, _), representation in zip(rows, representations, strict=True):
+            lists.setdefault(owner, []).append(representation)
+        return lists
 
-    def _part(
-        self, member: RelationMember, asked: Sequence[Asked], owners: Sequence[Any], conditions: Sequence[Any], window: NestedSlice
-    ) -> list[tuple[Any, Raw]]:
-        """As far as the window goes for each owner: the ids first, then what is read of them."""
+    def _sliced(
+        self,
+        member: RelationMember,
+        fields: Sequence[Selection],
+        owners: Sequence[Any],
+        conditions: Sequence[Any],
+        window: NestedSlice,
+    ) -> list[tuple[Any, RawObject]]:
+        """Returns (owner id, object) pairs within the slice of each owner's list.
+
+        Two statements: ``row_number() OVER (PARTITION BY owner)`` selects the ids, then the objects are read.
+        """
         table = member.target.table
         source, order = member.target.ordering
-        owner, through = _far_side(member)
-        source = source if through is None else through.join(source, through.c.target_id == table.c.id)
-        place = sa.func.row_number().over(partition_by=owner, order_by=order).label("place")
-        selected = sa.select(owner.label("owner_id"), table.c.id.label("target_id"), place).select_from(source)
-        ranked = selected.where(in_parameter(self.uow.registry.dialect, owner), *conditions).subquery()
-        statement = sa.select(ranked.c.owner_id, ranked.c.target_id).where(ranked.c.place > window.offset).order_by(ranked.c.place)
+        owner, pairs = _owner_column(member)
+        source = source if pairs is None else pairs.join(source, pairs.c.target_id == table.c.id)
+        position = sa.func.row_number().over(partition_by=owner, order_by=order).label("place")
+        numbered = sa.select(owner.label("owner_id"), table.c.id.label("target_id"), position).select_from(source)
+        ranked = numbered.where(in_parameter(self.uow.registry.dialect, owner), *conditions).subquery()
+        statement = sa.select(ranked.c.owner_id, ranked.c.target_id).where(ranked.c.place > window.offset)
+        statement = statement.order_by(ranked.c.place)
         if window.limit is not None:
             statement = statement.where(ranked.c.place <= window.offset + window.limit)
-        statement = statement.limit(inlined_int("most", self.most + 1)) if self.most else statement
-        pairs = self.uow.execute(statement, {"keys": list(owners)}).all()
-        read = dict(self._plan(member.target, asked).fetch(self.uow, distinct(key for _, key in pairs)))
-        return [(owner, read[key]) for owner, key in pairs if key in read]
+        if self.max_objects:
+            statement = statement.limit(inlined_int("most", self.max_objects + 1))
+        rows = self.uow.execute(statement, {"keys": list(owners)}).all()
+        targets = dict(self._plan(member.target, fields).fetch(self.uow, distinct(key for _, key in rows)))
+        return [(owner_id, targets[key]) for owner_id, key in rows if key in targets]
 
-    # -- parts
+    # -- plans and conditions
 
-    def _asked(self, endpoint: Endpoint, selections: Sequence[SelectionSetNode]) -> list[Asked]:
+    def _selected_fields(self, endpoint: Endpoint, selections: Selections) -> list[Selection]:
         members = self.schema.members[endpoint.label]
         collected = self.collect(self.schema.types[endpoint.label], selections)
-        return [Asked(name, members.get(nodes[0].name.value), nodes) for name, nodes in collected.items()]
+        return [Selection(name, members.get(nodes[0].name.value), nodes) for name, nodes in collected.items()]
 
-    def _plan(self, endpoint: Endpoint, asked: Sequence[Asked], across: RelationMember | None = None) -> Plan:
-        """The plan that reads what is asked for, by the ids of the objects or by those of the ``across`` step's owners."""
-        fields = {field.name: field for item in asked for field in _needs(item.member)}
-        name = (endpoint.label, across, frozenset(fields))
-        if name in self.schema.plans:
-            return self.schema.plans[name]
-        key, through = (None, None) if across is None else _far_side(across)
-        plan = Plan(self.uow.registry, endpoint, key=key, through=through, ordered=across is not None)
-        return self.schema.keep(name, plan.finish([KEY, *fields.values()]))
+    def _plan(
+        self, endpoint: Endpoint, selected: Sequence[Selection], relation: RelationMember | None = None
+    ) -> Plan:
+        """Returns the read plan of the selected fields by ids of the objects, or by those of the relation's owners.
+
+        Plans are cached in the schema.
+        """
+        fields = {field.name: field for selection in selected for field in _fields_read(selection.member)}
+        cache_key = (endpoint.label, relation, frozenset(fields))
+        if cache_key in self.schema.plans:
+            return self.schema.plans[cache_key]
+        key, pairs = (None, None) if relation is None else _owner_column(relation)
+        plan = Plan(self.uow.registry, endpoint, key=key, through=pairs, ordered=relation is not None)
+        return self.schema.cache_plan(cache_key, plan.finish([KEY, *fields.values()]))
 
     def _conditions(self, endpoint: Endpoint, parameters: Parameters = ()) -> Sequence[Any] | None:
-        """What an object must meet to be found; ``None`` when none is permitted.
+        """Returns the SQL conditions of query parameters and the view permission; ``None`` without that permission.
 
         :raises Invalid: for a bad value of a parameter
         """
-        if not parameters and endpoint.label in self._scopes:
-            return self._scopes[endpoint.label]
-        found: Sequence[Any] | None
+        if not parameters and endpoint.label in self._view_conditions:
+            return self._view_conditions[endpoint.label]
+        conditions: Sequence[Any] | None
         try:
-            found = listing.conditions_of(self.uow, endpoint, endpoint.table, parameters, "view")
+            conditions = listing.conditions_of(self.uow, endpoint, endpoint.table, parameters, "view")
         except Denied:
-            found = None
+            conditions = None
         if not parameters:
-            self._scopes[endpoint.label] = found
-        return found
+            self._view_conditions[endpoint.label] = conditions
+        return conditions
 
-    def _given(self, field: GraphQLField, nodes: Nodes) -> dict[str, Any]:
-        """The arguments of a field that are given."""
-        return {name: value for name, value in get_argument_values(field, nodes[0], self.variables).items() if value is not None}
+    def _arguments(self, field: GraphQLField, nodes: Nodes) -> dict[str, Any]:
+        """Returns the arguments of a field that are not null."""
+        values = get_argument_values(field, nodes[0], self.variables)
+        return {name: value for name, value in values.items() if value is not None}
 
-    def _add(self, number: int) -> None:
-        self.count += number
-        if self.most and self.count > self.most:
-            raise GraphQLError(f"This query asks for more than {self.most} objects (netinv.graphql_max_objects). Use filters, or limit and offset.")
+    def _count(self, number: int) -> None:
+        """Counts objects that were read.
 
-    def _fail(self, error: Invalid, nodes: Nodes, path: Path) -> None:
+        :raises GraphQLError: above the limit
+        """
+        self.object_count += number
+        if self.max_objects and self.object_count > self.max_objects:
+            raise GraphQLError(
+                f"This query asks for more than {self.max_objects} objects (netinv.graphql_max_objects). "
+                "Use filters, or limit and offset."
+            )
+
+    def _add_error(self, error: Invalid, nodes: Nodes, path: Path) -> None:
         self.errors.append(GraphQLError(error_text(error.body), nodes, path=list(path)))
 
 
 def selections_of(nodes: Nodes) -> list[SelectionSetNode]:
-    """What is asked for below these fields, which have one name in the answer."""
+    """Returns the selection sets of nodes that share a response name."""
     return [node.selection_set for node in nodes if node.selection_set is not None]
 
 
 def distinct(keys: Iterable[Any]) -> list[Any]:
-    """The ids among these, each once."""
+    """Returns the ids without duplicates and nulls, in order."""
     return list({key: None for key in keys if key is not None})
 
 
-def _needs(member: Member | None) -> Sequence[Any]:
-    """The fields that a plan reads for a member."""
+def _fields_read(member: Member | None) -> Sequence[Any]:
+    """Returns the fields that a plan reads for a member."""
     if isinstance(member, ScalarMember):
         return [member.field]
     if isinstance(member, ForeignKeyMember):
-        return [held(attribute) for attribute in member.attributes]
-    return [held(member.type_attribute), held(member.id_attribute)] if isinstance(member, GenericMember) else []
+        return [column_field(attribute) for attribute in member.attributes]
+    if isinstance(member, GenericMember):
+        return [column_field(member.type_attribute), column_field(member.id_attribute)]
+    return []
 
 
-def _far_side(member: RelationMember) -> tuple[Any, Any]:
-    """The column that holds the ids of a step's owners, and what it takes to get to it from the far side."""
+def _owner_column(member: RelationMember) -> tuple[Any, Any]:
+    """Returns the column with the owners' ids, and the subquery of (owner_id, target_id) pairs that it belongs to.
+
+    For a reverse foreign key the column is in the target's table, and there is no subquery (``None``).
+    """
     if member.relation.target_key is not None:
         return member.target.table.c[member.relation.target_key], None
     assert member.relation.pairs is not None

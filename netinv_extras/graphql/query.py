@@ -1,6 +1,6 @@
-"""From the text of a query to its answer: read, checked, kept within bounds, carried out.
+"""Execution of a GraphQL query from its text: parse, validate, check limits, execute.
 
-Errors have the words and the form of the API's version 1: what a client compares with stays the same.
+Error messages have the wording and format of API version 1 (graphql-core 2), because clients compare them.
 """
 
 from __future__ import annotations
@@ -35,65 +35,69 @@ from netinv_core.errors import RequestError
 from netinv_core.uow import UnitOfWork
 from netinv_extras.graphql.executor import Executor
 from netinv_extras.graphql.schema import Schema, schema_of
-from netinv_extras.graphql.variables import VariablesFitRule
+from netinv_extras.graphql.variables import LenientVariablesRule
 
-MOST_TOKENS = 20_000
-MOST_SELECTIONS = 500  # checking whether fields of one name fit together takes the square of their number
-_RULES = [VariablesFitRule if rule is VariablesInAllowedPositionRule else rule for rule in specified_rules]
+MAX_TOKENS = 20_000
+MAX_SELECTIONS = 500  # validation of overlapping fields takes quadratic time
+MAX_VARIABLE_ERRORS = 50
+_RULES = [LenientVariablesRule if rule is VariablesInAllowedPositionRule else rule for rule in specified_rules]
 NO_QUERY = "Must provide query string."
 
 
-def answer(uow: UnitOfWork, text: Any, variables: Any = None, operation_name: Any = None) -> dict[str, Any]:
-    """The answer to a query: ``{"data": …}``, with ``errors`` where fields have some.
+def execute(uow: UnitOfWork, text: Any, variables: Any = None, operation_name: Any = None) -> dict[str, Any]:
+    """Executes a query; returns ``{"data": …}``, with ``errors`` if fields have errors.
 
-    :raises Refused: 400 with ``errors``, for a query that is not carried out
+    :raises RequestError: 400 with ``errors`` if the query is not executed
     """
     if not isinstance(text, str) or not text.strip():
-        raise _refused(GraphQLError(NO_QUERY))
+        raise _request_error(GraphQLError(NO_QUERY))
     schema = schema_of(uow)
     try:
-        document = read(text)
+        document = parse_query(text)
         operation = _operation(document, operation_name)
         if errors := validate(schema.schema, document, _RULES):
-            raise _refused(*errors)
-        _check_bounds(uow, document, operation)
-        return _carry_out(uow, schema, document, operation, _given(variables))
+            raise _request_error(*errors)
+        _check_limits(uow, document, operation)
+        return _execute(uow, schema, document, operation, _variable_values(variables))
     except GraphQLError as error:
-        raise _refused(error) from None
+        raise _request_error(error) from None
 
 
-def read(text: str) -> DocumentNode:
-    """A query's document.
+def parse_query(text: str) -> DocumentNode:
+    """Parses a query.
 
-    :raises GraphQLError: for a text that is none, or too long
+    :raises GraphQLError: for a syntax error, or a query that is too long
     """
-    found = parse(text, max_lexical_tokens=MOST_TOKENS, allow_empty_selection_sets=False)
-    waiting: list[Any] = [*found.definitions]
+    document = parse(text, max_lexical_tokens=MAX_TOKENS, allow_empty_selection_sets=False)
+    pending: list[Any] = [*document.definitions]
     count = 0
-    while waiting:
-        inner = getattr(waiting.pop(), "selection_set", None)
-        if inner is not None:
-            waiting += inner.selections
-            count += len(inner.selections)
-    if count > MOST_SELECTIONS:
-        raise GraphQLError(f"This query names more than {MOST_SELECTIONS} fields.")
-    return found
+    while pending:
+        selection_set = getattr(pending.pop(), "selection_set", None)
+        if selection_set is not None:
+            pending += selection_set.selections
+            count += len(selection_set.selections)
+    if count > MAX_SELECTIONS:
+        raise GraphQLError(f"This query names more than {MAX_SELECTIONS} fields.")
+    return document
 
 
-def fault(text: str) -> str | None:
-    """Why a text is no query, in the words of the API; ``None`` when it is one."""
+def syntax_error(text: str) -> str | None:
+    """Returns the message if a text cannot be parsed as a query, else ``None``."""
     try:
-        read(text)
+        parse_query(text)
     except GraphQLError as error:
-        return _words(error)
+        return _message(error)
     return None
 
 
 def variables_of(text: str) -> dict[str, Any]:
-    """The variables of a query that can be read, each with its default, blank when it has none."""
-    operations = [node for node in read(text).definitions if isinstance(node, OperationDefinitionNode)]
-    defined = [node for operation in operations for node in operation.variable_definitions or ()]
-    return {node.variable.name.value: value_from_ast_untyped(node.default_value) if node.default_value else "" for node in defined}
+    """Returns the variables of a valid query with their defaults; a variable without default is an empty string."""
+    operations = [node for node in parse_query(text).definitions if isinstance(node, OperationDefinitionNode)]
+    definitions = [node for operation in operations for node in operation.variable_definitions or ()]
+    return {
+        node.variable.name.value: value_from_ast_untyped(node.default_value) if node.default_value else ""
+        for node in definitions
+    }
 
 
 def _operation(document: DocumentNode, name: Any) -> OperationDefinitionNode:
@@ -111,121 +115,152 @@ def _operation(document: DocumentNode, name: Any) -> OperationDefinitionNode:
     return operations[0]
 
 
-def _given(variables: Any) -> dict[str, Any]:
-    """The values of variables, an object or one written as JSON."""
+def _variable_values(variables: Any) -> dict[str, Any]:
+    """Returns the values of variables by name, from an object or its JSON text."""
     try:
-        found = orjson.loads(variables) if isinstance(variables, str) and variables else variables or {}
+        values = orjson.loads(variables) if isinstance(variables, str) and variables else variables or {}
     except orjson.JSONDecodeError:
         raise GraphQLError("Variables are invalid JSON.") from None
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise GraphQLError("Variables must be an object of values by name.")
-    return found
+    return values
 
 
 def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
     return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
 
 
-# -- bounds
+# -- limits
 
 
-def _check_bounds(uow: UnitOfWork, document: DocumentNode, operation: OperationDefinitionNode) -> None:
-    """Refuses a query that goes deeper, or names more ways, than the settings allow; each way costs at least a statement.
+def _check_limits(uow: UnitOfWork, document: DocumentNode, operation: OperationDefinitionNode) -> None:
+    """Checks the depth and the number of relations of a query; each relation costs at least one statement.
 
-    What asks for the schema may go as deep as it likes, as types do.
+    Fragments are expanded. The depth of introspection fields (``__schema``) is not limited.
+
+    :raises GraphQLError: if a limit is exceeded
     """
     settings, fragments = uow.registry.settings, _fragments(document)
-    deepest, most = settings.get("graphql_max_depth", 0), settings.get("graphql_max_relations", 0)
-    waiting: list[tuple[SelectionSetNode, float]] = [(operation.selection_set, 0)]
-    ways = 0
-    while waiting:
-        selections, depth = waiting.pop()
-        for node in selections.selections:
-            inner = fragments[node.name.value].selection_set if isinstance(node, FragmentSpreadNode) else getattr(node, "selection_set", None)
+    max_depth, max_relations = settings.get("graphql_max_depth", 0), settings.get("graphql_max_relations", 0)
+    pending: list[tuple[SelectionSetNode, float]] = [(operation.selection_set, 0)]
+    relation_count = 0
+    while pending:
+        selection_set, depth = pending.pop()
+        for node in selection_set.selections:
+            holder = fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+            inner = getattr(holder, "selection_set", None)
             if not isinstance(inner, SelectionSetNode):
                 continue
-            describing = isinstance(node, FieldNode) and node.name.value.startswith("__")
-            deeper = -math.inf if describing else depth + isinstance(node, FieldNode)
-            ways += 1
-            if deepest and deeper > deepest:
-                raise GraphQLError(f"This query is nested more than {deepest} levels deep (netinv.graphql_max_depth).", node)
-            if most and ways > most:
-                raise GraphQLError(f"This query follows more than {most} relations (netinv.graphql_max_relations).", node)
-            waiting.append((inner, deeper))
+            is_introspection = isinstance(node, FieldNode) and node.name.value.startswith("__")
+            inner_depth = -math.inf if is_introspection else depth + isinstance(node, FieldNode)
+            relation_count += 1
+            if max_depth and inner_depth > max_depth:
+                raise GraphQLError(
+                    f"This query is nested more than {max_depth} levels deep (netinv.graphql_max_depth).", node
+                )
+            if max_relations and relation_count > max_relations:
+                raise GraphQLError(
+                    f"This query follows more than {max_relations} relations (netinv.graphql_max_relations).", node
+                )
+            pending.append((inner, inner_depth))
 
 
-# -- carrying out
+# -- execution
 
 
-def _carry_out(uow: UnitOfWork, schema: Schema, document: DocumentNode, operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
-    values = get_variable_values(schema.schema, operation.variable_definitions or (), dict(given), max_errors=50)
+def _execute(
+    uow: UnitOfWork,
+    schema: Schema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Executes a validated operation; graphql-core executes its introspection fields."""
+    definitions = operation.variable_definitions or ()
+    values = get_variable_values(schema.schema, definitions, dict(variables), max_errors=MAX_VARIABLE_ERRORS)
     if isinstance(values, list):
-        raise _refused(*values)
-    reading = Executor(uow, schema, _fragments(document), values, uow.registry.settings.get("graphql_max_objects", 0))
+        raise _request_error(*values)
+    max_objects = uow.registry.settings.get("graphql_max_objects", 0)
+    executor = Executor(uow, schema, _fragments(document), values, max_objects)
     query = schema.schema.query_type
     assert query is not None
-    asked = reading.collect(query, [operation.selection_set])
-    own = [node for nodes in asked.values() for node in nodes if node.name.value.startswith("__")]
-    described = _describe(schema, document, operation, own, given) if own else {}
-    data = {name: described[name] if name in described else reading.start(name, nodes) for name, nodes in asked.items()}
-    return {"errors": list(map(shown_error, reading.errors)), "data": data} if reading.errors else {"data": data}
+    nodes_by_name = executor.collect(query, [operation.selection_set])
+    introspection = [node for nodes in nodes_by_name.values() for node in nodes if node.name.value.startswith("__")]
+    introspected = _introspect(schema, document, operation, introspection, variables) if introspection else {}
+    data = {
+        name: introspected[name] if name in introspected else executor.root_value(name, nodes)
+        for name, nodes in nodes_by_name.items()
+    }
+    errors = [error_entry(error) for error in executor.errors]
+    return {"errors": errors, "data": data} if errors else {"data": data}
 
 
-def _describe(
-    schema: Schema, document: DocumentNode, operation: OperationDefinitionNode, nodes: Sequence[FieldNode], given: Mapping[str, Any]
+def _introspect(
+    schema: Schema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    nodes: Sequence[FieldNode],
+    variables: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What the schema says of itself, for those fields of the operation that ask: worked out once for a question, as it is long."""
-    question = (print_ast(document), operation.name.value if operation.name else None, orjson.dumps(given, option=orjson.OPT_SORT_KEYS))
-    if question in schema.descriptions:
-        return schema.descriptions[question]
-    asking = OperationDefinitionNode(
+    """Returns the values of introspection fields as JSON, cached by query and variables, as they are long."""
+    operation_name = operation.name.value if operation.name else None
+    cache_key = (print_ast(document), operation_name, orjson.dumps(variables, option=orjson.OPT_SORT_KEYS))
+    if cache_key in schema.introspections:
+        return schema.introspections[cache_key]
+    introspection = OperationDefinitionNode(
         operation=operation.operation,
         name=operation.name,
         variable_definitions=operation.variable_definitions,
         directives=(),
         selection_set=SelectionSetNode(selections=tuple(nodes)),
     )
-    found = execute_sync(schema.schema, DocumentNode(definitions=(asking, *_fragments(document).values())), variable_values=dict(given))
-    if found.errors:
-        raise _refused(*found.errors)
-    return schema.describe(question, {name: orjson.Fragment(orjson.dumps(value)) for name, value in (found.data or {}).items()})
+    reduced = DocumentNode(definitions=(introspection, *_fragments(document).values()))
+    result = execute_sync(schema.schema, reduced, variable_values=dict(variables))
+    if result.errors:
+        raise _request_error(*result.errors)
+    values = {name: orjson.Fragment(orjson.dumps(value)) for name, value in (result.data or {}).items()}
+    return schema.cache_introspection(cache_key, values)
 
 
 # -- errors
 
 
-def _refused(*errors: GraphQLError) -> RequestError:
-    return RequestError({"errors": list(map(shown_error, errors))})
+def _request_error(*errors: GraphQLError) -> RequestError:
+    return RequestError({"errors": list(map(error_entry, errors))})
 
 
-def shown_error(error: GraphQLError) -> dict[str, Any]:
-    """An error as answers show it."""
-    found: dict[str, Any] = {"message": _words(error)}
+def error_entry(error: GraphQLError) -> dict[str, Any]:
+    """Returns an error as an entry of ``errors`` in the response."""
+    entry: dict[str, Any] = {"message": _message(error)}
     if error.locations:
-        found["locations"] = [{"line": place.line, "column": place.column} for place in error.locations]
+        entry["locations"] = [{"line": location.line, "column": location.column} for location in error.locations]
     if error.path:
-        found["path"] = error.path
-    return found
+        entry["path"] = error.path
+    return entry
 
 
-def _words(error: GraphQLError) -> str:
+def _message(error: GraphQLError) -> str:
+    """Returns the message in the wording of graphql-core 2; that of a syntax error contains an excerpt."""
     if isinstance(error, GraphQLSyntaxError) and error.source is not None and error.locations:
-        (place,) = error.locations
-        said = _quoted(error.message.removeprefix("Syntax Error: ").removesuffix(".")).replace("<EOF>", "EOF")
-        return f"Syntax Error GraphQL ({place.line}:{place.column}) {said}\n\n{_pointed_at(error.source.body, place.line, place.column)}"
-    return re.sub(r'on field "(\w+)\.(\w+)"', r'on field "\2" of type "\1"', _quoted(error.message)).replace(", or ", " or ")
+        (location,) = error.locations
+        reason = _with_double_quotes(error.message.removeprefix("Syntax Error: ").removesuffix("."))
+        reason = reason.replace("<EOF>", "EOF")
+        excerpt = _excerpt(error.source.body, location.line, location.column)
+        return f"Syntax Error GraphQL ({location.line}:{location.column}) {reason}\n\n{excerpt}"
+    message = re.sub(r'on field "(\w+)\.(\w+)"', r'on field "\2" of type "\1"', _with_double_quotes(error.message))
+    return message.replace(", or ", " or ")
 
 
-def _quoted(message: str) -> str:
+def _with_double_quotes(message: str) -> str:
     return re.sub(r"'([^']*)'", r'"\1"', message)
 
 
-def _pointed_at(text: str, line: int, column: int) -> str:
-    """The line of an error and its neighbours, a caret below the place."""
+def _excerpt(text: str, line: int, column: int) -> str:
+    """Returns the line of an error and its neighbours, with a caret below the column."""
     lines = text.splitlines() or [""]
     width = len(str(line + 1))
-    shown = [f"{number:>{width}}: {lines[number - 1]}" for number in (line - 1, line) if 0 < number <= len(lines)]
-    shown.append(f"{'':{width + 2 + column - 1}}^")
+    excerpt = [f"{number:>{width}}: {lines[number - 1]}" for number in (line - 1, line) if 0 < number <= len(lines)]
+    excerpt.append(f"{'':{width + 2 + column - 1}}^")
     if line < len(lines):
-        shown.append(f"{line + 1:>{width}}: {lines[line]}")
-    return "\n".join(shown) + "\n"
+        excerpt.append(f"{line + 1:>{width}}: {lines[line]}")
+    return "\n".join(excerpt) + "\n"

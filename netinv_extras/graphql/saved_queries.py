@@ -1,4 +1,4 @@
-"""GraphQL queries that are kept: written once, run by whoever may, with variables of the moment."""
+"""Saved GraphQL queries, which users run with variables of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = "query { graphql_queries { name } }"
 
 
 class GraphQLQuery(Organizational):
-    """A query's text; ``variables`` are those that it defines, each with its default."""
+    """A saved query; ``variables`` holds the variables that its text defines, with their defaults."""
 
     __tablename__ = "extras_graphql_query"
 
@@ -31,17 +31,24 @@ class GraphQLQuery(Organizational):
     variables: Mapped[dict[str, Any]] = json_document(default=dict)
 
 
-def _an_object(value: object) -> object:
+def _check_object(value: object) -> object:
     if not isinstance(value, dict):
         raise ValueError(f'Expected a dictionary of items but got type "{type(value).__name__}".')
     return value
 
 
 def _variables(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    """The variables: what is sent is checked, then made anew from the query."""
-    what = ColumnInfo(kind="json", parse=_an_object)
-    node = schema.node("variables", dict, what, length=None, digits=None)
-    return fields.Value(name="variables", attribute="variables", kind="nested object", nullable=True, known=what, node=node, openapi={"type": "object"})
+    """Returns the field ``variables``. A value that is sent must be an object; the rule below replaces it."""
+    info = ColumnInfo(kind="json", parse=_check_object)
+    return fields.Value(
+        name="variables",
+        attribute="variables",
+        kind="nested object",
+        nullable=True,
+        known=info,
+        node=schema.node("variables", dict, info, length=None, digits=None),
+        openapi={"type": "object"},
+    )
 
 
 graphql_queries = Resource(
@@ -58,14 +65,14 @@ graphql_queries = Resource(
 
 
 @graphql_queries.rule
-def queries_can_be_read(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A query is one by its syntax (whether it asks for what there is shows when it is run); its variables are those that it defines."""
-    from netinv_extras.graphql import query as graphql_query  # loaded by those who have to do with queries only
+def queries_are_valid_graphql(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """A query has valid syntax; its variables are read from it. Fields are validated when it is run."""
+    from netinv_extras.graphql import query as graphql_query  # imported on first use: it is slow to load
 
     for draft in drafts:
         if draft.changed("query", "variables"):
-            wrong = graphql_query.fault(draft["query"])
-            if wrong is not None:
-                draft.reject("query", wrong)
+            error = graphql_query.syntax_error(draft["query"])
+            if error is not None:
+                draft.reject("query", error)
             else:
                 draft["variables"] = graphql_query.variables_of(draft["query"])

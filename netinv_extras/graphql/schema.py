@@ -1,6 +1,6 @@
-"""The GraphQL schema of what is installed: a type for each model, and for each two fields to start from, one object and a list.
+"""GraphQL schema of the installed packages: one type per model, with two root fields: one object, and a list.
 
-It is made when the first query comes, and again when the configuration has changed, as custom fields are part of it.
+It is built at the first query, and again after a change of the configuration, because custom fields are part of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graphql import (
     GraphQLString,
 )
 
-from netinv_core import fields as kinds
+from netinv_core import fields as core_fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
 from netinv_core.read.filters import Filter
@@ -33,12 +33,12 @@ from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.plan import Plan
 from netinv_core.uow import UnitOfWork
 from netinv_extras.graphql import types as members
-from netinv_extras.graphql.arguments import WINDOW
+from netinv_extras.graphql.arguments import SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember
 
-QUERY, ANYTHING = "Query", "AnyObject"
-PLANS, DESCRIPTIONS = 500, 4
-_AS_TYPED = frozenset({"exact", "lt", "lte", "gt", "gte"})
+QUERY, ANY_OBJECT = "Query", "AnyObject"
+MAX_CACHED_PLANS, MAX_CACHED_INTROSPECTIONS = 500, 4
+_TYPED_LOOKUPS = frozenset({"exact", "lt", "lte", "gt", "gte"})
 SCALARS: dict[str, GraphQLScalarType] = {
     members.BOOLEAN: GraphQLBoolean,
     members.FLOAT: GraphQLFloat,
@@ -46,15 +46,17 @@ SCALARS: dict[str, GraphQLScalarType] = {
     members.INT: GraphQLInt,
     members.STRING: GraphQLString,
     members.ANY: GraphQLScalarType(members.ANY, description="Any JSON value."),
-    members.BIG: GraphQLScalarType(members.BIG, description="An integer that may be larger than 32 bits."),
+    members.BIG_INTEGER: GraphQLScalarType(
+        members.BIG_INTEGER, description="An integer that may be larger than 32 bits."
+    ),
     members.DATE: GraphQLScalarType(members.DATE, description="A date, YYYY-MM-DD."),
-    members.MOMENT: GraphQLScalarType(members.MOMENT, description="An instant in UTC (ISO 8601)."),
+    members.DATE_TIME: GraphQLScalarType(members.DATE_TIME, description="An instant in UTC (ISO 8601)."),
 }
 
 
 @dataclasses.dataclass(frozen=True)
-class Start:
-    """Where a query starts: a list of an endpoint's objects, or one of them by its id."""
+class RootField:
+    """Root field of queries: a list of an endpoint's objects, or one of them by id (``single``)."""
 
     endpoint: Endpoint
     single: bool
@@ -62,80 +64,89 @@ class Start:
 
 @dataclasses.dataclass
 class Schema:
-    """The schema, what its fields stand for, and the plans that queries have needed of late.
+    """GraphQL schema with the members behind its fields, and caches of read plans and introspection results.
 
-    ``members`` and ``types`` are by the labels of resources, ``starts`` by the names of the fields to start from.
+    :ivar members: members by resource label and field name
+    :ivar types: object types by resource label
+    :ivar root_fields: root fields by name
     """
 
     schema: GraphQLSchema
     members: Mapping[str, Members]
     types: Mapping[str, GraphQLObjectType]
-    starts: Mapping[str, Start]
+    root_fields: Mapping[str, RootField]
     plans: dict[Any, Plan] = dataclasses.field(default_factory=dict)
-    descriptions: dict[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    introspections: dict[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
 
-    def keep(self, name: Any, plan: Plan) -> Plan:
-        """Keeps a plan for the next query of its shape."""
-        return _kept(self.plans, name, plan, PLANS)
+    def cache_plan(self, key: Any, plan: Plan) -> Plan:
+        """Caches the read plan of a set of fields."""
+        return _cache(self.plans, key, plan, MAX_CACHED_PLANS)
 
-    def describe(self, question: Any, found: dict[str, Any]) -> dict[str, Any]:
-        """Keeps what the schema says of itself for those who ask the same."""
-        return _kept(self.descriptions, question, found, DESCRIPTIONS)
+    def cache_introspection(self, key: Any, values: dict[str, Any]) -> dict[str, Any]:
+        """Caches the result of an introspection query."""
+        return _cache(self.introspections, key, values, MAX_CACHED_INTROSPECTIONS)
 
 
-def _kept(kept: dict[Any, Any], name: Any, value: Any, most: int) -> Any:
-    if len(kept) >= most:
-        kept.pop(next(iter(kept)), None)
-    kept[name] = value
+def _cache(cache: dict[Any, Any], key: Any, value: Any, max_size: int) -> Any:
+    """Adds a value to a cache, and removes its oldest entry if it is full."""
+    if len(cache) >= max_size:
+        cache.pop(next(iter(cache)), None)
+    cache[key] = value
     return value
 
 
 def schema_of(uow: UnitOfWork) -> Schema:
-    """The schema for a context's configuration, made once for a version of it."""
-    found: Schema = uow.cached_config("graphql schema", _build)
-    return found
+    """Returns the schema, cached per configuration version."""
+    schema: Schema = uow.cached_config("graphql schema", _build)
+    return schema
 
 
 def _build(uow: UnitOfWork) -> Schema:
     registry = uow.registry
-    found = members.members_of(registry)
+    members_by_label = members.members_of(registry)
     for label, endpoint in registry.endpoints.items():
-        found[label] |= members.configured_members(uow, endpoint)
-    return _Writer(uow, found).finish()
+        members_by_label[label] |= members.configured_members(uow, endpoint)
+    return _SchemaBuilder(uow, members_by_label).build()
 
 
-class _Writer:
-    """A schema while it is being made."""
+class _SchemaBuilder:
+    """Builder of the schema from the members of all resources."""
 
-    def __init__(self, uow: UnitOfWork, found: Mapping[str, Members]) -> None:
-        self.members = found
+    def __init__(self, uow: UnitOfWork, members_by_label: Mapping[str, Members]) -> None:
+        self.members = members_by_label
         self.endpoints = uow.registry.endpoints
         self.arguments = {label: _arguments(uow, endpoint) for label, endpoint in self.endpoints.items()}
-        shared = {name: GraphQLField(SCALARS[scalar]) for name, scalar in (("id", members.ID), ("display", members.STRING), ("url", members.STRING))}
-        self.anything = GraphQLInterfaceType(ANYTHING, shared, description="What all objects have; fragments show the rest.")
+        common = {"id": members.ID, "display": members.STRING, "url": members.STRING}
+        self.any_object = GraphQLInterfaceType(
+            ANY_OBJECT,
+            {name: GraphQLField(SCALARS[scalar]) for name, scalar in common.items()},
+            description="What all objects have; fragments show the rest.",
+        )
         self.types = {label: self._type(label, endpoint) for label, endpoint in self.endpoints.items()}
 
-    def finish(self) -> Schema:
-        """The schema."""
-        starts: dict[str, Start] = {}
+    def build(self) -> Schema:
+        """Returns the schema. Names of root fields that are not unique are prefixed with the application's."""
+        root_fields: dict[str, RootField] = {}
         fields: dict[str, GraphQLField] = {}
         for label, endpoint in self.endpoints.items():
-            one, many = members.variable(endpoint.title), members.variable(endpoint.plural)
-            prefix = f"{members.variable(endpoint.app.name)}_" if {one, many} & starts.keys() else ""
-            many = f"{many}_list" if many == one else many
-            starts |= {f"{prefix}{one}": Start(endpoint, True), f"{prefix}{many}": Start(endpoint, False)}
-            fields[f"{prefix}{one}"] = GraphQLField(self.types[label], {"id": GraphQLArgument(GraphQLID)})
-            fields[f"{prefix}{many}"] = self._list(label)
+            singular, plural = members.identifier(endpoint.title), members.identifier(endpoint.plural)
+            ambiguous = {singular, plural} & root_fields.keys()
+            prefix = f"{members.identifier(endpoint.app.name)}_" if ambiguous else ""
+            plural = f"{plural}_list" if plural == singular else plural
+            root_fields[f"{prefix}{singular}"] = RootField(endpoint, single=True)
+            root_fields[f"{prefix}{plural}"] = RootField(endpoint, single=False)
+            fields[f"{prefix}{singular}"] = GraphQLField(self.types[label], {"id": GraphQLArgument(GraphQLID)})
+            fields[f"{prefix}{plural}"] = self._list(label)
         query = GraphQLObjectType(QUERY, fields)
-        every: list[GraphQLNamedType] = list(self.types.values())
-        return Schema(GraphQLSchema(query, types=every, assume_valid=True), self.members, self.types, starts)
+        types: list[GraphQLNamedType] = list(self.types.values())
+        return Schema(GraphQLSchema(query, types=types, assume_valid=True), self.members, self.types, root_fields)
 
     def _type(self, label: str, endpoint: Endpoint) -> GraphQLObjectType:
-        whole = {"id", "display", "url"} <= self.members[label].keys()
+        implements_any_object = {"id", "display", "url"} <= self.members[label].keys()
         return GraphQLObjectType(
             f"{endpoint.schema_name}Type",
             lambda: {name: self._field(member) for name, member in self.members[label].items()},
-            interfaces=[self.anything] if whole else [],
+            interfaces=[self.any_object] if implements_any_object else [],
             description=(endpoint.model.__doc__ or "").partition("\n")[0],
         )
 
@@ -145,38 +156,47 @@ class _Writer:
         if isinstance(member, ForeignKeyMember):
             return GraphQLField(self.types[member.target.label])
         if isinstance(member, RelationMember):
-            former = f"Use {member.former}." if member.former else None
-            return GraphQLField(self.types[member.target.label]) if member.relation.single else self._list(member.target.label, former)
-        return GraphQLField(self.anything)
+            target = member.target.label
+            if member.relation.single:
+                return GraphQLField(self.types[target])
+            return self._list(target, member.replaced_by)
+        return GraphQLField(self.any_object)
 
-    def _list(self, label: str, former: str | None = None) -> GraphQLField:
-        found = GraphQLField(GraphQLList(self.types[label]), deprecation_reason=former)
-        found.args = self.arguments[label]  # one table for all lists of a type: there are hundreds of arguments
-        return found
+    def _list(self, label: str, replaced_by: str | None = None) -> GraphQLField:
+        """Returns a list field; it is deprecated if ``replaced_by`` names the field to use instead."""
+        deprecation = f"Use {replaced_by}." if replaced_by else None
+        field = GraphQLField(GraphQLList(self.types[label]), deprecation_reason=deprecation)
+        field.args = self.arguments[label]  # shared by all lists of the type, because there are hundreds of arguments
+        return field
 
 
 def _arguments(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, GraphQLArgument]:
-    """The query parameters of a resource's list, and what part of it is wanted."""
-    found = dict.fromkeys(WINDOW, _ARGUMENTS[members.INT, False])
+    """Returns the arguments of a resource's lists: its query parameters, ``limit`` and ``offset``."""
+    arguments = dict.fromkeys(SLICE_ARGUMENTS, _ARGUMENTS[members.INT, False])
     for item in {**filters.dynamic_filters(uow, endpoint), **endpoint.filters}.values():
-        known = item.name in endpoint.filters  # what the configuration adds takes any value, as its type is nobody's here
         for suffix in ("", *item.lookups):
             name = f"{item.name}__{suffix}" if suffix else item.name
             if name.isidentifier() and name.isascii():
-                found[name] = _ARGUMENTS[_argument_type(endpoint, item, suffix) if known else members.ANY, item.multiple]
-    return found
+                # The type of a filter from the configuration, such as that of a custom field, is not declared.
+                type_ = _argument_type(endpoint, item, suffix) if item.name in endpoint.filters else members.ANY
+                arguments[name] = _ARGUMENTS[type_, item.multiple]
+    return arguments
 
 
-_ARGUMENTS = {(name, many): GraphQLArgument(GraphQLList(scalar) if many else scalar) for name, scalar in SCALARS.items() for many in (False, True)}
+_ARGUMENTS = {
+    (name, is_list): GraphQLArgument(GraphQLList(scalar) if is_list else scalar)
+    for name, scalar in SCALARS.items()
+    for is_list in (False, True)
+}
 
 
 def _argument_type(endpoint: Endpoint, item: Filter, suffix: str) -> str:
-    """The type of one value: that of the field of this name, where the lookup compares values as such."""
+    """Returns the scalar type of an argument: that of the field if the lookup compares values, otherwise a string."""
     field = endpoint.fields.get(item.name)
-    if SUFFIXES.get(suffix, (suffix, False))[0] not in _AS_TYPED:
+    if SUFFIXES.get(suffix, (suffix, False))[0] not in _TYPED_LOOKUPS:
         return members.STRING
     if item.kind == "boolean":
         return members.BOOLEAN
-    if isinstance(field, kinds.Value) and not isinstance(field, kinds.Choice) and field.python_type is int:
-        return members.BIG if (field.known.maximum or 0) > members.LARGEST_INT else members.INT
+    if isinstance(field, core_fields.Value) and not isinstance(field, core_fields.Choice) and field.python_type is int:
+        return members.BIG_INTEGER if (field.known.maximum or 0) > members.MAX_INT else members.INT
     return members.FLOAT if item.kind == "number" else members.STRING

@@ -1,7 +1,7 @@
-"""What GraphQL shows of the objects of each resource: values, and the ways to other objects.
+"""Members of GraphQL object types: scalar values and relations, derived from the registry.
 
-All of it is read off the registry: fields, foreign keys, the ways back, and the steps that packages attach. So the models of a plugin
-are there without anybody naming them.
+The sources are a resource's fields, foreign keys, reverse foreign keys, and the relations that packages attach. So the
+models of a plugin are in the schema without further code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import models as relationship_models
 from netinv_extras.templates import computed_fields
 
-ANY, BIG, BOOLEAN, DATE, FLOAT, ID, INT, MOMENT, STRING = (
+ANY, BIG_INTEGER, BOOLEAN, DATE, FLOAT, ID, INT, DATE_TIME, STRING = (
     "GenericScalar",
     "BigInteger",
     "Boolean",
@@ -38,33 +38,33 @@ ANY, BIG, BOOLEAN, DATE, FLOAT, ID, INT, MOMENT, STRING = (
     "DateTime",
     "String",
 )
-_BY_PYTHON: dict[type, str] = {
+_SCALAR_BY_PYTHON_TYPE: dict[type, str] = {
     str: STRING,
     bool: BOOLEAN,
     float: FLOAT,
     decimal.Decimal: FLOAT,
     uuid.UUID: STRING,
     datetime.date: DATE,
-    datetime.datetime: MOMENT,
+    datetime.datetime: DATE_TIME,
 }
-_BY_OPENAPI = {"string": STRING, "integer": INT, "boolean": BOOLEAN, "number": FLOAT}
-_BY_CUSTOM = {"integer": INT, "boolean": BOOLEAN, "multi-select": ANY, "json": ANY}
-LARGEST_INT = 2**31 - 1
+_SCALAR_BY_OPENAPI_TYPE = {"string": STRING, "integer": INT, "boolean": BOOLEAN, "number": FLOAT}
+_SCALAR_BY_CUSTOM_FIELD_TYPE = {"integer": INT, "boolean": BOOLEAN, "multi-select": ANY, "json": ANY}
+MAX_INT = 2**31 - 1
 _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScalarMember:
-    """A value of the scalar type ``type``: what the field reads, as ``shown`` makes it when that is not as it is."""
+    """A value of the scalar type ``type``; ``convert`` maps the field's value to it."""
 
     type: str
     field: fields.Field
-    shown: Callable[[Any], Any] | None = None
+    convert: Callable[[Any], Any] | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ForeignKeyMember:
-    """The object that a foreign key leads to; of several ``attributes`` the first that is set."""
+    """The target of a foreign key; of several ``attributes``, the first that is not null."""
 
     target: Endpoint
     attributes: tuple[str, ...]
@@ -72,16 +72,19 @@ class ForeignKeyMember:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RelationMember:
-    """The objects that a step leads to, or the one, when it is single; ``former`` names it as it is called by others now."""
+    """A to-many relation, or a to-one relation if it is ``single``.
+
+    ``replaced_by`` is the name of the field that replaces this deprecated alias.
+    """
 
     target: Endpoint
     relation: Relation
-    former: str | None = None
+    replaced_by: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GenericMember:
-    """The object of any type that a pair of columns names."""
+    """The target of a generic foreign key: a column with its content type, and a column with its id."""
 
     type_attribute: str
     id_attribute: str
@@ -92,8 +95,8 @@ Members = dict[str, Member]
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Held(fields.Field):
-    """What a column holds, shown or not."""
+class ColumnField(fields.Field):
+    """The value of a column, also of one that the REST API hides."""
 
     attribute: str
 
@@ -102,18 +105,18 @@ class Held(fields.Field):
         return lambda row, page: row[index]
 
 
-def held(attribute: str) -> Held:
-    """The field of a column, under a name that no other field has."""
-    return Held(name=f"={attribute}", attribute=attribute)
+def column_field(attribute: str) -> ColumnField:
+    """Returns the field of a column. Its name ``=<column>`` cannot be that of another field."""
+    return ColumnField(name=f"={attribute}", attribute=attribute)
 
 
-def variable(words: str) -> str:
-    """What a model's name is as a variable: ``IP addresses`` → ``ip_addresses``."""
-    return re.sub(r"\W", "_", words.lower())
+def identifier(title: str) -> str:
+    """Returns the GraphQL name of a model: ``IP addresses`` → ``ip_addresses``."""
+    return re.sub(r"\W", "_", title.lower())
 
 
 def constant(value: Any) -> str | None:
-    """What the value of a choice is as a constant: ``1000base-t`` → ``A_1000BASE_T``; none for a blank one."""
+    """Returns the enum-like constant of a choice: ``1000base-t`` → ``A_1000BASE_T``; ``None`` for a blank value."""
     if value is None or value == "":
         return None
     name = re.sub(r"\W+", "_", str(value)).upper()
@@ -121,130 +124,167 @@ def constant(value: Any) -> str | None:
 
 
 def members_of(registry: Registry) -> dict[str, Members]:
-    """The members of the objects of every resource, by label."""
-    found = {label: _own(registry, endpoint) for label, endpoint in registry.endpoints.items()}
+    """Returns the members of every resource, by label and name."""
+    members_by_label = {label: _declared_members(registry, endpoint) for label, endpoint in registry.endpoints.items()}
     for endpoint in registry.endpoints.values():
-        _add_ways_back(registry, endpoint, found)
-    for label, members in found.items():
-        members.update(_written_together(members))
-        found[label] = {name: member for name, member in members.items() if _NAME.fullmatch(name) and not name.startswith("__")}
-    return found
+        _add_reverse_relations(registry, endpoint, members_by_label)
+    for label, members in members_by_label.items():
+        members.update(_aliases(members))
+        members_by_label[label] = {
+            name: member
+            for name, member in members.items()
+            if _NAME.fullmatch(name) and not name.startswith("__")
+        }
+    return members_by_label
 
 
-def _own(registry: Registry, endpoint: Endpoint) -> Members:
-    """Values, references and the steps that the resource has by itself."""
-    found: Members = {}
-    attached = [spec.make(registry, endpoint) for specs in registry.hooks.netinv_graphql_fields(registry=registry, endpoint=endpoint) for spec in specs]
+def _declared_members(registry: Registry, endpoint: Endpoint) -> Members:
+    """Returns the members of a resource's fields and relations."""
+    members: Members = {}
+    factories = registry.hooks.netinv_graphql_fields(registry=registry, endpoint=endpoint)
+    attached = [factory.make(registry, endpoint) for group in factories for factory in group]
     for field in [*endpoint.fields.values(), *attached]:
         if not (field.write_only or field.confidential or field.opt_in):
             member = _member(registry, endpoint, field)
             if member is not None:
-                found[field.name] = member
+                members[field.name] = member
     for name, relation in endpoint.relations.items():
-        member = _across(relation)
-        if name not in found and member is not None:
-            found[name] = member
-    if custom_field_values.NAME in found:
-        found[custom_field_values.COLUMN] = ScalarMember(ANY, held(custom_field_values.COLUMN))
-    return found
+        relation_member = _relation_member(relation)
+        if name not in members and relation_member is not None:
+            members[name] = relation_member
+    if custom_field_values.NAME in members:
+        members[custom_field_values.COLUMN] = ScalarMember(ANY, column_field(custom_field_values.COLUMN))
+    return members
 
 
 def _member(registry: Registry, endpoint: Endpoint, field: fields.Field) -> Member | None:
+    """Returns the member of a field; ``None`` for one that has no type in the schema."""
     if isinstance(field, fields.Reference):
         return ForeignKeyMember(field.target, (field.attribute,)) if field.target is not None else None
     if isinstance(field, fields.Coalesce):
-        references = [found for name in field.references if isinstance(found := endpoint.fields[name], fields.Reference)]
-        targets = {found.target for found in references}
-        first = references[0].target
-        return ForeignKeyMember(first, tuple(found.attribute for found in references)) if first is not None and len(targets) == 1 else None
+        return _coalesce_member(endpoint, field)
     if isinstance(field, fields.GenericForeignKey):
         return GenericMember(field.type_attribute, field.id_attribute)
-    member = _across(endpoint.relations.get(field.name))
+    member = _relation_member(endpoint.relations.get(field.name))
     if member is not None:
         return member
-    if field.kind == "nested object" or isinstance(field, fields.ThroughOneToOne | fields.ToMany | fields.ReverseForeignKey):
-        return None  # holds objects, and asks nobody whether they may be viewed
-    return _leaf(field)
+    if field.kind == "nested object" or isinstance(
+        field, fields.ThroughOneToOne | fields.ToMany | fields.ReverseForeignKey
+    ):
+        return None  # its nested objects would bypass the view permission
+    return _scalar_member(field)
 
 
-def _across(relation: Relation | None) -> RelationMember | None:
-    """The member that a step makes which says what it leads to, and is not along a foreign key."""
+def _coalesce_member(endpoint: Endpoint, field: fields.Coalesce) -> ForeignKeyMember | None:
+    """Returns the member of the first foreign key that is set, if all have the same target."""
+    references = [
+        reference
+        for name in field.references
+        if isinstance(reference := endpoint.fields[name], fields.Reference)
+    ]
+    targets = {reference.target for reference in references}
+    target = references[0].target
+    if target is None or len(targets) != 1:
+        return None
+    return ForeignKeyMember(target, tuple(reference.attribute for reference in references))
+
+
+def _relation_member(relation: Relation | None) -> RelationMember | None:
+    """Returns the member of a relation, or ``None`` for a forward foreign key or an unknown target."""
     target = relation.target() if relation is not None and (relation.target_key or relation.pairs) else None
     return RelationMember(target, relation) if relation is not None and target is not None else None
 
 
-def _leaf(field: fields.Field) -> ScalarMember:
+def _scalar_member(field: fields.Field) -> ScalarMember:
     if isinstance(field, fields.Choice):
-        plain = held(field.attribute)
-        whole = field.read_only and all(isinstance(value, int) for value, _ in field.choices.items)
-        return ScalarMember(INT, plain) if whole else ScalarMember(STRING, plain, constant)
+        column = column_field(field.attribute)
+        is_integer = field.read_only and all(isinstance(value, int) for value, _ in field.choices.items)
+        return ScalarMember(INT, column) if is_integer else ScalarMember(STRING, column, constant)
     if field.name == "id":
         return ScalarMember(ID, field, str)
     if isinstance(field, fields.Value) and field.known.kind != "json":
         if field.python_type is int:
-            return ScalarMember(BIG if (field.known.maximum or 0) > LARGEST_INT else INT, field)
+            return ScalarMember(BIG_INTEGER if (field.known.maximum or 0) > MAX_INT else INT, field)
         if field.python_type is decimal.Decimal:
-            return ScalarMember(FLOAT, held(field.attribute), lambda value: None if value is None else float(value))
-        return ScalarMember(_BY_PYTHON.get(field.python_type, ANY), field)
+            return ScalarMember(FLOAT, column_field(field.attribute), _float)
+        return ScalarMember(_SCALAR_BY_PYTHON_TYPE.get(field.python_type, ANY), field)
     if isinstance(field, fields.Image):
         return ScalarMember(STRING, field)
-    return ScalarMember(_BY_OPENAPI.get(field.openapi.get("type", ""), ANY), field)
+    return ScalarMember(_SCALAR_BY_OPENAPI_TYPE.get(field.openapi.get("type", ""), ANY), field)
 
 
-def _add_ways_back(registry: Registry, endpoint: Endpoint, members: Mapping[str, Members]) -> None:
-    """Adds, where a foreign key of the endpoint leads, the way back that nobody has given a name."""
+def _float(value: decimal.Decimal | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _add_reverse_relations(registry: Registry, endpoint: Endpoint, members_by_label: Mapping[str, Members]) -> None:
+    """Adds, to the targets of the endpoint's foreign keys, the reverse relations that have no name of their own.
+
+    Such a relation is called ``<plural>`` or, if that name is in use, ``<plural>_as_<foreign key>``.
+    """
     for attribute, column in endpoint.table.c.items():
-        link = column_info(column).foreign_key
-        target = registry.target(link)
-        if link is None or target is None or link.related_name or _leads_back(target, endpoint, attribute):
+        foreign_key = column_info(column).foreign_key
+        target = registry.target(foreign_key)
+        if foreign_key is None or target is None or foreign_key.related_name:
             continue
-        name, there = variable(endpoint.plural), members[target.label]
-        name = f"{name}_as_{attribute.removesuffix('_id')}" if name in there else name
-        there.setdefault(name, RelationMember(endpoint, backward(registry, endpoint.label, attribute)))
+        if _has_reverse_field(target, endpoint, attribute):
+            continue
+        name, target_members = identifier(endpoint.plural), members_by_label[target.label]
+        name = f"{name}_as_{attribute.removesuffix('_id')}" if name in target_members else name
+        target_members.setdefault(name, RelationMember(endpoint, backward(registry, endpoint.label, attribute)))
 
 
-def _leads_back(target: Endpoint, endpoint: Endpoint, attribute: str) -> bool:
-    """Whether a field of the target shows these objects already."""
+def _has_reverse_field(target: Endpoint, endpoint: Endpoint, attribute: str) -> bool:
+    """Returns true if a field of the target contains the objects that refer to it by this foreign key."""
     key = (endpoint.label, attribute)
-    return any(isinstance(field, fields.ReverseForeignKey) and (field.to, field.attribute_there) == key for field in target.fields.values())
+    reverse_fields = [field for field in target.fields.values() if isinstance(field, fields.ReverseForeignKey)]
+    return any((field.to, field.attribute_there) == key for field in reverse_fields)
 
 
-def _written_together(members: Members) -> Iterable[tuple[str, RelationMember]]:
-    """The lists that are called as their model is, under its name in one word too (``console_ports``, ``consoleports``), as in API version 1."""
+def _aliases(members: Members) -> Iterable[tuple[str, RelationMember]]:
+    """Yields aliases without underscores (``consoleports`` for ``console_ports``), as in API version 1."""
     for name, member in list(members.items()):
-        if isinstance(member, RelationMember) and "_" in name and name == variable(member.target.plural) and (short := name.replace("_", "")) not in members:
-            yield short, RelationMember(member.target, member.relation, former=name)
+        if isinstance(member, RelationMember) and "_" in name and name == identifier(member.target.plural):
+            alias = name.replace("_", "")
+            if alias not in members:
+                yield alias, RelationMember(member.target, member.relation, replaced_by=name)
 
 
 def configured_members(uow: UnitOfWork, endpoint: Endpoint) -> Members:
-    """What users have defined for the objects of an endpoint: custom fields (``cf_<slug>``), computed ones (``cpf_…``), relationships (``rel_…``)."""
-    found: Members = {}
+    """Returns the members that users define.
+
+    These are custom fields (``cf_<slug>``), computed fields (``cpf_<slug>``) and relationships (``rel_<slug>``).
+    """
+    members: Members = {}
     if custom_field_values.NAME in endpoint.fields:
-        column = held(custom_field_values.COLUMN)
+        column = column_field(custom_field_values.COLUMN)
         for slug, definition in definitions_of(uow, endpoint.label).items():
-            found[f"cf_{_plain(slug)}"] = ScalarMember(_BY_CUSTOM.get(definition.type, STRING), column, _value_of(slug))
+            scalar = _SCALAR_BY_CUSTOM_FIELD_TYPE.get(definition.type, STRING)
+            members[f"cf_{_name_part(slug)}"] = ScalarMember(scalar, column, _value_of(slug))
     if computed_fields.NAME in endpoint.fields:
         field = endpoint.fields[computed_fields.NAME]
-        found |= {f"cpf_{_plain(made.slug)}": ScalarMember(STRING, field, _value_of(made.slug)) for made in computed_fields.definitions_of(uow, endpoint.label)}
+        for computed in computed_fields.definitions_of(uow, endpoint.label):
+            members[f"cpf_{_name_part(computed.slug)}"] = ScalarMember(STRING, field, _value_of(computed.slug))
     if relationship_models.NAME in endpoint.fields:
-        found |= _related(uow, endpoint)
-    return found
+        members |= _relationship_members(uow, endpoint)
+    return members
 
 
-def _related(uow: UnitOfWork, endpoint: Endpoint) -> Members:
-    """The objects at the other ends of relationships; where both ends are of one model, the name says which are meant."""
+def _relationship_members(uow: UnitOfWork, endpoint: Endpoint) -> Members:
+    """Returns the members of relationships; the side is part of the name if both ends are of this content type."""
     sides = relationship_field.sides_of(uow, endpoint.label)
     slugs = [side.slug for side in sides]
-    found: Members = {}
+    members: Members = {}
     for side in sides:
-        target, name = uow.registry.get(side.other_type), f"rel_{_plain(side.slug)}"
+        target, name = uow.registry.get(side.other_type), f"rel_{_name_part(side.slug)}"
         if target is not None:
-            step = relationship_field.relation_of(uow.registry, side)
-            found[f"{name}_{side.name}" if slugs.count(side.slug) > 1 else name] = RelationMember(target, step)
-    return found
+            relation = relationship_field.relation_of(uow.registry, side)
+            name = f"{name}_{side.name}" if slugs.count(side.slug) > 1 else name
+            members[name] = RelationMember(target, relation)
+    return members
 
 
-def _plain(slug: str) -> str:
+def _name_part(slug: str) -> str:
     return re.sub(r"[^_0-9A-Za-z]", "_", slug)
 
 

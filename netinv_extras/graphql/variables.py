@@ -1,6 +1,6 @@
-"""Which variables fit which arguments: as the language has it, and a little more, as a list takes one value and an id is a string.
+"""Validation rule for the types of variables, more lenient than the specification.
 
-Clients declare ``$name: String!`` for arguments that are lists here.
+Clients declare ``$name: String!`` for arguments that are lists here, and strings for ids.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from graphql.validation import VariablesInAllowedPositionRule
 
 from netinv_extras.graphql.types import ANY
 
-# what a variable of a type may stand for beside that type
-_FITS = {
+# Types of arguments that a variable of a type can be used for, besides its own type.
+_COMPATIBLE_TYPES = {
     "ID": {"String"},
     "Int": {"BigInteger", "Float", "ID", "String"},
     "BigInteger": {"Int", "Float", "String"},
@@ -22,28 +22,31 @@ _FITS = {
 }
 
 
-class VariablesFitRule(VariablesInAllowedPositionRule):
-    """Variables in allowed positions, leniently."""
+class LenientVariablesRule(VariablesInAllowedPositionRule):
+    """Variables in allowed positions, with the compatible types above and single values for lists."""
 
     def leave_operation_definition(self, operation: OperationDefinitionNode, *_args: Any) -> None:
-        """Reports each use of a variable where it does not fit."""
+        """Reports each use of a variable in a position of an incompatible type."""
         for usage in self.context.get_recursive_variable_usages(operation):
-            defined = self.var_def_map.get(usage.node.name.value)
-            given = type_from_ast(self.context.schema, defined.type) if defined is not None else None
-            if defined is None or given is None or usage.type is None:  # another rule's business
+            definition = self.var_def_map.get(usage.node.name.value)
+            declared = type_from_ast(self.context.schema, definition.type) if definition is not None else None
+            if definition is None or declared is None or usage.type is None:  # reported by other rules
                 continue
-            if not _fits(given, usage.type, has_default=defined.default_value is not None):
-                words = f"Variable '${usage.node.name.value}' of type '{given}' used in position expecting type '{usage.type}'."
-                self.report_error(GraphQLError(words, [defined, usage.node]))
+            if not _is_compatible(declared, usage.type, has_default=definition.default_value is not None):
+                message = (
+                    f"Variable '${usage.node.name.value}' of type '{declared}' used in position expecting type "
+                    f"'{usage.type}'."
+                )
+                self.report_error(GraphQLError(message, [definition, usage.node]))
 
 
-def _fits(given: Any, wanted: Any, *, has_default: bool) -> bool:
-    if isinstance(wanted, GraphQLNonNull):
-        if not isinstance(given, GraphQLNonNull) and not has_default:
+def _is_compatible(declared: Any, expected: Any, *, has_default: bool) -> bool:
+    if isinstance(expected, GraphQLNonNull):
+        if not isinstance(declared, GraphQLNonNull) and not has_default:
             return False
-        wanted = wanted.of_type
-    given = given.of_type if isinstance(given, GraphQLNonNull) else given
-    if isinstance(given, GraphQLList) and not isinstance(wanted, GraphQLList):
+        expected = expected.of_type
+    declared = declared.of_type if isinstance(declared, GraphQLNonNull) else declared
+    if isinstance(declared, GraphQLList) and not isinstance(expected, GraphQLList):
         return False
-    name, other = get_named_type(given).name, get_named_type(wanted).name
-    return other in (name, ANY) or other in _FITS.get(name, ())
+    declared_name, expected_name = get_named_type(declared).name, get_named_type(expected).name
+    return expected_name in (declared_name, ANY) or expected_name in _COMPATIBLE_TYPES.get(declared_name, ())

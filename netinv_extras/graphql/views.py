@@ -1,4 +1,4 @@
-"""The paths of GraphQL: ``/api/graphql/``, and ``run/`` below each query that is kept."""
+"""Views of GraphQL: ``/api/graphql/``, and ``run/`` below each saved query."""
 
 from __future__ import annotations
 
@@ -15,42 +15,53 @@ from netinv_core.uow import UnitOfWork
 
 DESCRIPTION = "API View for GraphQL to integrate properly with DRF authentication mechanism."
 _OBJECT = {"type": "object", "additionalProperties": True}
-_ANSWER = {"type": "object", "properties": {"data": {**_OBJECT, "nullable": True}, "errors": {"type": "array", "items": _OBJECT}}}
+_RESPONSE = {
+    "type": "object",
+    "properties": {"data": {**_OBJECT, "nullable": True}, "errors": {"type": "array", "items": _OBJECT}},
+}
 _VARIABLES = {"variables": {**_OBJECT, "nullable": True}}
-_ASKED = {"type": "object", "properties": {"query": {"type": "string"}, **_VARIABLES, "operationName": {"type": "string", "nullable": True}}}
+_REQUEST = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        **_VARIABLES,
+        "operationName": {"type": "string", "nullable": True},
+    },
+}
 
 
-def _answer(uow: UnitOfWork, text: Any, body: dict[str, Any]) -> dict[str, Any]:
-    from netinv_extras.graphql import query as graphql_query  # loaded by those who ask only: it takes as long as half of the service
+def _execute(uow: UnitOfWork, text: Any, body: dict[str, Any]) -> dict[str, Any]:
+    # Imported on first use: loading graphql-core takes as long as half of the service.
+    from netinv_extras.graphql import query as graphql_query
 
-    return graphql_query.answer(uow, text, body.get("variables"), body.get("operationName"))
+    return graphql_query.execute(uow, text, body.get("variables"), body.get("operationName"))
 
 
-def _object(body: Any) -> dict[str, Any]:
+def _json_object(body: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     return body
 
 
-@documented(_ANSWER, takes={**_ASKED, "required": ["query"]})
+@documented(_RESPONSE, takes={**_REQUEST, "required": ["query"]})
 @root_views.root("Graph Qldrfapi", DESCRIPTION, ["POST"], read_only=True)
 def graphql(request: Request) -> dict[str, Any]:
-    """The answer to a GraphQL query."""
-    body = _object(body_of(request))
-    return _answer(request.uow, body.get("query"), body)
+    """Executes a GraphQL query."""
+    body = _json_object(body_of(request))
+    return _execute(request.uow, body.get("query"), body)
 
 
-@documented(_ANSWER, takes={"type": "object", "properties": _VARIABLES}, status=200)
+@documented(_RESPONSE, takes={"type": "object", "properties": _VARIABLES}, status=200)
 def run(request: Request) -> dict[str, Any]:
-    """The answer to a kept query, with the variables in the body; as any POST there, for those who may add queries."""
-    uow, endpoint = request.uow, request.context.endpoint
-    found = listing.rows(uow, endpoint, [request.context.key], "add") if request.context.key is not None else {}
-    if not found:
+    """Executes a saved query with the variables in the body. Requires permission to add queries, as any POST here."""
+    uow, key = request.uow, request.context.key
+    rows = listing.rows(uow, request.context.endpoint, [key], "add") if key is not None else {}
+    if not rows:
         raise NotFound()
-    body = _object(body_of(request))
-    return _answer(uow, found[request.context.key]["query"], body)
+    body = _json_object(body_of(request))
+    return _execute(uow, rows[key]["query"], body)
 
 
 def includeme(config: Any) -> None:
-    """Adds ``run/``."""
+    """Adds ``graphql-queries/{id}/run/``."""
     config.add_netinv_action("extras/graphql-queries", "run", post=run, permission="add", read_only=True)
