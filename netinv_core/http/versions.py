@@ -16,7 +16,7 @@ SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
 NEWEST = SUPPORTED[-1]
 JSON, HTML = "application/json", "text/html"
-_QUALITY = re.compile(r"[01](?:\.[0-9]{1,10})?")
+_QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 # Release of the reference service whose API is spoken here, and its framework: clients read both from the status.
 REFERENCE = {"nautobot-version": "1.6.32", "django-version": "3.2.25"}
 _LISTED = f"Supported versions are {', '.join(SUPPORTED)}"

@@ -42,9 +42,10 @@ class Site:
             return self.sides[place ^ 1] if (place ^ 1) < len(self.sides) else None
         for panel in self.panels:
             shared = len(panel.fronts) > 1
+            if end in panel.fronts and not shared:
+                return panel.rear
             if end in panel.fronts and len(stack) < MAX_STEPS:
-                if shared:
-                    stack.append(panel.fronts.index(end))
+                stack.append(panel.fronts.index(end))
                 return panel.rear
             if end == panel.rear and not shared:
                 return panel.fronts[0]

@@ -50,6 +50,7 @@ def ranges(draw: st.DrawFn) -> Range:
 @settings(max_examples=80)
 @given(st.lists(ranges(), min_size=1, max_size=4), spaces)
 @example([Range("application/json;q=0", JSON, 0.0, None)], "")
+@example([Range("application/json;q=0.", JSON, 0.0, None)], "")
 def test_the_best_media_type_that_is_offered_is_chosen(service: Service, accepted: list[Range], space: str) -> None:
     header = f"{space},{space}".join(item.written for item in accepted)
     wanted = [
