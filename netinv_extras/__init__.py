@@ -1,4 +1,4 @@
-"""Extras: what any resource of any package has without asking: statuses, tags, notes, custom fields, secrets, the change log."""
+"""Application ``extras``: features for resources of any package, such as tags, notes, custom fields and webhooks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ from netinv_extras.webhooks import models as webhook_models
 from netinv_extras.webhooks import stats as webhook_stats
 from netinv_extras.webhooks.deliveries import webhook_deliveries
 
-# Functions of these modules are registered with resources of other modules. They run in this order, after those of the resource.
+# These modules register functions with resources of other modules. They run in this order, after those of the resource.
 value_updates.register()
 git_source.register()
 relationship_associations.register()
@@ -131,28 +131,28 @@ def netinv_app() -> App:
 
 @hookimpl
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """Tags on primary resources; custom fields and the notes' address on every organizational one; config contexts, and what they are limited to."""
-    found: list[FieldFactory] = config_context_merge.attached(registry, endpoint)
+    """Tags on primary resources; custom fields, relationships and notes on organizational ones; config contexts."""
+    factories: list[FieldFactory] = config_context_merge.attached(registry, endpoint)
     if endpoint.model is config_context_models.ConfigContext:
-        found += config_context_scopes.scope_fields(registry)
+        factories += config_context_scopes.scope_fields(registry)
     if issubclass(endpoint.model, Primary):
-        found.append(tags.field)
+        factories.append(tags.field)
     if issubclass(endpoint.model, Organizational):
-        found += [notes.address, custom_field_values.field, computed_fields.field, relationship_field.field]
+        factories += [notes.notes_url, custom_field_values.field, computed_fields.field, relationship_field.field]
     elif issubclass(endpoint.model, Customizable):
-        found += [custom_field_values.field, computed_fields.field]
-    return found
+        factories += [custom_field_values.field, computed_fields.field]
+    return factories
 
 
 @hookimpl
 def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
-    """``export``: what an export template makes of a list."""
-    return [export.rendition]
+    """``export``: a list rendered by an export template."""
+    return [export.list_format]
 
 
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
-    """The ways from a primary object to its tags and images, and from a config context to what it is limited to."""
+    """Relations of primary objects to tags and images, and of config contexts to the objects of their scopes."""
     if endpoint.model is config_context_models.ConfigContext:
         return dict(config_context_scopes.relations(registry))
     if not issubclass(endpoint.model, Primary):
@@ -162,7 +162,7 @@ def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
 
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """``tag`` on primary resources, and those by which config contexts are found by their scopes."""
+    """``tag`` on primary resources, and scopes on config contexts."""
     if endpoint.model is config_context_models.ConfigContext:
         return config_context_scopes.parameters(registry)
     return [tags.parameter] if issubclass(endpoint.model, Primary) else []
@@ -170,21 +170,29 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
-    """``cf_…`` where objects have custom fields, ``cr_…`` where they have relationships."""
-    found = dict(custom_field_filters.parameters(uow, endpoint)) if custom_field_values.NAME in endpoint.fields else {}
-    return found | (relationship_filters.parameters(uow, endpoint) if relationship_models.NAME in endpoint.fields else {})
+    """``cf_…`` for custom fields, and ``cr_…`` for relationships."""
+    parameters: dict[str, Filter] = {}
+    if custom_field_values.NAME in endpoint.fields:
+        parameters |= custom_field_filters.parameters(uow, endpoint)
+    if relationship_models.NAME in endpoint.fields:
+        parameters |= relationship_filters.parameters(uow, endpoint)
+    return parameters
 
 
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
-    """The values of custom fields are what their definitions allow; relationships lead to objects that there are."""
-    found = [custom_field_values.rule(endpoint)] if custom_field_values.NAME in endpoint.fields else []
-    return found + ([relationship_field.rule(endpoint)] if relationship_models.NAME in endpoint.fields else [])
+    """Validation of custom field values and of relationships."""
+    rules = []
+    if custom_field_values.NAME in endpoint.fields:
+        rules.append(custom_field_values.rule(endpoint))
+    if relationship_models.NAME in endpoint.fields:
+        rules.append(relationship_field.rule(endpoint))
+    return rules
 
 
 @hookimpl
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
-    """Tags."""
+    """Tags as a scope of config contexts."""
     return [Scope("tags", "extras.tag", field="tags", by="slug", position=120)]
 
 
@@ -196,7 +204,7 @@ def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
 
 @hookimpl
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
-    """Tag assignments, images and associations go with what they are on, and what a repository owns with the repository."""
+    """Deletes tag assignments, images and relationship associations of an object, and objects owned by a repository."""
     return [
         tags.generic_cascade,
         image_attachments.generic_cascade,
@@ -207,7 +215,7 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 
 @hookimpl
 def netinv_seed(uow: UnitOfWork) -> None:
-    """The names of the API's models, the statuses that every inventory starts with, and a row for each job that was found."""
+    """Writes content types of the API's models, initial statuses, and a row for each installed job."""
     register_vocabulary(uow)
     statuses.seed(uow)
     job_models.refresh(uow)
@@ -215,31 +223,31 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 @hookimpl
 def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
-    """Deliveries for the webhooks that are to be told."""
+    """Inserts of deliveries for matching webhooks."""
     return enqueue.related_inserts(uow, changes)
 
 
 @hookimpl
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Runs of the jobs that are started by changes."""
+    """Enqueues runs of the jobs that changes start."""
     job_hooks.emit(uow, changes)
 
 
 @hookimpl
 def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
-    """How many webhook deliveries wait, and how many failed; how many jobs wait, and how many run."""
+    """Numbers of queued and failed webhook deliveries, and of pending and running jobs."""
     return {"webhooks": webhook_stats.status(uow), "jobs": job_stats.status(uow)}
 
 
 @hookimpl
 def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
-    """The same, deliveries by webhook."""
+    """Metrics of webhook deliveries, by webhook, and of jobs."""
     return [*webhook_stats.samples(uow), *job_stats.samples(uow)]
 
 
 @hookimpl
 def netinv_commands() -> dict[str, list[click.Command]]:
-    """``netinv webhooks …``, ``netinv webhook-listener`` and ``netinv jobs …``."""
+    """Commands ``netinv webhooks …``, ``netinv webhook-listener`` and ``netinv jobs …``."""
     from netinv_extras.jobs.commands import jobs
     from netinv_extras.webhooks.commands import webhooks as group
     from netinv_extras.webhooks.listener import webhook_listener
@@ -249,7 +257,7 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 
 @hookimpl
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
-    """Sending what is queued for webhooks, and forgetting what is long done; syncing repositories; finding jobs, and running those that are due."""
+    """Tasks that send and prune webhook deliveries, sync Git repositories, find installed jobs, and run due jobs."""
     return [
         Task(deliveries.DELIVER, _deliver, crontab(), run_at_startup=True),
         deliveries.pruning,
@@ -260,21 +268,21 @@ def netinv_tasks(registry: Registry) -> Iterable[Task]:
 
 
 def _deliver(engine: Engine, registry: Registry) -> None:
-    """What sends is not loaded by a service that only queues."""
+    """Imports the webhook worker on first use, so that a service process does not load it."""
     from netinv_extras.webhooks import worker as webhook_worker
 
     webhook_worker.deliver(engine, registry)
 
 
 def _sync(engine: Engine, registry: Registry) -> None:
-    """As for what sends."""
+    """Imports the Git worker on first use, so that a service process does not load it."""
     from netinv_extras.git import worker as git_worker
 
     git_worker.sync(engine, registry)
 
 
 def _run_jobs(engine: Engine, registry: Registry) -> None:
-    """What runs jobs is not loaded by a service that only takes requests for them."""
+    """Imports the job runner on first use, so that a service process does not load it."""
     from netinv_extras.jobs import runner
 
     runner.run_jobs(engine, registry)
@@ -282,5 +290,5 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source | Part]:
-    """The models of a NetBox dump that this application takes."""
+    """Mapping of the models of NetBox's application ``extras``."""
     return netbox.models(registry)

@@ -1,4 +1,4 @@
-"""Files that users name by path: read only below folders that the settings list, and never the files that hold netinv's own secrets."""
+"""Access control of files that users name by path: only below configured folders, never netinv's own secret file."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 
 
 class NotAllowed(Exception):
-    """A path outside of the folders that are set. It says nothing about what is there: not even whether there is a file."""
+    """Path outside of the allowed folders. The message does not reveal whether a file exists."""
 
 
 def resolve(path: str, settings: Mapping[str, Any], setting: str) -> Path:
-    """The path of a file without links, below one of the folders of a setting; the file need not exist.
+    """Resolves the symbolic links of a path; the file need not exist.
 
-    :raises NotAllowed: for any other path
+    :param setting: name of the setting that lists the allowed folders
+    :raises NotAllowed: for a path that is not below one of the folders
     """
     refusal = NotAllowed(f"The setting netinv.{setting} does not allow this file.")
     folders = [Path(folder) for folder in settings[setting]]
     if "\0" in path or not Path(path).is_absolute() or not _is_below(Path(os.path.normpath(path)), folders):
         raise refusal
     real = Path(os.path.realpath(path))
-    if not _is_below(real, [Path(os.path.realpath(folder)) for folder in folders]) or _is_own(real, settings):
+    if not _is_below(real, [Path(os.path.realpath(folder)) for folder in folders]) or _is_secret_file(real, settings):
         raise refusal
     return real
 
@@ -31,12 +32,12 @@ def _is_below(path: Path, folders: Iterable[Path]) -> bool:
     return any(path != folder and path.is_relative_to(folder) for folder in folders)
 
 
-def _is_own(path: Path, settings: Mapping[str, Any]) -> bool:
-    """Tells whether a path leads to netinv's own secret, by whatever name (a hard link is another name)."""
-    own = settings["secret_file"]
-    if not own:
+def _is_secret_file(path: Path, settings: Mapping[str, Any]) -> bool:
+    """True for netinv's own secret file and hard links to it."""
+    secret_file = settings["secret_file"]
+    if not secret_file:
         return False
     try:
-        return path == Path(os.path.realpath(own)) or path.samefile(own)
+        return path == Path(os.path.realpath(secret_file)) or path.samefile(secret_file)
     except OSError:  # one of the two does not exist
         return False

@@ -1,4 +1,4 @@
-"""Content types as a resource and as fields of others, and the names that the API itself knows."""
+"""Content types as a resource, as fields and filters of other resources, and the content types of the API."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.references import NO_SUCH_ID
 
-# Every model of the API, by label, with its name: tags, statuses and permissions may speak of models whose package is
-# not installed here, so that what was written for one service can be read by another. The order is the API's: lists of
-# content types follow it.
+# Names of all models of the API, by label. Tags, statuses and permissions may refer to models of packages that are not
+# installed, so that their data can be exchanged between services. Lists of content types follow this order.
 VOCABULARY = {
     "auth.group": "group",
     "circuits.circuit": "circuit",
@@ -123,89 +122,102 @@ VOCABULARY = {
 }
 
 
+INVALID_CHOICE = "Select a valid choice. That choice is not one of the available choices."
+
+
 def register_vocabulary(uow: UnitOfWork) -> None:
-    """Adds the API's own names to the content types."""
+    """Adds the models of the API to the content types."""
     register(uow, VOCABULARY)
 
 
 def name_of(registry: Registry, label: str) -> str:
-    """``dcim | rack group``: the application and the model's name in words."""
+    """Returns the display name of a content type, such as ``dcim | rack group``."""
     app, _, model = label.partition(".")
     endpoint = registry.get(label)
-    words = VOCABULARY.get(label) or (endpoint.title if endpoint is not None else model)
-    return f"{app} | {words}"
+    title = VOCABULARY.get(label) or (endpoint.title if endpoint is not None else model)
+    return f"{app} | {title}"
 
 
 def content_type_parameter(attribute: str) -> filters.Filter:
-    """The parameter for a column of labels: one ``app.model``."""
+    """Query parameter for a column of labels: one ``app.model``."""
 
     def by_label(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
-        found = table.c[attribute] == values[-1].lower()
-        return negated(found) if lookup else found
+        condition = table.c[attribute] == values[-1].lower()
+        return negated(condition) if lookup else condition
 
     return filters.custom(attribute, by_label, multiple=False, suffixes=("n",))
 
 
 def content_type_pair(attribute: str) -> list[filters.Filter]:
-    """The parameters for a column of labels: by ``app.model``, and by the content type's number (``…_id``)."""
+    """Query parameters for a column of labels: by ``app.model``, and by the numeric id (``…_id``)."""
 
     def by_number(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
-        numbers = {str(found.id): found.label for found in uow.registry.content_types.values()}
-        if values[-1] not in numbers:
-            raise ValueError("Select a valid choice. That choice is not one of the available choices.")
-        found = table.c[attribute] == numbers[values[-1]]
-        return negated(found) if lookup else found
+        labels = {str(item.id): item.label for item in uow.registry.content_types.values()}
+        if values[-1] not in labels:
+            raise ValueError(INVALID_CHOICE)
+        condition = table.c[attribute] == labels[values[-1]]
+        return negated(condition) if lookup else condition
 
-    return [content_type_parameter(attribute), filters.custom(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))]
+    number_filter = filters.custom(f"{attribute}_id", by_number, multiple=False, suffixes=("n",))
+    return [content_type_parameter(attribute), number_filter]
 
 
-def named_objects(uow: UnitOfWork, drafts: Sequence[Draft], type_: str, key: str) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
-    """The objects that a pair of columns, a type that was taken and an id, names in each draft: nested. One statement for each type.
+def referenced_objects(
+    uow: UnitOfWork, drafts: Sequence[Draft], type_: str, key: str
+) -> list[tuple[Draft, Endpoint, dict[str, Any]]]:
+    """Returns the objects of generic references in nested form: one statement for each content type.
 
-    Drafts whose object is not there, or may not be viewed by the user, are refused and left out; one that names it already may go on.
+    Drafts whose object is missing, or hidden from the user, are rejected and left out. An unchanged reference to a
+    hidden object is accepted.
+
+    :param type_: name of the column with the content type
+    :param key: name of the column with the object's id
     """
-    found: list[tuple[Draft, Endpoint, dict[str, Any]]] = []
+    objects: list[tuple[Draft, Endpoint, dict[str, Any]]] = []
     for label in sorted({draft[type_] for draft in drafts}):
         group = [draft for draft in drafts if draft[type_] == label]
         endpoint = uow.registry.get(label)
-        shown: dict[Any, dict[str, Any]] = {}
+        nested: dict[Any, dict[str, Any]] = {}
         if endpoint is not None:
-            kept = [draft[key] for draft in group if not draft.changed(type_, key)]
+            unchanged = [draft[key] for draft in group if not draft.changed(type_, key)]
             limits = permissions.visible(uow, endpoint, endpoint.table)
-            limits = [sa.or_(*limits, endpoint.table.c.id.in_(kept))] if limits else []
-            shown = dict(endpoint.plan("nested").fetch(uow, [draft[key] for draft in group], limits))
+            limits = [sa.or_(*limits, endpoint.table.c.id.in_(unchanged))] if limits else []
+            nested = dict(endpoint.plan("nested").fetch(uow, [draft[key] for draft in group], limits))
         for draft in group:
-            if endpoint is not None and draft[key] in shown:
-                found.append((draft, endpoint, shown[draft[key]]))
+            if endpoint is not None and draft[key] in nested:
+                objects.append((draft, endpoint, nested[draft[key]]))
             else:
                 draft.reject(key, NO_SUCH_ID.format(draft[key]))
-    return found
+    return objects
 
 
 def generic_reference(type_: str, key: str) -> Rule:
-    """The rule that a pair of columns, a content type and an id, names an object that exists and that the user may view.
+    """Builds the rule that a generic reference names an existing object that the user may view.
 
-    Costs one statement for each content type named, and none where the pair is not changed.
+    One statement for each content type, none for unchanged references.
+
+    :param type_: name of the column with the content type
+    :param key: name of the column with the object's id
     """
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        named: dict[str, list[Draft]] = {}
+        changed: dict[str, list[Draft]] = {}
         for draft in drafts:
             if (draft[type_] is None) != (draft[key] is None):
                 draft.reject(ALL, f"{type_} and {key} must either both be null or both be non-null")
             elif draft[key] is not None and draft.changed(type_, key):
-                named.setdefault(draft[type_], []).append(draft)
-        for label, group in sorted(named.items()):
-            known = _viewable(uow, label, {draft[key] for draft in group})
+                changed.setdefault(draft[type_], []).append(draft)
+        for label, group in sorted(changed.items()):
+            viewable = _viewable(uow, label, {draft[key] for draft in group})
             for draft in group:
-                if draft[key] not in known:
+                if draft[key] not in viewable:
                     draft.reject(key, NO_SUCH_ID.format(draft[key]))
 
     return rule
 
 
 def _viewable(uow: UnitOfWork, label: str, keys: set[Any]) -> set[Any]:
-    """Those of the objects of a content type that exist and may be viewed, locked until the transaction ends."""
+    """Returns the ids of existing objects that the user may view; locks them until the transaction ends."""
     endpoint = uow.registry.get(label)
     if endpoint is None:
         return set()
@@ -218,23 +230,23 @@ def _viewable(uow: UnitOfWork, label: str, keys: set[Any]) -> set[Any]:
 
 
 def content_type_choice(attribute: str, allowed: Callable[[Endpoint], bool]) -> filters.Filter:
-    """The parameter for a column of labels, those of types that ``allowed`` says: by the content type's number, or by ``app.model``."""
+    """Query parameter for a column of labels of ``allowed`` types: by the numeric id, or by ``app.model``."""
 
     def by_key(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
-        registry, found = uow.registry, values[-1].lower()
-        label = next((item.label for item in registry.content_types.values() if str(item.id) == found), found)
+        registry, value = uow.registry, values[-1].lower()
+        label = next((item.label for item in registry.content_types.values() if str(item.id) == value), value)
         endpoint = registry.get(label)
         if endpoint is None or not allowed(endpoint):
-            raise ValueError("Select a valid choice. That choice is not one of the available choices.")
-        same = table.c[attribute] == label
-        return negated(same) if lookup else same
+            raise ValueError(INVALID_CHOICE)
+        condition = table.c[attribute] == label
+        return negated(condition) if lookup else condition
 
     return filters.custom(attribute, by_key, multiple=False, suffixes=("n",))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class TypeLabel(fields.Value):
-    """A column with the label of a content type, one of those that ``allowed`` says; OPTIONS lists them unless they are too many to choose from."""
+    """Column with the label of an ``allowed`` content type. OPTIONS lists the choices if ``offered`` is true."""
 
     registry: Registry
     allowed: Callable[[Endpoint], bool]
@@ -253,14 +265,15 @@ class TypeLabel(fields.Value):
         draft.values[self.attribute] = value
 
     def object_data(self, shown: Any) -> Any:
-        found = self.registry.content_type(shown)
-        return found.id if found is not None else shown
+        content_type = self.registry.content_type(shown)
+        return content_type.id if content_type is not None else shown
 
     def _labels(self) -> list[str]:
         return sorted(label for label, endpoint in self.registry.endpoints.items() if self.allowed(endpoint))
 
     def options(self) -> dict[str, Any]:
-        choices = [{"value": label, "display": name_of(self.registry, label)} for label in self._labels()] if self.offered else None
+        labels = self._labels() if self.offered else []
+        choices = [{"value": label, "display": name_of(self.registry, label)} for label in labels]
         return super().options() | ({"choices": choices} if choices else {})
 
     def written_schema(self) -> dict[str, Any]:
@@ -268,26 +281,36 @@ class TypeLabel(fields.Value):
 
 
 def has_pages(endpoint: Endpoint) -> bool:
-    """Whether objects of an endpoint are shown by themselves."""
+    """True for endpoints whose objects have a page of their own in a user interface."""
     return issubclass(endpoint.model, Organizational)
 
 
 def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool = True) -> FieldFactory:
-    """The field of a column that holds the label of a content type."""
+    """Field for a column that holds the label of a content type."""
 
     def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
         column = endpoint.table.c[name]
-        options: dict[str, Any] = {"known": column_info(column), "nullable": bool(column.nullable), "required": not column.nullable}
-        return TypeLabel(name=name, attribute=name, registry=registry, allowed=allowed, offered=offered, openapi={"type": "string"}, **options)
+        return TypeLabel(
+            name=name,
+            attribute=name,
+            registry=registry,
+            allowed=allowed,
+            offered=offered,
+            openapi={"type": "string"},
+            known=column_info(column),
+            nullable=bool(column.nullable),
+            required=not column.nullable,
+        )
 
     return FieldFactory(name, make)
 
 
 def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    def named(app_label: str, model: str) -> str:
+    def display_name(app_label: str, model: str) -> str:
         return name_of(registry, f"{app_label}.{model}")
 
-    return fields.Computed(name="display", function=named, paths=("app_label", "model"), openapi={"type": "string"})
+    paths = ("app_label", "model")
+    return fields.Computed(name="display", function=display_name, paths=paths, openapi={"type": "string"})
 
 
 def _column(name: str) -> FieldFactory:

@@ -1,4 +1,4 @@
-"""Image attachments: pictures of an object of any package, such as a photograph of a rack or the floor plan of a site."""
+"""Image attachments: pictures of an object of any package, such as a photograph of a rack or a floor plan of a site."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from netinv_core.storage.files import upload_name
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
-from netinv_extras.content_types import content_type_pair, named_objects, type_label
+from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
 
 FOLDER = "image-attachments"
-# A picture of one pixel, the least that can be sent within JSON.
+# Picture of one pixel, for the example in the OpenAPI document.
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAUwAOw=="
 
 
 class ImageAttachment(Model):
-    """A picture of the object that ``content_type`` and ``object_id`` name; how large it is, the picture itself says."""
+    """Picture of the object that ``content_type`` and ``object_id`` name. Its size is read from the file."""
 
     __tablename__ = "extras_image_attachment"
     __table_args__ = (sa.Index("ix_extras_image_attachment_object", "object_id", "content_type"),)
@@ -43,7 +43,7 @@ class ImageAttachment(Model):
 
 
 def has_images(endpoint: Endpoint) -> bool:
-    """Whether images can be attached to objects of an endpoint."""
+    """True for endpoints whose objects can have images."""
     return issubclass(endpoint.model, Primary)
 
 
@@ -59,24 +59,28 @@ image_attachments = Resource(
     example={"image": PIXEL},
 )
 
-generic_cascade = GenericCascade(table_of(ImageAttachment), "content_type", "object_id", label="extras.imageattachment", applies=has_images)
+generic_cascade = GenericCascade(
+    table_of(ImageAttachment), "content_type", "object_id", label="extras.imageattachment", applies=has_images
+)
 
 
 @image_attachments.rule
-def parents_are_there(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """An image is of an object that exists."""
-    named_objects(uow, [draft for draft in drafts if draft.changed("content_type", "object_id")], "content_type", "object_id")
+def parent_exists(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects images of a missing or hidden object."""
+    changed = [draft for draft in drafts if draft.changed("content_type", "object_id")]
+    referenced_objects(uow, changed, "content_type", "object_id")
 
 
 def relation(registry: Registry, endpoint: Endpoint) -> relations.Relation:
-    """The way from objects of an endpoint to the images attached to them."""
+    """Relation of an endpoint's objects to the images attached to them."""
 
     def owners(*conditions: Any) -> Any:
-        there = table_of(ImageAttachment).alias()
-        return sa.select(there.c.object_id).where(there.c.content_type == endpoint.label, *[condition(there) for condition in conditions])
+        images = table_of(ImageAttachment).alias()
+        of_type = images.c.content_type == endpoint.label
+        return sa.select(images.c.object_id).where(of_type, *[condition(images) for condition in conditions])
 
     return relations.Relation(
         lambda: registry["extras.imageattachment"],
-        lambda table, ids: table.c.id.in_(owners(lambda there: there.c.id.in_(ids))),
+        lambda table, ids: table.c.id.in_(owners(lambda images: images.c.id.in_(ids))),
         lambda table: table.c.id.in_(owners()),
     )

@@ -1,4 +1,4 @@
-"""The statuses that exist from the start: name, colour, description, content types."""
+"""Initial statuses: name, colour, description and content types."""
 
 INITIAL: list[tuple[str, str, str, list[str]]] = [
     (

@@ -1,4 +1,4 @@
-"""What NetBox's tags and custom fields become here: there a tag may be on anything, and the choices of a field stand in the field itself."""
+"""Mapping of NetBox's tags and custom fields: its tags have no content types, and its fields hold their choices."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _TYPES = {"multiselect": "multi-select", "longtext": "markdown"}
 
 
 def models(registry: Registry) -> dict[str, Source | Part]:
-    """The models of NetBox's application ``extras``."""
+    """Returns the mapping of the models of NetBox's application ``extras``."""
     taggable = sorted(endpoint.label for endpoint in registry.endpoints.values() if issubclass(endpoint.model, Primary))
 
     def custom_field(dump: Dump, fields: Fields) -> Fields:
-        """There the name is the key of the values; a model that has no custom fields here is left out."""
-        labels = [label for item in fields["content_types"] if (label := content_type(item)) and label in registry.endpoints]
+        """Maps a field: NetBox's name is the key of the values. Content types without custom fields are left out."""
+        labels = [label for item in fields["content_types"] if (label := content_type(item))]
+        labels = [label for label in labels if label in registry.endpoints]
         return {
             **fields,
             "type": _TYPES.get(fields["type"], fields["type"]),
@@ -38,10 +39,10 @@ def models(registry: Registry) -> dict[str, Source | Part]:
 
 
 def _choices(dump: Dump) -> dict[str, dict[Any, Fields]]:
-    """The choices that selection fields hold, each an object of its own."""
-    found: dict[Any, Fields] = {}
+    """Returns an object for each choice of a selection field; its key is ``<key of the field>/<position>``."""
+    choices: dict[Any, Fields] = {}
     for key, fields in dump.objects.get(FIELD, {}).items():
         values = fields.get("choices") or []
-        for place, value in enumerate(json.loads(values) if isinstance(values, str) else values):
-            found[f"{key}/{place}"] = {"field": key, "value": value, "weight": place}
-    return {CHOICE: found} if found else {}
+        for position, value in enumerate(json.loads(values) if isinstance(values, str) else values):
+            choices[f"{key}/{position}"] = {"field": key, "value": value, "weight": position}
+    return {CHOICE: choices} if choices else {}

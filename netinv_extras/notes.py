@@ -1,4 +1,4 @@
-"""Notes: what users write down about an object of any package, and the ``notes/`` route below each of them."""
+"""Notes: texts of users about an object of any package, and the route ``notes/`` below each object."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
 from netinv_core.models.columns import SET_NULL, Ref, column, foreign_key, required_text, slug
 from netinv_core.read import listing
+from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import slugify
-from netinv_extras.content_types import content_type_pair, named_objects, type_label
+from netinv_extras.content_types import content_type_pair, referenced_objects, type_label
 
-SLUG_LENGTH = 100
+MAX_SLUG_LENGTH = 100
 
 
 class Note(ChangeLogged):
-    """A text about one object, with who wrote it."""
+    """Text about one object, and its author."""
 
     __tablename__ = "extras_note"
 
@@ -39,11 +40,11 @@ class Note(ChangeLogged):
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)
     note: Mapped[str] = required_text()
-    slug: Mapped[str] = slug(of="", length=SLUG_LENGTH, default="")
+    slug: Mapped[str] = slug(of="", length=MAX_SLUG_LENGTH, default="")
 
 
-def can_be_named(endpoint: Endpoint) -> bool:
-    """Whether a note can be about objects of an endpoint."""
+def has_notes(endpoint: Endpoint) -> bool:
+    """True for endpoints whose objects a note can refer to."""
     return endpoint.key_type is uuid.UUID
 
 
@@ -54,33 +55,43 @@ notes = Resource(
     brief=["assigned_object", "note", "user", "slug"],
     order=["created"],
     search=["user_name", "note", "assigned_object_id"],
-    fields=[type_label("assigned_object_type", can_be_named), generic_fk("assigned_object", "assigned_object_type", "assigned_object_id")],
+    fields=[
+        type_label("assigned_object_type", has_notes),
+        generic_fk("assigned_object", "assigned_object_type", "assigned_object_id"),
+    ],
     filters=content_type_pair("assigned_object_type"),
     about=[("assigned_object_type", "assigned_object_id")],
 )
 
 
 @notes.prepare
-def name_the_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A note is about an object that exists; a new one is its writer's; a slug that is not given is the object's name and the moment."""
-    for number, (draft, endpoint, found) in enumerate(named_objects(uow, drafts, "assigned_object_type", "assigned_object_id")):
+def set_author_and_slug(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects notes about missing objects. Sets the author of new notes, and an empty slug to object name and time."""
+    references = referenced_objects(uow, drafts, "assigned_object_type", "assigned_object_id")
+    for number, (draft, endpoint, nested) in enumerate(references):
         if draft.new:
             draft["user_id"], draft["user_name"] = uow.identity.user_id, uow.identity.username
         if not draft["slug"]:
-            draft["slug"] = _slug(str(found.get(endpoint.resource.name_attribute or "display", endpoint.label)), uow, number)
+            name = nested.get(endpoint.resource.name_attribute or "display", endpoint.label)
+            draft["slug"] = _slug(str(name), uow, number)
 
 
 def _slug(name: str, uow: UnitOfWork, number: int) -> str:
-    moment = f"{uow.now:%Y-%m-%dt%H%M%S%f}" + (f"-{number}" if number else "")
-    return f"{slugify(name)[: SLUG_LENGTH - len(moment) - 1]}-{moment}"
+    """Returns a slug that is unique within a request by ``number``, the position of the note."""
+    suffix = f"{uow.now:%Y-%m-%dt%H%M%S%f}" + (f"-{number}" if number else "")
+    return f"{slugify(name)[: MAX_SLUG_LENGTH - len(suffix) - 1]}-{suffix}"
 
 
-address = FieldFactory("notes_url", lambda registry, endpoint: fields.SubresourceUrl(name="notes_url", endpoint=endpoint, suffix="notes/"))
+def _notes_url(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    return fields.SubresourceUrl(name="notes_url", endpoint=endpoint, suffix="notes/")
+
+
+notes_url = FieldFactory("notes_url", _notes_url)
 
 
 @documented("extras.note", form="page")
 def list_notes(request: Request) -> dict[str, Any]:
-    """The notes about one object, paged."""
+    """Page of the notes about one object."""
     uow, endpoint = request.uow, request.context.endpoint
     key = _existing_key(request)
     parameters = [("assigned_object_type", [endpoint.label]), ("assigned_object_id", [str(key)])]
@@ -89,20 +100,20 @@ def list_notes(request: Request) -> dict[str, Any]:
 
 @documented("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
 def add_note(request: Request) -> dict[str, Any]:
-    """A new note about one object."""
+    """Creates a note about one object."""
     uow, endpoint = request.uow, request.context.endpoint
     key = _existing_key(request)
     body = body_of(request)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     note = {**body, "assigned_object_type": endpoint.label, "assigned_object_id": str(key)}
-    (made,) = save.create(uow, uow.registry["extras.note"], [note], single=True)
+    (created,) = save.create(uow, uow.registry["extras.note"], [note], single=True)
     request.response.status_int = 201
-    return made
+    return created
 
 
 def _takes_notes(endpoint: Endpoint) -> bool:
-    """True for resources whose objects have notes; a further list of another resource has no paths below its objects."""
+    """True for resources with ``notes/`` below their objects. A further list of another resource has no such routes."""
     return issubclass(endpoint.model, Organizational) and endpoint.resource.of is None
 
 

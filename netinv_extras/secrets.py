@@ -1,4 +1,4 @@
-"""Secrets: where a password or token is to be found, in groups by what it opens. The values themselves are never stored or sent."""
+"""Secrets: references to passwords and tokens at a provider, and groups of them. Values are never stored or sent."""
 
 from __future__ import annotations
 
@@ -25,30 +25,32 @@ from netinv_extras import allowed_files
 
 ACCESS_TYPES = Choices.of(*((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH")))
 SECRET_TYPES = Choices.of(*((name, name.capitalize()) for name in ("key", "password", "secret", "token", "username")))
-LONGEST = 65536
+MAX_VALUE_LENGTH = 65536  # characters
 
 
 class SecretError(Exception):
-    """A value that cannot be had; its kind is told by the class, the reason by the message."""
+    """Failure to read the value of a secret. Clients see the name of the class and the message."""
 
 
 class SecretParametersError(SecretError):
-    """The secret does not say enough of where its value is."""
+    """Missing parameter of a secret."""
 
 
 class SecretProviderError(SecretError):
-    """What keeps the value cannot be asked."""
+    """Missing or failing provider."""
 
 
 class SecretValueNotFoundError(SecretError):
-    """There is no such value where the secret says."""
+    """Missing value at the provider."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Provider:
-    """Something that keeps values: its name in messages, the parameters it needs (texts), and how a value is read, given all that the secret says.
+    """Source of values, such as environment variables or a vault.
 
-    ``read`` raises :class:`SecretError`; what else it raises counts as a provider that cannot be asked.
+    ``title`` names it in messages; ``needs`` lists the required parameters, which are texts. ``read`` returns the value
+    for a secret's parameters or raises :class:`SecretError`; other exceptions count as a failing provider. ``fault``
+    returns the error text for invalid parameters, or ``None``.
     """
 
     title: str
@@ -68,14 +70,14 @@ def _from_environment(settings: Mapping[str, Any], parameters: Mapping[str, Any]
 
 
 def _from_file(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
-    """The first :data:`LONGEST` characters of an ordinary file; others may never end."""
+    """Reads at most :data:`MAX_VALUE_LENGTH` characters of a regular file."""
     path = parameters["path"]
     try:
-        place = allowed_files.resolve(path, settings, "secrets_file_folders")
-        if not place.is_file():
+        resolved = allowed_files.resolve(path, settings, "secrets_file_folders")
+        if not resolved.is_file():
             raise SecretValueNotFoundError(f'File "{path}" not found!')
-        with place.open(encoding="utf-8") as file:
-            return file.read(LONGEST).strip()
+        with resolved.open(encoding="utf-8") as file:
+            return file.read(MAX_VALUE_LENGTH).strip()
     except allowed_files.NotAllowed as error:
         raise SecretProviderError(str(error)) from None
     except UnicodeDecodeError:
@@ -86,26 +88,28 @@ def _from_file(settings: Mapping[str, Any], parameters: Mapping[str, Any]) -> st
 
 def _path_fault(parameters: Mapping[str, Any]) -> str | None:
     path = parameters.get("path")
-    return None if isinstance(path, str) and path.startswith("/") else "Path must be an absolute path, not a relative one"
+    is_absolute = isinstance(path, str) and path.startswith("/")
+    return None if is_absolute else "Path must be an absolute path, not a relative one"
 
 
-def _own_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
+def _builtin_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
+    environment, file = functools.partial(_from_environment, settings), functools.partial(_from_file, settings)
     return {
-        "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), functools.partial(_from_environment, settings)),
-        "text-file": Provider("TextFileSecretsProvider", ("path",), functools.partial(_from_file, settings), _path_fault),
+        "environment-variable": Provider("EnvironmentVariableSecretsProvider", ("variable",), environment),
+        "text-file": Provider("TextFileSecretsProvider", ("path",), file, _path_fault),
     }
 
 
 def providers(registry: Registry) -> dict[str, Provider]:
-    """The providers of secrets by name: environment and files as far as the settings allow, and those of packages."""
-    found = _own_providers(registry.settings)
-    for some in registry.hooks.netinv_secret_providers(registry=registry):
-        found |= some
-    return found
+    """Returns the providers by name: the builtin ones, and those of the hook ``netinv_secret_providers``."""
+    by_name = _builtin_providers(registry.settings)
+    for contributed in registry.hooks.netinv_secret_providers(registry=registry):
+        by_name |= contributed
+    return by_name
 
 
 class Secret(Primary):
-    """Where one value is to be found: a provider, and what the provider is to be told."""
+    """Reference to a value: a provider and its parameters."""
 
     __tablename__ = "extras_secret"
 
@@ -117,7 +121,7 @@ class Secret(Primary):
 
 
 class SecretsGroup(Organizational):
-    """The secrets that together open something, each for a way of access and a use."""
+    """Secrets that belong together, such as user name and password of a device."""
 
     __tablename__ = "extras_secrets_group"
 
@@ -127,7 +131,7 @@ class SecretsGroup(Organizational):
 
 
 class SecretsGroupAssociation(Model):
-    """A secret in a group: for which way of access, and as what."""
+    """Secret in a group, with the type of access and its use."""
 
     __tablename__ = "extras_secrets_group_association"
     __table_args__ = (unique_set("group_id", "access_type", "secret_type"),)
@@ -158,7 +162,7 @@ secrets_groups = Resource(
 
 
 def association_display_name(group: str, access_type: str, secret_type: str, secret: str) -> str:
-    """How a secret in a group is called."""
+    """Returns the display name of a secret in a group."""
     return f"{group}: {access_type} {secret_type}: {secret}"
 
 
@@ -174,8 +178,8 @@ secrets_groups_associations = Resource(
 
 
 @secrets.rule
-def secrets_can_be_looked_up(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A secret has a provider that is there, and says where it keeps the value."""
+def provider_and_parameters_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects unknown providers, and parameters that are missing or invalid."""
     known = providers(uow.registry)
     for draft in drafts:
         if not draft["parameters"]:
@@ -189,22 +193,23 @@ def secrets_can_be_looked_up(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 def value_of(registry: Registry, secret: Mapping[str, Any]) -> str:
-    """The value of a secret, given its representation; for the use of netinv itself.
+    """Reads the value of a secret; for internal use, never for an answer.
 
-    :raises SecretError: when it cannot be had
+    :param secret: the row or representation of the secret
+    :raises SecretError: when this fails
     """
     provider = providers(registry).get(secret["provider"])
     if provider is None:
         raise SecretProviderError(f'Secret "{secret["name"]}": no registered provider "{secret["provider"]}" is available')
     where = f'Secret "{secret["name"]}" (provider "{provider.title}")'
     for name in provider.needs:
-        if not isinstance(given := secret["parameters"].get(name), str) or not given:
+        if not isinstance(value := secret["parameters"].get(name), str) or not value:
             raise SecretParametersError(f'{where}: The parameter "{name}" is missing!')
     try:
         return provider.read(secret["parameters"])
     except SecretError as error:
         raise type(error)(f"{where}: {error}") from None
-    except Exception as error:  # a package's own; its words may hold what was read
+    except Exception as error:  # raised by a package's provider; its text may contain the value
         raise SecretProviderError(f"{where}: it failed ({type(error).__name__})") from None
 
 
@@ -217,7 +222,7 @@ _CHECKED = {
 
 @documented(_CHECKED)
 def check(request: Request) -> dict[str, Any]:
-    """Whether the value of a secret can be had, and if not, why; never the value."""
+    """Checks that the value of a secret can be read. The answer holds the error text, never the value."""
     uow = request.uow
     secret = listing.detail(uow, request.context.endpoint, key_of(request))
     try:

@@ -1,4 +1,4 @@
-"""What this application reads from the ini file."""
+"""Settings of this application in the ini file, with parsers and defaults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from netinv_core.settings import Known, count, flag, seconds, size, words
 
 
 def targets(text: str) -> tuple[str, ...]:
-    """Networks (an address alone is one) and host names."""
+    """Parses networks, addresses and host names, separated by white space."""
     for word in text.split():
         if not re.fullmatch(r"(?=.*[a-z])[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?", word.lower()):
             ipaddress.ip_network(word, strict=False)
@@ -19,7 +19,7 @@ def targets(text: str) -> tuple[str, ...]:
 
 
 def folders(text: str) -> tuple[str, ...]:
-    """Absolute paths of folders, the root left out: it would allow every file."""
+    """Parses absolute paths of folders. The root is refused, because it would allow every file."""
     paths = words(text)
     if any(not Path(path).is_absolute() or os.path.normpath(path) in ("/", "//") for path in paths):
         raise ValueError(text)
@@ -27,15 +27,15 @@ def folders(text: str) -> tuple[str, ...]:
 
 
 def protocols(text: str) -> tuple[str, ...]:
-    """Ways to a Git repository."""
-    found = words(text.lower())
-    if not set(found) <= {"https", "http", "ssh", "file"}:
+    """Parses names of protocols for Git remotes."""
+    names = words(text.lower())
+    if not set(names) <= {"https", "http", "ssh", "file"}:
         raise ValueError(text)
-    return found
+    return names
 
 
 def _memory(text: str) -> int:
-    """Bytes, enough for an interpreter."""
+    """Parses a number of bytes; less than 64 MiB is not enough for an interpreter."""
     if size(text) < 64 * 2**20:
         raise ValueError(text)
     return size(text)

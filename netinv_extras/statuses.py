@@ -1,4 +1,4 @@
-"""Statuses: the states that objects of a content type may be in, kept as rows so that users can add their own."""
+"""Statuses: states of objects, stored as rows so that users can add further ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from netinv_extras.initial_statuses import INITIAL
 
 
 class Status(Organizational):
-    """A state, such as ``active``, and the content types it may be given to."""
+    """State such as ``active``, and the content types whose objects may have it."""
 
     __tablename__ = "extras_status"
 
@@ -47,19 +47,19 @@ statuses = Resource(
 
 
 def status() -> MappedColumn[uuid.UUID]:
-    """The column of a model that has a status: ``status_id: Mapped[Ref] = status()``."""
+    """Column of a model with a status: ``status_id: Mapped[Ref] = status()``."""
     return foreign_key(Status, on_delete=PROTECT, kind="status")
 
 
 def seed(uow: UnitOfWork) -> None:
-    """Adds the initial statuses to a database that has none."""
+    """Adds the initial statuses to a database without any status."""
     table = table_of(Status)
     if uow.execute(sa.select(table.c.id)).first() is not None:
         return
     rows, types = [], []
-    for name, shade, description, labels_ in INITIAL:
+    for name, color_code, description, labels in INITIAL:
         key = uuid.uuid4()
-        rows.append({"id": key, "name": name, "slug": name.lower(), "color": shade, "description": description})
-        types += [{"owner_id": key, "label": label} for label in labels_]
+        rows.append({"id": key, "name": name, "slug": name.lower(), "color": color_code, "description": description})
+        types += [{"owner_id": key, "label": label} for label in labels]
     uow.write(sa.insert(table), rows)
     uow.write(sa.insert(status_types), types)

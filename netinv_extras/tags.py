@@ -1,4 +1,4 @@
-"""Tags: words that users put on primary objects of any package."""
+"""Tags, which users assign to primary objects of any package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from netinv_core.write.draft import Draft
 
 
 class Tag(Organizational):
-    """A word with a colour, for objects of certain content types."""
+    """Keyword with a colour, for objects of certain content types."""
 
     __tablename__ = "extras_tag"
 
@@ -67,7 +67,7 @@ ALL_TYPES = ["*"]
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class TagTypes(fields.ContentTypeList):
-    """The content types of a tag; ``["*"]``, from before they existed, is every type that can be tagged."""
+    """Content types of a tag. ``["*"]``, for bodies of older API versions, stands for all types that can be tagged."""
 
     def accept(self, draft: Draft, value: Any) -> None:
         super().accept(draft, _every_type(self.registry) if value == ALL_TYPES else value)
@@ -97,26 +97,32 @@ tags = Resource(
 
 
 @tags.rule
-def content_types_in_use_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A tag that is on objects of a content type remains one for that type."""
-    listed = {draft.id: set(draft.many["content_types"]) for draft in drafts if not draft.new and "content_types" in draft.many}
-    if not listed:
+def used_content_types_cannot_be_removed(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects removing a content type of which an object has the tag."""
+    labels_by_tag = {
+        draft.id: set(draft.many["content_types"])
+        for draft in drafts
+        if not draft.new and "content_types" in draft.many
+    }
+    if not labels_by_tag:
         return
-    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(in_parameter(uow.registry.dialect, tagged.c.tag_id)).distinct()
+    is_changed = in_parameter(uow.registry.dialect, tagged.c.tag_id)
+    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(is_changed).distinct()
     by_id = {draft.id: draft for draft in drafts}
-    for tag, label in sorted(uow.execute(used, {"keys": list(listed)}).tuples(), key=str):
-        if label not in listed[tag]:
+    for tag, label in sorted(uow.execute(used, {"keys": list(labels_by_tag)}).tuples(), key=str):
+        if label not in labels_by_tag[tag]:
             by_id[tag].reject("content_types", f"Unable to remove {label}. Dependent objects were found.")
 
 
 def pairs(endpoint: Endpoint) -> Any:
-    """The ids of an endpoint's objects and of their tags."""
-    return sa.select(tagged.c.object_id.label("owner_id"), tagged.c.tag_id.label("target_id")).where(tagged.c.object_type == endpoint.label).subquery()
+    """Subquery of the ids of an endpoint's objects and of their tags."""
+    columns = tagged.c.object_id.label("owner_id"), tagged.c.tag_id.label("target_id")
+    return sa.select(*columns).where(tagged.c.object_type == endpoint.label).subquery()
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Tags(fields.ToMany):
-    """The tags of an object: nested, written as a list of ids or attributes of tags allowed for its content type."""
+    """Tags of an object: read in nested form, written as a list of ids or attributes of tags for its content type."""
 
     endpoint: Endpoint
 
@@ -127,8 +133,8 @@ class Tags(fields.ToMany):
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
-        shown = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
-        return fields.grouped(plan, place, shown)
+        nested = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
+        return fields.grouped(plan, place, nested)
 
     def schema(self) -> dict[str, Any]:
         tag = self.registry["extras.tag"]
@@ -146,14 +152,18 @@ class Tags(fields.ToMany):
         return set(uow.execute(sa.select(tag_types.c.owner_id).where(tag_types.c.owner_id.in_(ids), typed)).scalars())
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        wanted = {draft.id: draft.many[self.name] for draft in drafts if self.name in draft.many}
-        if not wanted:
+        tags_by_owner = {draft.id: draft.many[self.name] for draft in drafts if self.name in draft.many}
+        if not tags_by_owner:
             return
         label = self.endpoint.label
         if not all(draft.new for draft in drafts):
             clause = in_parameter(uow.registry.dialect, tagged.c.object_id)
-            uow.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(wanted)})
-        rows = [{"tag_id": tag, "object_type": label, "object_id": owner} for owner, found in wanted.items() for tag in found]
+            uow.write(sa.delete(tagged).where(tagged.c.object_type == label, clause), {"keys": list(tags_by_owner)})
+        rows = [
+            {"tag_id": tag, "object_type": label, "object_id": owner}
+            for owner, ids in tags_by_owner.items()
+            for tag in ids
+        ]
         if rows:
             uow.write(sa.insert(tagged), rows)
 
@@ -169,11 +179,11 @@ parameter = filters.related("tag", "tags", by="slug", ids=False, all_of=True)
 
 
 def relation(registry: Registry, endpoint: Endpoint) -> relations.Relation:
-    """The way from objects of an endpoint to their tags."""
+    """Relation of an endpoint's objects to their tags."""
 
     def owners(ids: Any = None) -> Any:
-        found = sa.select(tagged.c.object_id).where(tagged.c.object_type == endpoint.label)
-        return found if ids is None else found.where(tagged.c.tag_id.in_(ids))
+        statement = sa.select(tagged.c.object_id).where(tagged.c.object_type == endpoint.label)
+        return statement if ids is None else statement.where(tagged.c.tag_id.in_(ids))
 
     return relations.Relation(
         lambda: registry.get("extras.tag"),

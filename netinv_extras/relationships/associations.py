@@ -22,7 +22,7 @@ from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL, Draft
-from netinv_extras.content_types import named_objects as check_named_objects
+from netinv_extras.content_types import referenced_objects
 from netinv_extras.content_types import type_label
 from netinv_extras.relationships.models import (
     DESTINATION,
@@ -181,7 +181,7 @@ def ends_have_the_content_types(uow: UnitOfWork, drafts: Sequence[Draft]) -> Non
             draft.reject("destination_id", "An object cannot form a RelationshipAssociation with itself")
     for end in () if uow.is_system else (SOURCE, DESTINATION):
         moved = [draft for draft in drafts if not draft.errors and draft.changed(f"{end}_type", f"{end}_id")]
-        check_named_objects(uow, moved, f"{end}_type", f"{end}_id")
+        referenced_objects(uow, moved, f"{end}_type", f"{end}_id")
 
 
 class _AssociationIndex:

@@ -97,4 +97,4 @@ def _file_name(endpoint: Endpoint, extension: str) -> str:
     return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
 
 
-rendition = ListFormat(PARAMETER, export, has_pages, "The name of an export template of the content type: the answer is the file that it makes of the list.")
+list_format = ListFormat(PARAMETER, export, has_pages, "The name of an export template of the content type: the answer is the file that it makes of the list.")
