@@ -22,8 +22,7 @@ from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import ALL, Draft
-from netinv_extras.content_types import referenced_objects
-from netinv_extras.content_types import type_label
+from netinv_extras.content_types import referenced_objects, type_label
 from netinv_extras.relationships.models import (
     DESTINATION,
     EXAMPLE_ENDS,
