@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import datetime
 from pathlib import Path
 from typing import Any
@@ -310,7 +311,9 @@ def test_of_keys_only_hashes_are_kept(service: Service, make_user: Any) -> None:
 def test_a_resource_that_shows_what_is_confidential_is_refused(monkeypatch: pytest.MonkeyPatch, label: str, option: str, value: Any) -> None:
     endpoint = registry_for("sqlite", {})[label]
     endpoint.refuse_confidential()
-    monkeypatch.setattr(endpoint.resource, option, value)
+    resource = copy.copy(endpoint.resource)
+    object.__setattr__(resource, option, value)  # that of the registry is immutable
+    monkeypatch.setattr(endpoint, "resource", resource)
     vars(endpoint).pop("natural_sort", None)
     with pytest.raises(ValueError, match="is confidential"):
         endpoint.refuse_confidential()
