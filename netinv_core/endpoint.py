@@ -15,6 +15,7 @@ from netinv_core import fields
 from netinv_core.app import App
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
+from netinv_core.packages import errors_of
 from netinv_core.read import filters, relations
 from netinv_core.read.derived_filters import derived_filters
 from netinv_core.read.plan import Plan
@@ -291,16 +292,22 @@ class Endpoint:
                 field.target.reverse_relations.add(field.related_name)
 
     def apply_hooks(self) -> None:
-        """Takes what packages attach, then fixes brief form, filters and order of fields."""
+        """Adds the fields, relations and rules of other packages, then completes the order of fields and the brief form.
+
+        :raises PackageError: when a package fails
+        """
         registry = self.registry
-        for specs in registry.hooks.netinv_fields(registry=registry, endpoint=self):
-            for spec in specs:
-                if spec.name not in self.resource.omit:
-                    self.fields[spec.name] = spec.make(registry, self)
-        for found in registry.hooks.netinv_relations(registry=registry, endpoint=self):
-            self.relations.update(found)
-        for rules in registry.hooks.netinv_rules(registry=registry, endpoint=self):
-            self.rules.extend(rules)
+        for package, factories in registry.call_each("netinv_fields", registry=registry, endpoint=self):
+            with errors_of(package):
+                for factory in factories:
+                    if factory.name not in self.resource.omit:
+                        self.fields[factory.name] = factory.make(registry, self)
+        for package, attached in registry.call_each("netinv_relations", registry=registry, endpoint=self):
+            with errors_of(package):
+                self.relations.update(attached)
+        for package, rules in registry.call_each("netinv_rules", registry=registry, endpoint=self):
+            with errors_of(package):
+                self.rules.extend(rules)
         if self.resource.only_fields:
             self.fields = {name: self.fields[name] for name in self.resource.only_fields}
         last = [name for name in ("created", "last_updated") if name in self.fields]
@@ -310,14 +317,18 @@ class Endpoint:
         self.brief = [own.get(name) or self.fields[name] for name in names if name in self.fields or name in own]
 
     def build_filters(self) -> None:
-        """Fixes the table of query parameters."""
+        """Completes the query parameters: those derived from columns, the resource's own, and those of other packages.
+
+        :raises PackageError: when a package fails
+        """
         self.filters = derived_filters(self) if self.resource.of is None else {}
         for item in self.resource.filters:
             self.filters[item.name] = item
         if self.resource.of is not None:
             return
-        for found in self.registry.hooks.netinv_filters(registry=self.registry, endpoint=self):
-            self.filters.update((item.name, item) for item in found)
+        for package, attached in self.registry.call_each("netinv_filters", registry=self.registry, endpoint=self):
+            with errors_of(package):
+                self.filters.update((item.name, item) for item in attached)
 
     def refuse_confidential(self) -> None:
         """Refuses a resource that displays, nests, sorts or searches by what is confidential.

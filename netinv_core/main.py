@@ -16,12 +16,12 @@ from sqlalchemy.engine import Engine
 
 from netinv_core import content_types
 from netinv_core import settings as known_settings
-from netinv_core.app import FailedPackage, Packages, apps_of, discover
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.http.admission import admitting
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, errors_of, quarantine
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
@@ -32,26 +32,43 @@ MOST_KEPT = 1 << 20  # bytes of a body that is kept to be read again
 
 
 def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
-    """A complete registry of every installed package, or of these; what does not fit is reported, not fatal.
+    """A complete registry of ``packages``, by default of all that are installed. Packages that fail are quarantined.
 
     :raises ValueError: when two packages claim one path
     """
-    modules, broken = packages or discover()
+    packages = packages or discover(settings.get("plugins_dir", ""))
+    while True:
+        try:
+            return _registry(dialect, settings, packages)
+        except PackageError as error:
+            packages = quarantine(packages, error)
+
+
+def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> Registry:
+    """A complete registry.
+
+    :raises PackageError: when a package fails
+    """
+    modules, broken = packages
     registry = Registry(dialect, settings, broken)
-    for app in apps_of(modules):
+    for app in apps_of(modules).values():
         registry.add_hookspecs(app)
     for name, module in modules:
         registry.add(name, module)
     return registry.freeze()
 
 
-def read_settings(settings: Mapping[str, str]) -> tuple[dict[str, Any], Packages]:
-    """The typed settings of an ini file, and the installed packages, which say what there may be.
+def read_settings(settings: Mapping[str, str], packages: Packages | None = None) -> tuple[dict[str, Any], Packages]:
+    """The typed settings of an ini file, and the installed packages, of which some have settings.
 
     :raises ValueError: for a name that is not known, or a value that cannot be read
     """
-    packages = discover()
-    return known_settings.read(settings, apps_of(packages[0])), packages
+    packages = packages or discover(settings.get("netinv.plugins_dir", ""))
+    while True:
+        try:
+            return known_settings.read(settings, apps_of(packages[0]), incomplete=bool(packages[1])), packages
+        except PackageError as error:
+            packages = quarantine(packages, error)
 
 
 def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
@@ -92,11 +109,24 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
 
 
 def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
-    """The WSGI application on an engine, with typed settings, of every installed package, or of these."""
-    registry = registry_for(engine.dialect.name, known, packages)
+    """The WSGI application on an engine, with typed settings, of ``packages``, by default of all that are installed."""
+    packages = packages or discover(known.get("plugins_dir", ""))
+    while True:
+        try:
+            return _wsgi_app(engine, known, settings or {}, packages)
+        except PackageError as error:
+            packages = quarantine(packages, error)
+
+
+def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any], packages: Packages) -> Any:
+    """The WSGI application.
+
+    :raises PackageError: when the views of a package cannot be added
+    """
+    registry = _registry(engine.dialect.name, known, packages)
     config = Configurator(
         settings={
-            **(settings or {}),
+            **settings,
             "tm.manager_hook": pyramid_tm.explicit_manager,
             "tm.annotate_user": False,
             "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
@@ -118,8 +148,9 @@ def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, An
     config.include("netinv_core.http.media")
     config.include("netinv_core.http.metrics")
     for app in registry.apps.values():
-        for module in app.includes:
-            config.include(module)
+        with errors_of(registry.packages[app.name]):
+            for module in app.includes:
+                config.include(module)
     config.include("netinv_core.http.cornice_services")
     _load_content_types(config)
     for item in registry.broken:

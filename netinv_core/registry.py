@@ -8,16 +8,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from netinv_core import hookspecs
-from netinv_core.app import App, FailedPackage
+from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo
+from netinv_core.packages import FailedPackage, app_of, errors_of
 from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
@@ -53,12 +54,15 @@ class Registry:
         self.dialect = "mysql" if dialect == "mariadb" else dialect
         self.settings = dict(settings or {})
         self.apps: dict[str, App] = {}
+        self.packages: dict[str, str] = {}  # name of the package by that of its application
         self.broken = list(broken)
         self.endpoints: dict[str, Endpoint] = {}
         self.by_path: dict[tuple[str, str], Endpoint] = {}
         self.by_table: dict[Any, Endpoint] = {}
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
+        self.list_formats: dict[str, ListFormat] = {}
+        self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
@@ -84,22 +88,20 @@ class Registry:
             self.manager.add_hookspecs(app.hooks)
 
     def add(self, name: str, module: Any) -> None:
-        """Takes a package's hooks, and its application when it has one; a package whose hooks are not as they are specified is broken.
+        """Adds the hooks of a package, and its application when it has one.
 
         :raises ValueError: when two packages claim one path or one label
+        :raises PackageError: when the hooks are not as they are specified
         """
-        try:
+        with errors_of(name):
             self.manager.register(module, name)
-        except pluggy.PluginValidationError as error:
-            log.error("package %s does not fit; the service starts without it: %s", name, error)
-            self.broken.append(FailedPackage(name, "", " ".join(str(error).split())))
+            app = app_of(module)
+        if app is None:
             return
-        if not hasattr(module, "netinv_app"):
-            return
-        app: App = module.netinv_app()
         if app.name in self.apps:
             raise ValueError(f"two packages claim the application {app.name!r}")
         self.apps[app.name] = app
+        self.packages[app.name] = name
         for resource in app.resources:
             resource.freeze()
             endpoint = Endpoint(self, app, resource)
@@ -114,25 +116,56 @@ class Registry:
             self.by_table[endpoint.table] = endpoint
 
     def freeze(self) -> Registry:
-        """Completes every endpoint, now that all of them are known."""
+        """Completes every endpoint. All packages have to be added before.
+
+        :raises PackageError: when a package fails
+        """
         every = list(self.by_path.values())
-        for step in (Endpoint.build, Endpoint.link_reverse_relations, Endpoint.apply_hooks, Endpoint.build_filters, Endpoint.refuse_confidential):
+        steps = (Endpoint.build, Endpoint.link_reverse_relations, Endpoint.apply_hooks, Endpoint.build_filters, Endpoint.refuse_confidential)
+        for step in steps:
             for endpoint in every if step is not Endpoint.link_reverse_relations else self.endpoints.values():
-                step(endpoint)
+                with errors_of(self.packages[endpoint.app.name]):
+                    step(endpoint)
+        self.list_formats = self._list_formats()
         return self
 
-    @functools.cached_property
-    def list_formats(self) -> dict[str, ListFormat]:
-        """The other forms that lists have, by query parameter.
+    def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
+        """Calls a hook package by package, in the order in which pluggy calls them; yields the package with its result.
+
+        The result of a generator is a list.
+
+        :raises PackageError: when a package fails
+        """
+        for package, caller in self._callers(hook):
+            with errors_of(package):
+                results = [list(result) if isinstance(result, Iterator) else result for result in caller(**arguments)]
+            for result in results:
+                yield package, result
+
+    def _callers(self, hook: str) -> list[tuple[str, pluggy.HookCaller]]:
+        """The callers of a hook that call one package each."""
+        if hook not in self._hook_callers:
+            plugins = dict(self.manager.list_name_plugin())
+            names = dict.fromkeys(item.plugin_name for item in reversed(getattr(self.hooks, hook).get_hookimpls()))
+            self._hook_callers[hook] = [
+                (name, self.manager.subset_hook_caller(hook, [plugin for other, plugin in plugins.items() if other != name])) for name in names
+            ]
+        return self._hook_callers[hook]
+
+    def _list_formats(self) -> dict[str, ListFormat]:
+        """The list formats of packages, by query parameter.
 
         :raises ValueError: when two packages claim one parameter
+        :raises PackageError: when a package fails
         """
-        found: dict[str, ListFormat] = {}
-        for item in (item for items in self.hooks.netinv_list_formats(registry=self) for item in items):
-            if item.parameter in found:
-                raise ValueError(f"two packages claim the query parameter {item.parameter!r} of lists")
-            found[item.parameter] = item
-        return found
+        formats: dict[str, ListFormat] = {}
+        for package, contributed in self.call_each("netinv_list_formats", registry=self):
+            with errors_of(package):
+                parameters = {list_format.parameter: list_format for list_format in contributed}
+            if claimed := formats.keys() & parameters.keys():
+                raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
+            formats |= parameters
+        return formats
 
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import pathlib
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from netinv_core.packages import CORE, PackageError, errors_of
 
 if TYPE_CHECKING:
     from netinv_core.app import App
 
+log = logging.getLogger(__name__)
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -66,7 +70,8 @@ def _token_writers(text: str) -> str:
 
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
-Known = Mapping[str, tuple[Callable[[str], Any], Any]]
+Setting = tuple[Callable[[str], Any], Any]
+Known = Mapping[str, Setting]
 OWN: Known = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
@@ -92,6 +97,7 @@ OWN: Known = {
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),
+    "plugins_dir": (str, ""),
     "max_upload_size": (size, 5 * 2**20),
     "allowed_hosts": (_hosts, ()),
     "hsts_seconds": (count, 0),
@@ -103,30 +109,51 @@ OWN: Known = {
 }
 
 
-def read(settings: Mapping[str, str], apps: Iterable[App]) -> dict[str, Any]:
-    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications.
+def known_settings(apps: Mapping[str, App]) -> dict[str, Setting]:
+    """Every setting, by name: those of the core, and those of applications (by package).
 
-    :raises ValueError: for a name that is not known, or a value that cannot be read
+    :raises PackageError: when an application claims a setting that the core or another application has
     """
     known = dict(OWN)
-    for app in apps:
+    for package, app in apps.items():
+        with errors_of(package):
+            if taken := known.keys() & app.settings.keys():
+                raise ValueError(f"it claims settings that exist already: {', '.join(sorted(taken))}")
         known |= app.settings
-    found: dict[str, Any] = {name: default for name, (_, default) in known.items()}
+    return known
+
+
+def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False) -> dict[str, Any]:
+    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications (by package).
+
+    With ``incomplete``, packages are in quarantine: unknown settings may be theirs, and are logged instead of refused.
+
+    :raises ValueError: for a name that is not known, or a value that cannot be read
+    :raises PackageError: when the reader of an application's setting fails otherwise
+    """
+    known = known_settings(apps)
+    packages = {name: package for package, app in apps.items() for name in app.settings}
+    values: dict[str, Any] = {name: default for name, (_, default) in known.items()}
     for full, text in settings.items():
         if not full.startswith("netinv."):
             continue
         name = full.removeprefix("netinv.")
+        if name not in known and incomplete:
+            log.warning("the setting %s is not known; it may belong to a package that failed", full)
+            continue
         if name not in known:
             raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(known))}")
         try:
-            found[name] = known[name][0](text)
+            values[name] = known[name][0](text)
         except (ValueError, KeyError):
             raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
-    found["secret"] = found["secret"] or _secret_in(found["secret_file"])
-    if len(found["secret"]) < SHORTEST_SECRET:
-        place = f"the file {found['secret_file']}" if "netinv.secret" not in settings else "the setting netinv.secret"
+        except Exception as error:
+            raise PackageError(packages.get(name, CORE)) from error
+    values["secret"] = values["secret"] or _secret_in(values["secret_file"])
+    if len(values["secret"]) < SHORTEST_SECRET:
+        place = f"the file {values['secret_file']}" if "netinv.secret" not in settings else "the setting netinv.secret"
         raise ValueError(f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, such as {secrets.token_urlsafe(36)}")
-    return found
+    return values
 
 
 def _secret_in(path: str) -> str:

@@ -10,9 +10,9 @@ import click
 import pytest
 
 from netinv_core import settings
-from netinv_core.app import apps_of, discover
 from netinv_core.commands.cli import cli
 from netinv_core.commands.environment import Environment
+from netinv_core.packages import apps_of, discover
 from tests.support import REPOSITORY
 
 pytestmark = pytest.mark.any_database
@@ -33,8 +33,7 @@ def ids(page: Path) -> str:
 
 def known_settings() -> set[str]:
     """The names of every setting of the core and of the installed applications."""
-    applications = {f"netinv.{name}" for app in apps_of(discover()[0]) for name in app.settings}
-    return applications | {f"netinv.{name}" for name in settings.OWN}
+    return {f"netinv.{name}" for name in settings.known_settings(apps_of(discover()[0]))}
 
 
 def anchors(page: Path) -> set[str]:

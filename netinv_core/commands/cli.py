@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from netinv_core.commands import accounts, files, importing
 from netinv_core.commands import database as database_commands
-from netinv_core.commands.environment import VARIABLE, Environment
-from netinv_core.commands.plugin_group import Extensible, packages
+from netinv_core.commands.environment import Environment
+from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
 from netinv_core.db import availability
 
 
@@ -30,7 +30,7 @@ class Commands(Extensible):
 
 
 @click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("-c", "--config", default="development.ini", envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file.")
+@click.option("-c", "--config", default=DEFAULT_INI, envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file.")
 @click.version_option(package_name="netinv-core", prog_name="netinv")
 @click.pass_context
 def cli(context: click.Context, config: str) -> None:

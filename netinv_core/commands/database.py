@@ -63,7 +63,7 @@ def worker(context: click.Context, ini: str | None, threads: int) -> None:
     """
     root = context.find_root()
     if ini is not None:
-        root.obj = Environment(ini, root.obj.packages)
+        root.obj = Environment(ini, root.obj.discover)
     environment: Environment = root.obj
     with environment.engine.connect():
         pass  # a database that cannot be reached is said at the start

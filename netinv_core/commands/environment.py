@@ -15,17 +15,15 @@ from huey import Huey
 from pyramid.paster import get_appsettings, setup_logging
 from sqlalchemy.engine import Engine
 
-from netinv_core import settings as known_settings
-from netinv_core.app import Packages, apps_of, discover
 from netinv_core.auth import identity
+from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE
 from netinv_core.content_types import load
 from netinv_core.db.engine import session_factory
-from netinv_core.main import engine_for, registry_for
+from netinv_core.main import engine_for, read_settings, registry_for
+from netinv_core.packages import Packages, discover
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
-
-VARIABLE = "NETINV_INI"
 
 
 @dataclasses.dataclass
@@ -33,23 +31,33 @@ class Environment:
     """The service that an ini file describes."""
 
     ini: str
-    packages: Callable[[], Packages] = discover
+    discover: Callable[[str], Packages] = discover
 
     @classmethod
     def from_variable(cls) -> Environment:
         """The environment that ``NETINV_INI`` names (``development.ini`` when unset)."""
-        return cls(os.environ.get(VARIABLE, "development.ini"))
+        return cls(os.environ.get(VARIABLE, DEFAULT_INI))
 
     @functools.cached_property
-    def settings(self) -> dict[str, Any]:
-        """The typed settings."""
+    def _configuration(self) -> tuple[dict[str, Any], Packages]:
         if not Path(self.ini.partition("#")[0]).is_file():
             raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         setup_logging(self.ini)
         try:
-            return known_settings.read(get_appsettings(self.ini), apps_of(self.packages()[0]))
+            settings = get_appsettings(self.ini)
+            return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
         except ValueError as error:
             raise click.ClickException(str(error)) from None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The typed settings."""
+        return self._configuration[0]
+
+    @property
+    def packages(self) -> Packages:
+        """The installed packages, and those in quarantine."""
+        return self._configuration[1]
 
     @functools.cached_property
     def engine(self) -> Engine:
@@ -59,7 +67,7 @@ class Environment:
     @functools.cached_property
     def registry(self) -> Registry:
         """Every installed package's resources."""
-        return registry_for(self.engine.dialect.name, self.settings, self.packages())
+        return registry_for(self.engine.dialect.name, self.settings, self.packages)
 
     @contextlib.contextmanager
     def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:

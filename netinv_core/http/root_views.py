@@ -151,7 +151,7 @@ def includeme(config: Any) -> None:
         views += [(app.path, app_root(app)), *app.views.items()]
     for path, view in views:
         add_root_view(config, path, view)
-    for item in registry.broken:
+    for item in (item for item in registry.broken if item.name not in registry.apps):
         for path in (f"/api/{item.name}/*rest", f"/api/plugins/{item.name}/*rest"):
             config.add_route(f"broken {path}", path)
             config.add_view(unavailable, route_name=f"broken {path}", permission=NO_PERMISSION_REQUIRED)

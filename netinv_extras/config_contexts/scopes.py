@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
+from netinv_core.packages import errors_of
 from netinv_core.read import filters
 from netinv_core.read import relations as read_relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader
@@ -73,9 +74,10 @@ class Scope:
 def scopes(registry: Registry) -> list[Scope]:
     """Returns the scopes whose target model is installed, ordered by position."""
     combined: dict[str, Scope] = {}
-    for contributed in registry.hooks.netinv_context_scopes(registry=registry):
-        for scope in contributed:
-            combined[scope.name] = combined[scope.name].combined(scope) if scope.name in combined else scope
+    for package, contributed in registry.call_each("netinv_context_scopes", registry=registry):
+        with errors_of(package):
+            for scope in contributed:
+                combined[scope.name] = combined[scope.name].combined(scope) if scope.name in combined else scope
     installed = [scope for scope in combined.values() if registry.get(scope.target) is not None]
     return sorted(installed, key=lambda scope: (scope.position, scope.name))
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
-from sqlalchemy.engine import Engine
 
 from netinv_core.commands.cli import cli
 from netinv_core.db import migrate
@@ -46,25 +44,6 @@ def test_every_hook_is_implemented_by_a_package_of_the_tests(name: str) -> None:
 def test_every_hook_says_what_it_is_for(name: str) -> None:
     found = inspect.getdoc(SPECIFIED[name])
     assert found and found.endswith(".")
-
-
-@pytest.fixture
-def installed(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Service]]:
-    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is installed."""
-
-    def install(name: str) -> Service:
-        information = tmp_path / f"netinv_{name}-1.0.dist-info"
-        information.mkdir()
-        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 1.0\n")
-        (information / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
-        monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.syspath_prepend(str(PLUGIN_FIXTURES / name))
-        importlib.invalidate_caches()
-        return Service(engine)
-
-    yield install
-    for name in ("netinv_guest", "netinv_broken", "netinv_ahead"):
-        sys.modules.pop(name, None)
 
 
 def test_a_package_attaches_to_the_resources_of_another(installed: Callable[[str], Service]) -> None:

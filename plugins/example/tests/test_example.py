@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from netinv_example.maintenance_windows import MaintenanceWindow
 
 from netinv_core import main as service
-from netinv_core.app import App, discover
+from netinv_core.app import App
 from netinv_core.db import migrate
 from netinv_core.hookspecs import hookimpl
+from netinv_core.packages import discover
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource
 from netinv_core.testing import CHECKS, Api, Case, Check, Service, Unique
@@ -347,9 +348,10 @@ def test_the_tutorial_shows_what_is_there(place: str, block: str) -> None:
 def test_the_recipe_of_the_tutorial_works() -> None:
     """Run in a process of its own, as it declares a table."""
     program = f"""{dict(BLOCKS)[RECIPE]}
-from netinv_core.app import App, discover
+from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.main import registry_for
+from netinv_core.packages import discover
 
 class Package:
     @staticmethod

@@ -1,0 +1,147 @@
+"""Packages that fail are quarantined; a plugin may be one file."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy.engine import Engine
+
+from netinv_core.commands.cli import cli
+from netinv_core.main import read_settings, registry_for
+from netinv_core.packages import FILE_PREFIX
+from netinv_core.testing import Service
+from tests.support import SUPPORT
+
+TENANTS = "/api/tenancy/tenants/"
+GREETING = SUPPORT / "plugin_fixtures" / "one_file" / "greeting.py"
+SECRET = "of more than thirty-two characters"
+HOOKS = [
+    "netinv_app",
+    "netinv_fields",
+    "make",
+    "netinv_filters",
+    "netinv_relations",
+    "netinv_rules",
+    "netinv_list_formats",
+    "netinv_context_scopes",
+    "settings",
+    "reader",
+]
+
+
+@pytest.mark.any_database
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_package_is_left_out_whichever_of_its_hooks_fails(
+    install: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, hook: str
+) -> None:
+    """Those that are called to read the settings, and those that are called to complete the registry."""
+    monkeypatch.setenv("FAILING_HOOK", hook)
+    install("failing")
+    settings, packages = read_settings({"netinv.secret": SECRET, "netinv.failing_pace": "3"})
+    registry = registry_for("sqlite", settings, packages)
+    (broken,) = registry.broken
+    assert (broken.name, broken.distribution) == ("failing", "netinv-failing")
+    assert broken.reason.startswith(("ZeroDivisionError: ", "TypeError: "))
+    assert "failing" not in registry.apps
+    assert not {"lower", "unmakable"} & set(registry["tenancy.tenant"].fields)
+    assert len([record for record in caplog.records if record.exc_info]) == 1
+
+
+@pytest.mark.parametrize("hook", ["netinv_fields", "includes"])
+def test_a_package_with_a_failing_hook_is_reported_and_the_rest_is_served(
+    installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch, hook: str
+) -> None:
+    """Its paths answer 503; the status and the list of plugins say why."""
+    monkeypatch.setenv("FAILING_HOOK", hook)
+    api = installed("failing", {"netinv.failing_pace": "3"}).api
+    reason = f"ZeroDivisionError: {hook} fails"
+    assert api.get("/api/status/")["broken-packages"] == {"failing": reason}
+    (listed,) = [item for item in api.get("/api/plugins/installed-plugins/") if item["name"] == "failing"]
+    assert (listed["status"], listed["package"], listed["reason"]) == ("broken", "netinv-failing", reason)
+    assert "failing" not in api.get("/api/plugins/")
+    api.get("/api/plugins/failing/things/", status=503)
+    api.get("/api/extras/config-contexts/")
+
+
+def test_the_package_is_served_when_none_of_its_hooks_fails(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAILING_HOOK", "none")
+    service = installed("failing", {"netinv.failing_pace": "3"})
+    assert service.api.get("/api/status/")["broken-packages"] == {}
+    name = service.unique()
+    assert service.api.post(TENANTS, {"name": name.upper()})["lower"] == name
+    assert service.settings["failing_pace"] == 3
+
+
+def test_a_setting_that_no_package_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"netinv\.failing_pace is not known"):
+        read_settings({"netinv.secret": SECRET, "netinv.failing_pace": "3"})
+
+
+def test_a_package_that_claims_a_setting_of_the_core_is_left_out(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAILING_HOOK", "claim")
+    service = installed("failing")
+    assert "paginate_count" in service.api.get("/api/status/")["broken-packages"]["failing"]
+    assert service.settings["paginate_count"] == 50
+
+
+@pytest.fixture
+def plugins_dir(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder of plugins, whose modules are forgotten afterwards."""
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    yield folder
+    for name in [name for name in sys.modules if name.startswith(FILE_PREFIX)]:
+        del sys.modules[name]
+
+
+def test_a_plugin_is_one_file_in_the_folder_of_plugins(engine: Engine, plugins_dir: Path) -> None:
+    shutil.copy(GREETING, plugins_dir)
+    (plugins_dir / "_draft.py").write_text("raise ValueError('not a plugin')")
+    service = Service(engine, {"netinv.plugins_dir": str(plugins_dir), "netinv.greeting": "good day"})
+    name = service.unique()
+    assert service.api.post(TENANTS, {"name": name})["greeting"] == f"hello {name}"
+    assert service.api.get("/api/plugins/greeting/hello/") == {"greeting": "good day"}
+    status = service.api.get("/api/status/")
+    assert (status["plugins"]["greeting"], status["broken-packages"]) == ("1", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [
+        ("typo", "import tomorrow_", "ModuleNotFoundError"),
+        ("syntax", "def (", "SyntaxError"),
+        ("tenancy", "", "ValueError: a package with the name tenancy is installed"),
+        (
+            "late",
+            "from netinv_core.hookspecs import hookimpl\n@hookimpl\ndef netinv_fields(endpoint):\n    raise LookupError('late')\n",
+            "LookupError: late",
+        ),
+    ],
+)
+def test_a_file_that_fails_is_left_out_and_the_rest_is_served(engine: Engine, plugins_dir: Path, name: str, code: str, reason: str) -> None:
+    shutil.copy(GREETING, plugins_dir)
+    (plugins_dir / f"{name}.py").write_text(code)
+    service = Service(engine, {"netinv.plugins_dir": str(plugins_dir)})
+    status = service.api.get("/api/status/")
+    assert list(status["broken-packages"]) == [name]
+    assert status["broken-packages"][name].startswith(reason)
+    assert "greeting" in status["plugins"]
+    service.api.get(TENANTS)
+
+
+def test_a_folder_of_plugins_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"netinv\.plugins_dir"):
+        read_settings({"netinv.secret": SECRET, "netinv.plugins_dir": str(tmp_path / "nothing")})
+
+
+def test_a_plugin_of_one_file_adds_a_command(plugins_dir: Path, tmp_path: Path) -> None:
+    shutil.copy(GREETING, plugins_dir)
+    ini = tmp_path / "netinv.ini"
+    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.plugins_dir = {plugins_dir}\n")
+    assert CliRunner().invoke(cli, ["-c", str(ini), "greet-once"]).output == "hello\n"
+    assert CliRunner().invoke(cli, ["greet-once"], env={"NETINV_INI": str(tmp_path / "none.ini")}).exit_code == 2
