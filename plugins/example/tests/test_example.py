@@ -220,7 +220,7 @@ def test_the_status_page_counts_active_windows(api: Api, make_site: Any, make_wi
 def without_example(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment as it is when the package is not installed: nothing else changes."""
     modules, broken = discover()
-    monkeypatch.setattr(service, "discover", lambda: ([(name, module) for name, module in modules if name != "example"], broken))
+    monkeypatch.setattr(service, "discover", lambda plugins_dir="": ([(name, module) for name, module in modules if name != "example"], broken))
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from netinv_core.resource import FieldFactory, computed
 
 
 @root("Greeting")
-def hello(uow: Any, request: Any) -> Any:
+def hello(request: Any) -> Any:
     """A greeting in the language of the settings."""
-    return {"greeting": uow.registry.settings["greeting"]}
+    return {"greeting": request.uow.registry.settings["greeting"]}
 
 
 @hookimpl
