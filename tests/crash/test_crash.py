@@ -22,10 +22,10 @@ TENANT = "tenancy.tenant"
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[tuple[Any, Path]]:
+def database(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[tuple[Any, Path]]:
     """A migrated database of its own."""
     folder = tmp_path_factory.mktemp("crash")
-    with migrated_database(folder, template) as engine:
+    with migrated_database(folder, database_template) as engine:
         yield engine, folder
 
 

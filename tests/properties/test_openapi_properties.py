@@ -29,9 +29,9 @@ OUTSIDE = re.compile("/run/|/sync/|/feed/")  # start jobs, fetch repositories, w
 
 
 @pytest.fixture(scope="module")
-def alone(template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def alone(database_template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service on a database of its own: what is created there concerns no other test."""
-    with migrated_database(tmp_path_factory.mktemp("generated"), template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("generated"), database_template) as engine:
         service = Service(engine, {**JOBS, "netinv.media_root": str(tmp_path_factory.mktemp("media"))})
         seed_deliveries(service)
         seed_job_results(service)

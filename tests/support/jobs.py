@@ -19,9 +19,9 @@ PATH, RESULTS, SITES = "/api/extras/jobs/", "/api/extras/job-results/", "/api/dc
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[Service]:
+def service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
     """A service on a database of its own, so that nobody else's jobs are run."""
-    with migrated_database(tmp_path_factory.mktemp("jobs"), template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("jobs"), database_template) as engine:
         service = Service(engine, JOBS)
         with service.unit_of_work() as uow:
             job_models.refresh(uow)

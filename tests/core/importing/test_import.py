@@ -355,11 +355,11 @@ def test_the_command_lists_what_was_refused_and_says_so_in_its_status(command: A
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory, template: str) -> Iterator[tuple[Service, Report]]:
+def demo(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[tuple[Service, Report]]:
     """A service that holds the demonstration inventory and nothing else, and what the import reported."""
     if not DUMP.is_file():
         pytest.skip(f"there is no NetBox dump at {DUMP}; NETINV_DUMP may name another place")
-    with migrated_database(tmp_path_factory.mktemp("import"), template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("import"), database_template) as engine:
         service = Service(engine)
         yield service, load(service, DUMP)
 
