@@ -230,7 +230,7 @@ def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterabl
 @hookimpl
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Enqueues runs of the jobs that changes start."""
-    job_hooks.emit(uow, changes)
+    job_hooks.enqueue_jobs(uow, changes)
 
 
 @hookimpl
@@ -262,7 +262,7 @@ def netinv_tasks(registry: Registry) -> Iterable[Task]:
         Task(deliveries.DELIVER, _deliver, crontab(), run_at_startup=True),
         deliveries.pruning,
         Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
-        Task("find_jobs", job_models.find, crontab(), run_at_startup=True),
+        Task("find_jobs", job_models.refresh_if_changed, crontab(), run_at_startup=True),
         Task(job_results.RUN, _run_jobs, crontab(), run_at_startup=True),
     ]
 

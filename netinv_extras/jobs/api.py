@@ -1,4 +1,4 @@
-"""What is imported by whoever writes a job: the class to derive from, the kinds of variables, and what a job may raise."""
+"""API for the authors of jobs: the base classes, the variable types, and the exceptions that a job can raise."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ GROUPING = "run"
 
 
 class JobFailed(Exception):
-    """Raised by a job to end as failed, with the reason: nothing that it wrote stays."""
+    """Raised by a job to fail with a message; its changes are rolled back."""
 
 
 class SoftTimeLimitExceeded(Exception):
-    """Raised in a job that has taken longer than its soft time limit; it has until its time limit to leave things in order."""
+    """Raised in a job at its soft time limit, so that it can clean up; at the time limit its process is killed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class LogEntry:
-    """What a job said: when, how grave, and about which object."""
+    """A log entry of a job, optionally about an object."""
 
     id: uuid.UUID
     position: int
@@ -73,10 +73,11 @@ class LogEntry:
 
 
 class Job:
-    """Work that users start, now or at a time, with values for its variables.
+    """Base class of jobs: code that users run immediately or on a schedule, with values for its variables.
 
-    A subclass assigns its variables to attributes and has :meth:`run`. The attributes below describe it; each of them can be overridden
-    for an installation (``<name>_override`` of ``/api/extras/jobs/``). Time limits are in seconds, 0 stands for the settings'.
+    A subclass assigns variables to attributes and defines :meth:`run`. The attributes below describe the job. An
+    installation can override each of them (``<name>_override`` of ``/api/extras/jobs/``). Time limits are in seconds; 0
+    stands for the default in the settings.
     """
 
     name: ClassVar[str] = ""
@@ -92,90 +93,93 @@ class Job:
     task_queues: ClassVar[tuple[str, ...] | list[str]] = ()
     field_order: ClassVar[tuple[str, ...] | list[str]] = ()
 
-    def __init__(self, inventory: Inventory, say: Callable[[LogEntry], None] = lambda entry: None) -> None:
+    def __init__(self, inventory: Inventory, emit: Callable[[LogEntry], None] = lambda entry: None) -> None:
         self.inventory = inventory
         self.failed = False
-        self._say = say
-        self._said = 0
+        self._emit = emit
+        self._entry_count = 0
 
     def run(self, data: dict[str, Any], commit: bool) -> Any:
-        """Does the work; what it gives is kept as the output of the result.
+        """Does the work; the return value is stored as the output of the result.
 
-        ``data`` holds the values of the variables by name. What is written through :attr:`inventory` becomes true when the job has ended well and
-        ``commit`` is set; otherwise all of it is taken back.
+        ``data`` holds the values of the variables by name. Changes through :attr:`inventory` are committed when the job
+        has completed and ``commit`` is true. Otherwise they are rolled back.
         """
         raise NotImplementedError
 
     @classmethod
     def variables(cls) -> dict[str, Variable]:
-        """The variables, by name: those of ``field_order`` first, then in the order in which they were assigned, those of base classes before."""
-        found: dict[str, Variable] = {}
+        """Returns the variables by name.
+
+        Those of ``field_order`` come first, then those of base classes, then the others in the order of assignment.
+        """
+        assigned: dict[str, Variable] = {}
         for base in reversed(cls.__mro__):
-            found |= {name: value for name, value in vars(base).items() if isinstance(value, Variable)}
-        own = {name: value for name, value in found.items() if getattr(cls, name, None) is value}
-        first = {name: own[name] for name in cls.field_order if name in own}
-        return first | own
+            assigned |= {name: value for name, value in vars(base).items() if isinstance(value, Variable)}
+        variables = {name: value for name, value in assigned.items() if getattr(cls, name, None) is value}
+        first = {name: variables[name] for name in cls.field_order if name in variables}
+        return first | variables
 
     def log(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Says something; ``obj``, a representation, is what it is about."""
+        """Logs a message, optionally about an object given as its representation."""
         self._log(DEFAULT, message, obj)
 
     def log_success(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Says what went well."""
+        """Logs a success."""
         self._log(SUCCESS, message, obj)
 
     def log_info(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Says what may be of interest."""
+        """Logs a message of level info."""
         self._log(INFO, message, obj)
 
     def log_warning(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Says what somebody should look at."""
+        """Logs a warning."""
         self._log(WARNING, message, obj)
 
     def log_failure(self, message: Any, obj: Mapping[str, Any] | None = None) -> None:
-        """Says what went wrong: the job goes on, and has failed when it ends."""
+        """Logs a failure: the job continues, but its result is failed when it ends."""
         self._log(FAILURE, message, obj)
         self.failed = True
 
     def _log(self, level: str, message: Any, obj: Mapping[str, Any] | None) -> None:
         url = str((obj or {}).get("url", ""))
         text = str(message).replace("\x00", "�")
-        place = url[url.find("/api/") :][:255] if "/api/" in url else None
-        about = None if obj is None else str(obj.get("display", ""))[:200]
-        self._said += 1
-        self._say(LogEntry(uuid.uuid4(), self._said, now(), GROUPING, level, text, about, place))
+        path = url[url.find("/api/") :][:255] if "/api/" in url else None
+        display = None if obj is None else str(obj.get("display", ""))[:200]
+        self._entry_count += 1
+        self._emit(LogEntry(uuid.uuid4(), self._entry_count, now(), GROUPING, level, text, display, path))
 
 
 class JobHookReceiver(Job):
-    """A job that is started by changes of the inventory: those that job hooks name for it."""
+    """Base class of jobs that job hooks start after changes of the inventory."""
 
     commit_default = True
     object_change = ObjectVar(model="extras.objectchange")
 
     def run(self, data: dict[str, Any], commit: bool) -> Any:
-        """Hands over the change."""
+        """Calls :meth:`receive_job_hook` with the change."""
         change = data["object_change"]
         return self.receive_job_hook(change, change["action"]["value"], change.get("changed_object"))
 
     def receive_job_hook(self, change: dict[str, Any], action: str, changed_object: dict[str, Any] | None) -> Any:
-        """Does the work: ``change`` is the change's representation, ``action`` one of ``create``, ``update``, ``delete``.
+        """Does the work for a change, given its representation.
 
-        ``changed_object`` is the object, ``None`` when it is no longer there.
+        ``action`` is ``create``, ``update`` or ``delete``. ``changed_object`` is ``None`` if it has been deleted.
         """
         raise NotImplementedError
 
 
 class JobButtonReceiver(Job):
-    """A job that is started for one object, by a job button."""
+    """Base class of jobs that job buttons start for one object."""
 
     commit_default = True
     object_pk = StringVar()
     object_model_name = StringVar()
 
     def run(self, data: dict[str, Any], commit: bool) -> Any:
-        """Finds the object and hands it over."""
-        found = self.inventory.get(data["object_model_name"], id=data["object_pk"])
-        return self.receive_job_button(found)
+        """Reads the object and calls :meth:`receive_job_button`."""
+        obj = self.inventory.get(data["object_model_name"], id=data["object_pk"])
+        return self.receive_job_button(obj)
 
     def receive_job_button(self, obj: dict[str, Any]) -> Any:
         """Does the work for an object, given its representation."""

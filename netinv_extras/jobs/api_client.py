@@ -1,4 +1,4 @@
-"""The inventory as a job sees it: read and written as through the API, in one unit of work that becomes true when the job ends well."""
+"""API client for jobs: reads and writes objects as through the API, in one transaction that ends with the job."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ Body = dict[str, Any]
 
 @dataclasses.dataclass(eq=False)
 class JobUnitOfWork(UnitOfWork):
-    """The unit of work of a job; ``starts_jobs`` says whether its changes may start others."""
+    """Unit of work of a job. Its changes trigger job hooks if ``starts_jobs`` is true."""
 
     starts_jobs: bool = True
 
 
 class Inventory:
-    """Reads and writes, models by their labels (``dcim.site``), objects as representations of the newest version of the API.
+    """Client for the inventory. Models are labels (``dcim.site``), objects representations of the newest API version.
 
-    Nothing is held in the database before the first write; from then on until the job ends, the rows that it wrote are (on SQLite: nobody else
-    writes). So do what takes long first. A write that is refused raises :class:`netinv_core.errors.RequestError` and leaves nothing behind.
+    The job holds no database lock before its first write. From then on until it ends it locks the rows that it has
+    written, on SQLite the whole database; so slow work should come first. A rejected write raises
+    :class:`netinv_core.errors.RequestError` and is rolled back to its savepoint.
     """
 
     def __init__(self, uow: JobUnitOfWork, before_writing: Callable[[], None] = lambda: None) -> None:
@@ -36,7 +37,9 @@ class Inventory:
         self._before_writing = before_writing
 
     def list(self, label: str, **filters: Any) -> list[Body]:
-        """The objects that the parameters of the model's list select, in its order: ``list("dcim.site", region="europe", name__ic="dc")``.
+        """Returns objects selected by query parameters of the model's list, in the order of the list.
+
+        Example: ``list("dcim.site", region="europe", name__ic="dc")``.
 
         :raises Invalid: for a parameter that is unknown or has a bad value
         """
@@ -45,60 +48,60 @@ class Inventory:
             return listing.list_page(self.uow, endpoint, _parameters(filters), Slice(0, 0)).results
 
     def count(self, label: str, **filters: Any) -> int:
-        """How many objects the parameters select."""
+        """Returns the number of objects selected by query parameters."""
         with self._reading():
             return listing.ids(self.uow, self._endpoint(label), _parameters(filters), Slice(1, 0))[0]
 
     def get(self, label: str, **filters: Any) -> Body:
-        """The one object that the parameters select.
+        """Returns the one object selected by query parameters.
 
-        :raises NotFound: when there is none, or several
+        :raises NotFound: if there is none, or several
         """
         endpoint = self._endpoint(label)
         with self._reading():
-            found = listing.list_page(self.uow, endpoint, _parameters(filters), Slice(2, 0)).results
-        if len(found) != 1:
-            raise NotFound(f"{'Several' if found else 'No'} {endpoint.plural} match {filters}.")
-        return found[0]
+            results = listing.list_page(self.uow, endpoint, _parameters(filters), Slice(2, 0)).results
+        if len(results) != 1:
+            raise NotFound(f"{'Several' if results else 'No'} {endpoint.plural} match {filters}.")
+        return results[0]
 
     def create(self, label: str, body: Body | Sequence[Body]) -> Any:
-        """Makes an object, or several at once, and gives the representations."""
-        bodies, single = _several(body)
+        """Creates an object, or several at once; returns the representations."""
+        bodies, single = _as_list(body)
         with self._writing():
-            made = save.create(self.uow, self._endpoint(label), bodies, single=single)
-        return made[0] if single else made
+            created = save.create(self.uow, self._endpoint(label), bodies, single=single)
+        return created[0] if single else created
 
     def update(self, label: str, body: Body | Sequence[Body]) -> Any:
-        """Changes an object, or several at once, each given with its ``id`` and what is to be set; gives the representations."""
-        bodies, single = _several(body)
+        """Updates one or several objects; returns the representations. A body has the ``id`` and the fields to set."""
+        bodies, single = _as_list(body)
         with self._writing():
             changed = save.update(self.uow, self._endpoint(label), bodies, partial=True, single=single)
         return changed[0] if single else changed
 
     def delete(self, label: str, *ids: Any) -> None:
-        """Deletes objects, and what depends on them.
+        """Deletes objects, with their cascades.
 
-        :raises Conflict: naming what protects them
+        :raises Conflict: naming the objects that protect them
         """
         with self._writing():
             delete.delete(self.uow, self._endpoint(label), [{"id": str(key)} for key in ids], single=len(ids) == 1)
 
     def begin(self) -> None:
-        """Begins to write, if that has not been."""
+        """Starts the writing transaction, unless it has been started."""
         if not self.uow.writing:
             self.uow.release()
             self._before_writing()
             self.uow.writing = True
 
     def _endpoint(self, label: str) -> Endpoint:
-        found = self.uow.registry.get(label)
-        if found is None:
+        endpoint = self.uow.registry.get(label)
+        if endpoint is None:
             raise NotFound(f"There is no model {label}.")
-        return found
+        return endpoint
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """Holds nothing afterwards, unless the job has begun to write."""
+        """Context of a read: releases the connection afterwards, unless the job has started to write."""
         try:
             yield
         finally:
@@ -107,7 +110,7 @@ class Inventory:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Takes back what was written when it is refused, and nothing else."""
+        """Context of a write in a savepoint, which is rolled back on an error."""
         self.begin()
         uow = self.uow
         _ = uow.connection
@@ -120,15 +123,21 @@ class Inventory:
         uow.change_set.merge(changes)
 
 
-def _several(body: Body | Sequence[Body]) -> tuple[Sequence[Body], bool]:
-    """Bodies as a list, and whether there was but one."""
+def _as_list(body: Body | Sequence[Body]) -> tuple[Sequence[Body], bool]:
+    """Returns the bodies as a list, and true if it was a single one."""
     return ([body], True) if isinstance(body, dict) else (list(body), False)
 
 
 def _parameters(filters: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    """Keyword arguments as query parameters."""
-    return [(name, [_text(item) for item in value] if isinstance(value, list | tuple) else [_text(value)]) for name, value in filters.items()]
+    """Returns keyword arguments as query parameters."""
+    return [(name, _texts(value)) for name, value in filters.items()]
+
+
+def _texts(value: Any) -> list[str]:
+    return [_text(item) for item in value] if isinstance(value, list | tuple) else [_text(value)]
 
 
 def _text(value: Any) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

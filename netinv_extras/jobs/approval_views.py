@@ -1,4 +1,4 @@
-"""Approving of scheduled jobs by somebody else than who asked for them: ``approve/``, ``deny/`` and ``dry-run/``."""
+"""Approval of scheduled jobs by a second user: ``approve/``, ``deny/`` and ``dry-run/`` below scheduled jobs."""
 
 from __future__ import annotations
 
@@ -27,94 +27,104 @@ from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs.run_views import runnable
 from netinv_extras.jobs.schedules import ScheduledJob, first_run
 
-OWN = "You cannot approve a job that you asked for yourself."
-NOT_ASKED = "This scheduled job does not wait for approval."
-PAST = "The time of this scheduled job is over; to run it nevertheless, approve it with force=true."
-GRACE = datetime.timedelta(minutes=5)  # for who approves at once what is to run at once
+OWN_REQUEST = "You cannot approve a job that you asked for yourself."
+NOT_WAITING = "This scheduled job does not wait for approval."
+TOO_LATE = "The time of this scheduled job is over; to run it nevertheless, approve it with force=true."
+APPROVAL_GRACE = datetime.timedelta(minutes=5)  # time to approve a run that is to start immediately
 _table = table_of(ScheduledJob)
 Row = Mapping[str, Any]
 
 
-def _opened(request: Request, action: str) -> tuple[RequestUnitOfWork, Row]:
-    """The request and the schedule that it is about, held; the user needs ``action`` on the schedule.
+def _open_schedule(request: Request, action: str) -> tuple[RequestUnitOfWork, Row]:
+    """Returns the unit of work and the locked row of the schedule. The user needs ``action`` on the schedule.
 
-    :raises NotFound: when there is no such schedule for the user
+    :raises NotFound: if there is no such schedule for the user
     """
-    uow, endpoint = request.uow, request.context.endpoint
-    found = listing.rows_for_change(uow, endpoint, [request.context.key], action).get(request.context.key) if request.context.key else None
-    if found is None:
+    uow, key = request.uow, request.context.key
+    row = listing.rows_for_change(uow, request.context.endpoint, [key], action).get(key) if key else None
+    if row is None:
         raise NotFound()
-    return uow, found
+    return uow, row
 
 
-def _may_approve(uow: RequestUnitOfWork, schedule: Row) -> None:
-    """Only who may approve runs of the job does.
+def _check_may_approve(uow: RequestUnitOfWork, schedule: Row) -> None:
+    """Checks the permission to approve runs of the job.
 
-    :raises Denied: without permission to approve runs of this job, and for who asked for it
+    :raises Denied: without this permission, and for the user who requested the run
     """
     jobs = uow.registry[job_models.LABEL]
     if schedule["job_model_id"] not in listing.rows(uow, jobs, [schedule["job_model_id"]], "approve"):
         raise Denied()
     if schedule["user_id"] == uow.identity.user_id:
-        raise Denied(OWN)
+        raise Denied(OWN_REQUEST)
 
 
-@documented(job_schedules.LABEL, status=200, query=[query("force", {"type": "boolean"}, "Approves what should have run already; it then runs at once.")])
+_FORCE = query("force", {"type": "boolean"}, "Approves what should have run already; it then runs at once.")
+
+
+@documented(job_schedules.LABEL, status=200, query=[_FORCE])
 def approve(request: Request) -> dict[str, Any]:
-    """Lets a scheduled job run that waits for approval.
+    """Approves a scheduled job.
 
-    :raises Denied: when the user may not change approved schedules such as this one
-    :raises Conflict: when it does not wait, or its time is over and ``force`` is not said
+    :raises Denied: if the user may not change approved schedules such as this one
+    :raises Conflict: if it does not wait for approval, or its time is over and ``force`` is not true
     """
-    uow, schedule = _opened(request, "change")
-    _may_approve(uow, schedule)
+    uow, schedule = _open_schedule(request, "change")
+    _check_may_approve(uow, schedule)
     if not schedule["approval_required"] or schedule["approved_at"] is not None:
-        raise Conflict(NOT_ASKED)
-    late = schedule["interval"] in (job_schedules.FUTURE, job_schedules.IMMEDIATELY) and schedule["start_time"] < uow.now - GRACE
-    if late and uow.query.get("force", [""])[-1].lower() not in ("true", "1"):
-        raise Conflict(PAST)
-    start = max(schedule["start_time"], uow.now)
+        raise Conflict(NOT_WAITING)
+    runs_once = schedule["interval"] in (job_schedules.FUTURE, job_schedules.IMMEDIATELY)
+    is_late = runs_once and schedule["start_time"] < uow.now - APPROVAL_GRACE
+    if is_late and uow.query.get("force", [""])[-1].lower() not in ("true", "1"):
+        raise Conflict(TOO_LATE)
     values = {
         "approved_by_user_id": uow.identity.user_id,
         "approved_at": uow.now,
         "date_changed": uow.now,
-        "next_run": job_schedules.following_run(schedule, uow.now) if schedule["interval"] in job_schedules.STEPS and start == uow.now
-        else first_run(schedule["interval"], start, schedule["crontab"]),
-    }  # fmt: skip
+        "next_run": _next_run(schedule, uow.now),
+    }
     uow.write(sa.update(_table).where(_table.c.id == schedule["id"]).values(values))
     permissions.verify(uow, uow.registry[job_schedules.LABEL], "change", [schedule["id"]])
     task_queue.notify_worker(uow, job_results.RUN)
     return uow.registry[job_schedules.LABEL].plan().represent(uow, [schedule["id"]])[0]
 
 
+def _next_run(schedule: Row, at: datetime.datetime) -> datetime.datetime | None:
+    """Returns the first run of a schedule that is approved at this time."""
+    if schedule["interval"] in job_schedules.STEPS and schedule["start_time"] <= at:
+        return job_schedules.following_run(schedule, at)
+    return first_run(schedule["interval"], max(schedule["start_time"], at), schedule["crontab"])
+
+
 @documented(status=204)
 def deny(request: Request) -> Response:
     """Deletes a scheduled job that waits for approval.
 
-    :raises Conflict: when it does not wait
+    :raises Conflict: if it does not wait for approval
     """
-    uow, schedule = _opened(request, "delete")
-    _may_approve(uow, schedule)
+    uow, schedule = _open_schedule(request, "delete")
+    _check_may_approve(uow, schedule)
     if not schedule["approval_required"] or schedule["approved_at"] is not None:
-        raise Conflict(NOT_ASKED)
+        raise Conflict(NOT_WAITING)
     delete.delete(uow, uow.registry[job_schedules.LABEL], [{"id": str(schedule["id"])}], single=True)
     return no_content()
 
 
 @documented(job_results.LABEL, status=200)
 def dry_run(request: Request) -> dict[str, Any]:
-    """Has the job of a schedule run now for the user who asks, without committing."""
-    uow, schedule = _opened(request, "view")
+    """Runs the job of a schedule immediately as the current user, without committing."""
+    uow, schedule = _open_schedule(request, "view")
     jobs = uow.registry[job_models.LABEL]
     row, _ = runnable(uow, jobs, schedule["job_model_id"])
-    made = job_results.row(uow.registry, row, uow.identity.user_id, schedule["kwargs"]["data"], commit=False, at=uow.now)
-    job_results.enqueue(uow, [made])
-    key: uuid.UUID = made["id"]
+    data = schedule["kwargs"]["data"]
+    result = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=False, at=uow.now)
+    job_results.enqueue(uow, [result])
+    key: uuid.UUID = result["id"]
     return uow.registry[job_results.LABEL].plan().represent(uow, [key])[0]
 
 
 def includeme(config: Any) -> None:
-    """Adds the routes."""
+    """Adds ``approve/``, ``deny/`` and ``dry-run/`` below ``scheduled-jobs/{id}/``."""
     config.add_netinv_action("extras/scheduled-jobs", "approve", post=approve, permission="change")
     config.add_netinv_action("extras/scheduled-jobs", "deny", post=deny, permission="delete")
     config.add_netinv_action("extras/scheduled-jobs", "dry-run", post=dry_run, permission="view")

@@ -1,5 +1,7 @@
-"""The classes of jobs that there are: those that packages contribute, those in the modules of a folder (``netinv.jobs_root``), and those
-that Git repositories brought (with ``netinv.git_jobs``).
+"""Catalog of the installed job classes.
+
+Sources: classes that packages contribute, modules in the folder ``netinv.jobs_root``, and modules of Git repositories
+(if ``netinv.git_jobs`` is set).
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ from netinv_extras.jobs.modules import Source, load
 log = logging.getLogger(__name__)
 LOCAL, GIT, PLUGINS = "local", "git", "plugins"
 LOCAL_PACKAGE = "netinv_local_jobs"
-DOING = ((JobHookReceiver, "receive_job_hook"), (JobButtonReceiver, "receive_job_button"), (Job, "run"))
-# What describes a job and can be overridden, by column, with how a class says it.
+RUN_METHODS = ((JobHookReceiver, "receive_job_hook"), (JobButtonReceiver, "receive_job_button"), (Job, "run"))
+# Attributes of job classes that are columns of jobs and can be overridden.
 DESCRIBED = (
     "grouping",
     "name",
@@ -52,7 +54,7 @@ Key = tuple[str, uuid.UUID | None, str, str]  # source, repository, module, clas
 
 @dataclasses.dataclass(frozen=True)
 class Repository:
-    """The Git repository that a class came from."""
+    """Git repository of a job class."""
 
     id: uuid.UUID
     slug: str
@@ -60,7 +62,7 @@ class Repository:
 
 @dataclasses.dataclass(frozen=True)
 class JobClass:
-    """A class of jobs, where it was found, and the ``grouping`` that its module says."""
+    """A job class with its source; ``grouping`` is the default of its module."""
 
     source: str
     module: str
@@ -70,76 +72,89 @@ class JobClass:
 
     @property
     def key(self) -> Key:
-        """What tells it from all others."""
+        """Unique key of the class."""
         return self.source, self.repository.id if self.repository is not None else None, self.module, self.job.__name__
 
     @property
     def path(self) -> str:
-        """``source/module/class``; the source is ``git.<slug>`` for a repository."""
+        """Path ``source/module/class``; the source of a repository is ``git.<slug>``."""
         source = self.source if self.repository is None else f"{self.source}.{self.repository.slug}"
         return f"{source}/{self.module}/{self.job.__name__}"
 
     @property
     def slug(self) -> str:
-        """The name of the path in URLs."""
+        """Slug of the path, for URLs."""
         return slugify(self.path.replace("/", "-").replace(".", "-"))
 
-    def described(self) -> dict[str, Any]:
-        """What the class says of itself, by column."""
-        there = {name: getattr(self.job, name) for name in DESCRIBED}
-        grouping = there["grouping"] or self.grouping or self.module
-        texts = {"grouping": str(grouping)[:255], "name": str(there["name"] or self.job.__name__)[:100], "description": inspect.cleandoc(there["description"])}
-        numbers = {name: float(there[name]) for name in ("soft_time_limit", "time_limit")}
-        return {**there, **texts, **numbers, "task_queues": [str(name) for name in there["task_queues"]]}
+    def attributes(self) -> dict[str, Any]:
+        """Returns the attributes of the class by column, shortened to the columns' lengths."""
+        values = {name: getattr(self.job, name) for name in DESCRIBED}
+        return {
+            **values,
+            "grouping": str(values["grouping"] or self.grouping or self.module)[:255],
+            "name": str(values["name"] or self.job.__name__)[:100],
+            "description": inspect.cleandoc(values["description"]),
+            "soft_time_limit": float(values["soft_time_limit"]),
+            "time_limit": float(values["time_limit"]),
+            "task_queues": [str(name) for name in values["task_queues"]],
+        }
 
-    def kinds(self) -> dict[str, bool]:
-        """Which kind of job it is, by column."""
-        return {"is_job_hook_receiver": issubclass(self.job, JobHookReceiver), "is_job_button_receiver": issubclass(self.job, JobButtonReceiver)}
+    def receiver_flags(self) -> dict[str, bool]:
+        """Returns the columns that say if it is started by job hooks or by job buttons."""
+        return {
+            "is_job_hook_receiver": issubclass(self.job, JobHookReceiver),
+            "is_job_button_receiver": issubclass(self.job, JobButtonReceiver),
+        }
 
 
 Catalog = Mapping[Key, JobClass]
-_known: weakref.WeakKeyDictionary[Registry, tuple[Any, Catalog]] = weakref.WeakKeyDictionary()
-_brought: weakref.WeakKeyDictionary[Registry, dict[uuid.UUID, _LoadedRepository]] = weakref.WeakKeyDictionary()
-_looking = threading.Lock()
+_installed_cache: weakref.WeakKeyDictionary[Registry, tuple[Any, Catalog]] = weakref.WeakKeyDictionary()
+_repository_cache: weakref.WeakKeyDictionary[Registry, dict[uuid.UUID, _LoadedRepository]] = weakref.WeakKeyDictionary()
+_load_lock = threading.Lock()
 
 
 def catalog(uow: UnitOfWork) -> Catalog:
-    """Every class by what tells it apart. Modules of the folder are read again when one of its files has changed, those of a repository after a sync."""
-    brought = [found for repository in _of_repositories(uow).values() for found in repository.found]
-    return {**_installed(uow.registry), **{found.key: found for found in brought}}
+    """Returns all job classes by key.
+
+    The folder's modules are reloaded after one of its files has changed, a repository's modules after a sync.
+    """
+    job_classes = [item for repository in _repositories(uow).values() for item in repository.job_classes]
+    return {**_installed(uow.registry), **{item.key: item for item in job_classes}}
 
 
-def faults_of(uow: UnitOfWork, repository: uuid.UUID) -> Mapping[str, str]:
-    """What is wrong with those modules of a repository that cannot be imported."""
-    found = _of_repositories(uow).get(repository)
-    return found.faults if found is not None else {}
+def import_errors_of(uow: UnitOfWork, repository_id: uuid.UUID) -> Mapping[str, str]:
+    """Returns the errors of a repository's modules that cannot be imported, by module name."""
+    repository = _repositories(uow).get(repository_id)
+    return repository.errors if repository is not None else {}
 
 
 def signature(registry: Registry) -> Any:
-    """What changes when the folder does."""
+    """Returns the state of the jobs folder: names, modification times and sizes of its files."""
     return _signature(registry.settings.get("jobs_root") or "")
 
 
-# -- of packages and of the folder
+# -- packages and folder
 
 
 def _installed(registry: Registry) -> Catalog:
+    """Returns the classes of packages and of the jobs folder, cached by the state of the folder."""
     folder = registry.settings.get("jobs_root") or ""
     state = (folder, _signature(folder))
-    found = _known.get(registry)
-    if found is None or found[0] != state:
-        with _looking:
-            found = _known[registry] = (state, {item.key: item for item in (*_contributed(registry), *_in_folder(folder))})
-    return found[1]
+    cached = _installed_cache.get(registry)
+    if cached is None or cached[0] != state:
+        with _load_lock:
+            job_classes = (*_contributed(registry), *_in_folder(folder))
+            cached = _installed_cache[registry] = (state, {item.key: item for item in job_classes})
+    return cached[1]
 
 
 def _signature(folder: str) -> tuple[Any, ...]:
-    found = []
+    entries = []
     for path in _files(folder):
         with contextlib.suppress(FileNotFoundError):
             stat = path.stat()
-            found.append((path.name, stat.st_mtime_ns, stat.st_size))
-    return tuple(found)
+            entries.append((path.name, stat.st_mtime_ns, stat.st_size))
+    return tuple(entries)
 
 
 def _files(folder: str) -> list[Path]:
@@ -147,85 +162,100 @@ def _files(folder: str) -> list[Path]:
 
 
 def _contributed(registry: Registry) -> Iterator[JobClass]:
+    """Yields the classes of packages, from the hook ``netinv_jobs``."""
     for classes in registry.hooks.netinv_jobs(registry=registry):
         for job in classes:
             if isinstance(job, type) and issubclass(job, Job):
                 yield JobClass(PLUGINS, job.__module__, job, grouping_of(sys.modules.get(job.__module__)))
             else:
-                log.error("%r is no class of jobs (netinv_extras.jobs.api.Job) and is left out", job)
+                log.error("%r is not a job class (netinv_extras.jobs.Job) and is ignored", job)
 
 
 def _in_folder(folder: str) -> Iterator[JobClass]:
+    """Yields the classes of the jobs folder; files that cannot be read or imported are logged and ignored."""
     sources = {}
     for path in _files(folder):
         try:
             sources[path.stem] = Source(path.read_bytes(), str(path))
         except OSError as error:
-            log.error("the jobs in %s cannot be read and are left out: %s", path, error.strerror)
-    modules, faults = load(LOCAL_PACKAGE, sources)
-    for name, fault in faults.items():
-        log.error("the jobs in %s cannot be imported and are left out", sources[name].place, exc_info=fault)
+            log.error("the jobs in %s cannot be read and are ignored: %s", path, error.strerror)
+    modules, errors = load(LOCAL_PACKAGE, sources)
+    for name, import_error in errors.items():
+        log.error("the jobs in %s cannot be imported and are ignored", sources[name].origin, exc_info=import_error)
     for name, module in modules.items():
         yield from (JobClass(LOCAL, name, job, grouping_of(module)) for job in _jobs_of(module))
 
 
-# -- of repositories
+# -- Git repositories
 
 
 @dataclasses.dataclass(frozen=True)
 class _LoadedRepository:
-    """What a process has of a repository's modules: in which state, the classes, and what is wrong with modules."""
+    """Modules of a repository that this process has loaded: their state, their classes, and import errors by module."""
 
     state: Any
-    found: tuple[JobClass, ...]
-    faults: Mapping[str, str]
+    job_classes: tuple[JobClass, ...]
+    errors: Mapping[str, str]
 
 
-def _of_repositories(uow: UnitOfWork) -> Mapping[uuid.UUID, _LoadedRepository]:
-    """What repositories brought, by their ids: one statement, and one more for each repository whose modules are not those that this process has."""
+def _repositories(uow: UnitOfWork) -> Mapping[uuid.UUID, _LoadedRepository]:
+    """Returns the loaded modules of Git repositories by repository id, cached by the digests of the modules.
+
+    One statement, plus one for each repository whose modules have changed.
+    """
     if not uow.registry.settings.get("git_jobs"):
         return {}
     repository = table_of(GitRepository)
-    statement = sa.select(repository.c.id, repository.c.slug, job_modules.c.name, job_modules.c.digest).join_from(repository, job_modules)
-    there: dict[Repository, list[Any]] = {}
+    columns = repository.c.id, repository.c.slug, job_modules.c.name, job_modules.c.digest
+    statement = sa.select(*columns).join_from(repository, job_modules)
+    digests: dict[Repository, list[Any]] = {}
     for key, slug, name, digest in uow.execute(statement.order_by(repository.c.id, job_modules.c.name)):
-        there.setdefault(Repository(key, slug), []).append((name, digest))
-    known = _brought.get(uow.registry, {})
-    found = {}
-    for which, modules in there.items():
-        state, had = (which.slug, modules), known.get(which.id)
-        found[which.id] = had if had is not None and had.state == state else _load_repository(uow, which, state)
-    _brought[uow.registry] = found
-    return found
+        digests.setdefault(Repository(key, slug), []).append((name, digest))
+    cached = _repository_cache.get(uow.registry, {})
+    loaded: dict[uuid.UUID, _LoadedRepository] = {}
+    for item, modules in digests.items():
+        state, former = (item.slug, modules), cached.get(item.id)
+        unchanged = former is not None and former.state == state
+        loaded[item.id] = former if former is not None and unchanged else _load_repository(uow, item, state)
+    _repository_cache[uow.registry] = loaded
+    return loaded
 
 
 def _load_repository(uow: UnitOfWork, repository: Repository, state: Any) -> _LoadedRepository:
-    rows = uow.execute(sa.select(job_modules.c.name, job_modules.c.code).where(job_modules.c.repository_id == repository.id))
+    """Imports the modules of a repository; those that cannot be imported are logged and ignored. One statement."""
+    of_repository = job_modules.c.repository_id == repository.id
+    rows = uow.execute(sa.select(job_modules.c.name, job_modules.c.code).where(of_repository))
     sources = {name: Source(code.encode(), f"{repository.slug}:jobs/{name}.py") for name, code in rows}
-    modules, faults = load(f"netinv_git_jobs_{repository.id.hex}", sources)
-    for name, error in faults.items():
-        log.warning("the jobs in %s cannot be imported and are left out: %s: %s", sources[name].place, type(error).__name__, error)
-    found = [JobClass(GIT, name, job, grouping_of(module), repository) for name, module in modules.items() for job in _jobs_of(module)]
-    return _LoadedRepository(state, tuple(found), {name: f"{type(error).__name__}: {error}" for name, error in faults.items()})
+    modules, errors = load(f"netinv_git_jobs_{repository.id.hex}", sources)
+    messages = {name: f"{type(error).__name__}: {error}" for name, error in errors.items()}
+    for name, message in messages.items():
+        log.warning("the jobs in %s cannot be imported and are ignored: %s", sources[name].origin, message)
+    job_classes = [
+        JobClass(GIT, name, job, grouping_of(module), repository)
+        for name, module in modules.items()
+        for job in _jobs_of(module)
+    ]
+    return _LoadedRepository(state, tuple(job_classes), messages)
 
 
-# -- of modules
+# -- modules
 
 
 def grouping_of(module: types.ModuleType | None) -> str:
-    """What a module says its jobs belong to."""
+    """Returns the default grouping of a module's jobs: its variable ``name``."""
     return str(getattr(module, "name", None) or "")
 
 
 def _jobs_of(module: types.ModuleType) -> Iterable[type[Job]]:
-    """The jobs that a module defines: those that it lists as ``jobs``, else every class with something to do."""
+    """Returns the job classes of a module: its list ``jobs``, or by default all that it defines and that run."""
     listed = getattr(module, "jobs", None)
     if listed is not None:
         return [job for job in listed if isinstance(job, type) and issubclass(job, Job)]
-    own = [job for job in vars(module).values() if isinstance(job, type) and issubclass(job, Job) and job.__module__ == module.__name__]
-    return [job for job in dict.fromkeys(own) if _does_something(job)]
+    classes = [job for job in vars(module).values() if isinstance(job, type) and issubclass(job, Job)]
+    return [job for job in dict.fromkeys(classes) if job.__module__ == module.__name__ and _is_runnable(job)]
 
 
-def _does_something(job: type[Job]) -> bool:
-    base, method = next((base, method) for base, method in DOING if issubclass(job, base))
+def _is_runnable(job: type[Job]) -> bool:
+    """Returns true if the class defines the method that does its work, such as ``run``."""
+    base, method = next((base, method) for base, method in RUN_METHODS if issubclass(job, base))
     return getattr(job, method) is not getattr(base, method)

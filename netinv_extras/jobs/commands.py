@@ -1,4 +1,4 @@
-"""Commands for jobs: which there are, and finding them anew."""
+"""Commands ``netinv jobs list`` and ``netinv jobs refresh``."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from netinv_extras.jobs.models import Job
 
 @click.group()
 def jobs() -> None:
-    """See to the jobs that packages, the folder `netinv.jobs_root` and Git repositories bring."""
+    """Manage the jobs of packages, of the folder `netinv.jobs_root` and of Git repositories."""
 
 
 @jobs.command("list")
 @click.pass_obj
 def list_jobs(environment: Environment) -> None:
-    """List the jobs, by the paths of their classes."""
+    """List the jobs, ordered by the paths of their classes."""
     table = table_of(Job)
-    shown = Table("job", "name", "enabled", "installed", box=None, header_style="")
+    output = Table("job", "name", "enabled", "installed", box=None, header_style="")
     with environment.unit_of_work() as uow:
         for row in uow.execute(sa.select(table).order_by(table.c.path, table.c.id)).mappings():
-            shown.add_row(
+            output.add_row(
                 row["path"],
                 f"{row['grouping']}: {row['name']}",
                 *("yes" if row[name] else "no" for name in ("enabled", "installed")),
             )
-    Console().print(shown)
+    Console().print(output)
 
 
 @jobs.command()
 @click.pass_obj
 def refresh(environment: Environment) -> None:
-    """Find the classes of jobs anew. Workers do so by themselves, within a minute."""
+    """Refresh the jobs from the installed classes. Workers do so every minute."""
     with environment.unit_of_work() as uow:
-        found = job_models.refresh(uow)
-    click.echo(f"{len(found.added)} added, {len(found.changed)} changed, {len(found.gone)} gone")
+        result = job_models.refresh(uow)
+    added, changed, removed = len(result.added), len(result.changed), len(result.removed)
+    click.echo(f"{added} added, {changed} changed, {removed} gone")

@@ -1,13 +1,14 @@
-"""Times that come again, as a line of a crontab says them: minute, hour, day of the month, month, day of the week; in UTC."""
+"""Crontab expressions in UTC: minute, hour, day of the month, month, day of the week."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-_MONTHS = {name: number for number, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)}
-_DAYS = {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_DAYS = {name: number for number, name in enumerate(("sun", "mon", "tue", "wed", "thu", "fri", "sat"))}
 _FIELDS: tuple[tuple[str, int, int, Mapping[str, int]], ...] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
@@ -16,22 +17,24 @@ _FIELDS: tuple[tuple[str, int, int, Mapping[str, int]], ...] = (
     ("day of the week", 0, 7, _DAYS),
 )
 _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?\Z", re.ASCII)
-_FAR = 366 * 40  # days: 29 February on a particular day of the week may be forty years away
+_MAX_DAYS_AHEAD = 366 * 40  # 29 February on a given day of the week can be 40 years away
 _LAST_MINUTE = datetime.datetime.max.replace(second=0, microsecond=0, tzinfo=datetime.UTC)
 
 
 class Crontab:
-    """A line of a crontab; fields hold ``*``, numbers, names, ranges (``1-5``), steps (``*/15``), and lists of them.
+    """A crontab expression, for example ``*/15 8-18 * * mon-fri``.
 
-    A day must fit both the day of the month and the day of the week; Sunday is 0 or 7.
+    Fields are ``*``, numbers, names, ranges (``1-5``), steps (``*/15``), and lists of them. A day must match both the
+    day of the month and the day of the week. Sunday is 0 or 7.
 
-    :raises ValueError: with what is wrong with the line
+    :raises ValueError: if the expression is not valid
     """
 
     def __init__(self, line: str) -> None:
         words = line.split()
         if len(words) != len(_FIELDS):
-            raise ValueError(f"A crontab has {len(_FIELDS)} fields: minute, hour, day of the month, month, day of the week.")
+            names = ", ".join(name for name, *_ in _FIELDS)
+            raise ValueError(f"A crontab has {len(_FIELDS)} fields: {names}.")
         sets = [_values(word, *field) for word, field in zip(words, _FIELDS, strict=True)]
         self.minutes, self.hours, self.days, self.months, self.weekdays = sets
         self.weekdays = {day % 7 for day in self.weekdays}
@@ -39,25 +42,34 @@ class Crontab:
             raise ValueError("There is no such date.")
 
     def after(self, moment: datetime.datetime) -> datetime.datetime | None:
-        """The first of its times after a moment; ``None`` when there is none within 40 years, or before the year 10000."""
+        """Returns the first time after a moment, ``None`` if there is none within 40 years (or before year 10000)."""
         start = moment.astimezone(datetime.UTC).replace(second=0, microsecond=0)
         if start >= _LAST_MINUTE:
             return None
         start += datetime.timedelta(minutes=1)
         first = start.toordinal()
-        for number in range(first, min(first + _FAR, datetime.date.max.toordinal() + 1)):
+        for number in range(first, min(first + _MAX_DAYS_AHEAD, datetime.date.max.toordinal() + 1)):
             day = datetime.date.fromordinal(number)
-            if day.month in self.months and day.day in self.days and (day.weekday() + 1) % 7 in self.weekdays:
-                times = (datetime.time(hour, minute, tzinfo=datetime.UTC) for hour in sorted(self.hours) for minute in sorted(self.minutes))
-                found = next((at for time in times if (at := datetime.datetime.combine(day, time)) >= start), None)
-                if found is not None:
-                    return found
+            if self._matches(day):
+                candidates = (datetime.datetime.combine(day, time) for time in self._times())
+                first_time = next((candidate for candidate in candidates if candidate >= start), None)
+                if first_time is not None:
+                    return first_time
         return None
+
+    def _matches(self, day: datetime.date) -> bool:
+        return day.month in self.months and day.day in self.days and (day.weekday() + 1) % 7 in self.weekdays
+
+    def _times(self) -> Iterator[datetime.time]:
+        """Yields the times of a day in order."""
+        for hour in sorted(self.hours):
+            for minute in sorted(self.minutes):
+                yield datetime.time(hour, minute, tzinfo=datetime.UTC)
 
 
 def _values(word: str, name: str, low: int, high: int, names: Mapping[str, int]) -> set[int]:
-    """The numbers that a field stands for."""
-    found: set[int] = set()
+    """Returns the numbers that a field matches."""
+    numbers: set[int] = set()
     for part in word.lower().split(","):
         match = _PART.match(part)
         if match is None:
@@ -67,8 +79,8 @@ def _values(word: str, name: str, low: int, high: int, names: Mapping[str, int])
         end = _number(last, name, low, high, names) if last else start if first and not step else high
         if start > end or (step and not int(step)):
             raise ValueError(f"“{word}” is no {name}.")
-        found.update(range(start, end + 1, int(step or 1)))
-    return found
+        numbers.update(range(start, end + 1, int(step or 1)))
+    return numbers
 
 
 def _number(word: str, name: str, low: int, high: int, names: Mapping[str, int]) -> int:

@@ -1,4 +1,7 @@
-"""Jobs from a Git repository: ``jobs/<module>.py``. The modules are kept in the database, so that every service and worker runs the same ones."""
+"""Jobs from a Git repository: ``jobs/<module>.py``.
+
+The modules are stored in the database, so that all services and workers run the same code.
+"""
 
 from __future__ import annotations
 
@@ -22,72 +25,80 @@ from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs.modules import Source, compiled
 
 NOT_ALLOWED = "The setting netinv.git_jobs does not allow code from repositories."
-PACKAGE = "__init__"  # the package itself; what it says means nothing here
+PACKAGE = "__init__"  # ignored: the package itself has no code
+MAX_MODULE_NAME_LENGTH = 100
 
 
 def import_jobs(sync: Sync, files: Files) -> None:
-    """Makes the modules be what the files say, and the jobs what the modules say."""
+    """Synchronizes the stored modules with the files, and the jobs with the modules; reports errors and outcomes."""
     allowed = bool(sync.uow.registry.settings.get("git_jobs"))
     if files and not allowed:
         sync.report.refuse("", NOT_ALLOWED)
-    wanted, unreadable = _readable(sync, files if allowed else {})
-    _store(sync, wanted, keep=unreadable)
-    repository = sync.repository["id"]
-    for name, reason in catalog.faults_of(sync.uow, repository).items():
+    sources, has_errors = _valid_sources(sync, files if allowed else {})
+    _store(sync, sources, keep_others=has_errors)
+    repository_id = sync.repository["id"]
+    for name, reason in catalog.import_errors_of(sync.uow, repository_id).items():
         sync.report.refuse(f"jobs/{name}.py", f"it cannot be imported: {reason}")
-    _settle(sync, job_models.refresh(sync.uow))
+    _report_jobs(sync, job_models.refresh(sync.uow))
 
 
-def _readable(sync: Sync, files: Files) -> tuple[dict[str, str], bool]:
-    """The texts of the modules by name, and whether there are others that are no Python."""
-    found, unreadable = {}, False
+def _valid_sources(sync: Sync, files: Files) -> tuple[dict[str, str], bool]:
+    """Returns the source texts of valid modules by name, and true if any module is not valid Python."""
+    sources: dict[str, str] = {}
+    has_errors = False
     for path, content in sorted(files.items()):
-        place = PurePosixPath(path)
-        if len(place.parts) != 2 or place.suffix != ".py" or place.stem == PACKAGE:
+        parts = PurePosixPath(path)
+        if len(parts.parts) != 2 or parts.suffix != ".py" or parts.stem == PACKAGE:
             continue
         try:
-            if not place.stem.isidentifier() or len(place.stem) > 100:
+            if not parts.stem.isidentifier() or len(parts.stem) > MAX_MODULE_NAME_LENGTH:
                 raise Fault("no module can have that name")
             text = git_files.text(content)
             compiled(Source(text.encode(), path))
-            found[place.stem] = text
+            sources[parts.stem] = text
         except SyntaxError as error:
-            unreadable = True
+            has_errors = True
             sync.report.refuse(path, f"it is not Python: line {error.lineno}: {error.msg}")
-        except (ValueError, RecursionError) as error:  # a Fault too
-            unreadable = True
+        except (ValueError, RecursionError) as error:  # Fault is a ValueError
+            has_errors = True
             sync.report.refuse(path, str(error))
-    return found, unreadable
+    return sources, has_errors
 
 
-def _store(sync: Sync, wanted: Mapping[str, str], *, keep: bool) -> None:
-    """Makes the modules that are kept be those; with ``keep`` none goes."""
-    uow, mine = sync.uow, job_modules.c.repository_id == sync.repository["id"]
-    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in wanted.items()}
-    there = dict(uow.execute(sa.select(job_modules.c.name, job_modules.c.digest).where(mine)).tuples().all())
-    changed = [name for name in wanted if there.get(name) != digests[name]]
-    gone = changed if keep else [*changed, *(there.keys() - wanted.keys())]
-    if gone:
-        uow.write(sa.delete(job_modules).where(mine, job_modules.c.name.in_(gone)))
+def _store(sync: Sync, sources: Mapping[str, str], *, keep_others: bool) -> None:
+    """Writes the modules whose digests have changed; deletes modules without source unless ``keep_others``."""
+    uow, repository_id = sync.uow, sync.repository["id"]
+    of_repository = job_modules.c.repository_id == repository_id
+    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.items()}
+    stored_rows = uow.execute(sa.select(job_modules.c.name, job_modules.c.digest).where(of_repository))
+    stored = dict(stored_rows.tuples().all())
+    changed = [name for name in sources if stored.get(name) != digests[name]]
+    deleted = changed if keep_others else [*changed, *(stored.keys() - sources.keys())]
+    if deleted:
+        uow.write(sa.delete(job_modules).where(of_repository, job_modules.c.name.in_(deleted)))
     if changed:
-        own = {"repository_id": sync.repository["id"]}
-        uow.write(sa.insert(job_modules), [{**own, "name": name, "digest": digests[name], "code": wanted[name]} for name in changed])
+        rows = [
+            {"repository_id": repository_id, "name": name, "digest": digests[name], "code": sources[name]}
+            for name in changed
+        ]
+        uow.write(sa.insert(job_modules), rows)
 
 
-def _settle(sync: Sync, found: job_models.Refreshed) -> None:
-    """Says what became of each job of the repository."""
-    outcomes = {key: outcome for keys, outcome in ((found.added, CREATED), (found.changed, UPDATED), (found.gone, DELETED)) for key in keys}
-    there = dict.fromkeys(catalog.catalog(sync.uow), UNCHANGED)
-    for (_, repository, module, name), outcome in (there | outcomes).items():
-        if repository == sync.repository["id"]:
+def _report_jobs(sync: Sync, result: job_models.Refreshed) -> None:
+    """Reports the outcome of each job of the repository."""
+    outcomes = dict.fromkeys(catalog.catalog(sync.uow), UNCHANGED)
+    for keys, outcome in ((result.added, CREATED), (result.changed, UPDATED), (result.removed, DELETED)):
+        outcomes |= dict.fromkeys(keys, outcome)
+    for (_, repository_id, module, name), outcome in outcomes.items():
+        if repository_id == sync.repository["id"]:
             sync.report.record(job_models.LABEL, f"{module}/{name}", outcome)
 
 
 CONTENT_KIND = ContentKind("jobs", "jobs", import_jobs)
 
 
-def renames_the_paths_of_its_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The paths of a repository's jobs hold its slug."""
+def update_paths_of_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Updates the paths of a repository's jobs after a change of its slug, which is part of them."""
     table = table_of(job_models.Job)
     for draft in drafts:
         if not draft.new and draft.changed("slug"):
@@ -95,14 +106,15 @@ def renames_the_paths_of_its_jobs(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
             uow.write(sa.update(table).where(table.c.git_repository_id == draft.id).values(path=path))
 
 
-def leaves_its_jobs_without_classes(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The jobs of a repository are not installed any more once it is gone; their results stay."""
+def mark_jobs_as_not_installed(uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Marks the jobs of deleted repositories as not installed; their results are kept."""
     table = table_of(job_models.Job)
-    theirs = sa.select(table.c.id).where(table.c.git_repository_id.in_([row["id"] for row in rows]), table.c.installed)
-    system_update(uow, uow.registry[job_models.LABEL], {key: {"installed": False} for key in uow.execute(theirs).scalars().all()})
+    of_repositories = table.c.git_repository_id.in_([row["id"] for row in rows])
+    keys = uow.execute(sa.select(table.c.id).where(of_repositories, table.c.installed)).scalars().all()
+    system_update(uow, uow.registry[job_models.LABEL], {key: {"installed": False} for key in keys})
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
-    git_repositories.after_save(renames_the_paths_of_its_jobs)
-    git_repositories.before_delete(leaves_its_jobs_without_classes)
+    """Registers the functions of this module with the resource of Git repositories."""
+    git_repositories.after_save(update_paths_of_jobs)
+    git_repositories.before_delete(mark_jobs_as_not_installed)

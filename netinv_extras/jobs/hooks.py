@@ -1,4 +1,4 @@
-"""Job hooks: which changes of the inventory start which jobs, written down in the transaction of the change itself."""
+"""Job hooks: run jobs after changes of the inventory; runs are enqueued in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from netinv_extras.webhooks.models import EVENTS, is_recorded
 
 
 class JobHook(Organizational):
-    """A job that is started by changes of certain models: it is given each change."""
+    """A job hook: runs its job for each change of an object of certain content types."""
 
     __tablename__ = "extras_job_hook"
 
@@ -57,7 +57,7 @@ job_hooks = Resource(
 
 
 @job_hooks.rule
-def starts_on_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+def has_an_event(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """A job hook has at least one event."""
     for draft in drafts:
         if not any(draft[name] for name in EVENTS):
@@ -65,58 +65,72 @@ def starts_on_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 @job_hooks.rule
-def starts_a_receiver(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The job is one that takes changes."""
-    of_kind(uow, drafts, "is_job_hook_receiver", "Select a job that is a job hook receiver.")
+def job_is_a_hook_receiver(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """The job of a job hook is a job hook receiver."""
+    check_receiver(uow, drafts, "is_job_hook_receiver", "Select a job that is a job hook receiver.")
 
 
-def of_kind(uow: UnitOfWork, drafts: Sequence[Draft], kind: str, message: str) -> None:
-    """Rejects jobs that are not of a kind: one statement, none where the job is known or stays."""
-    wanted = [draft for draft in drafts if draft.changed("job_id")]
-    rows = rows_of(uow, Job, [draft["job_id"] for draft in wanted])
-    for draft in wanted:
-        if not getattr(rows[draft["job_id"]], kind):
+def check_receiver(uow: UnitOfWork, drafts: Sequence[Draft], flag: str, message: str) -> None:
+    """Rejects drafts whose job does not have a flag such as ``is_job_hook_receiver``.
+
+    One statement; none if the jobs are in the row cache or not changed.
+    """
+    changed = [draft for draft in drafts if draft.changed("job_id")]
+    rows = rows_of(uow, Job, [draft["job_id"] for draft in changed])
+    for draft in changed:
+        if not getattr(rows[draft["job_id"]], flag):
             draft.reject("job", message)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Hooked:
-    """The row of a job that is to be started, and by which changes: labels and actions."""
+class _HookedJob:
+    """The job of a job hook: the job's row, and the (content type, action) pairs that start it."""
 
     job: Mapping[str, Any]
-    by: frozenset[tuple[str, str]]
+    triggers: frozenset[tuple[str, str]]
 
 
-def emit(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Asks for a run of each job for each change that starts it: one statement for all of them, none when no job hook says so.
+def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
+    """Enqueues a run for each change and each job hook that it triggers. One statement, none without runs.
 
-    Changes that a job hook's own job makes start none, and neither do those that nobody made.
+    Changes by a job that a job hook started trigger nothing, and neither do changes without a user.
     """
     if (isinstance(uow, JobUnitOfWork) and not uow.starts_jobs) or uow.identity.user_id is None:
         return
-    hooked: list[_Hooked] = uow.cached_config("job hooks", _hooked)
+    hooked_jobs: list[_HookedJob] = uow.cached_config("job hooks", _load_hooked_jobs)
     rows = []
-    for found in hooked:
+    for hooked in hooked_jobs:
         for change in changes:
-            if change.record is not None and (change.endpoint.label, change.action) in found.by:
+            if change.record is not None and (change.endpoint.label, change.action) in hooked.triggers:
                 data = {"object_change": str(change.record)}
-                rows.append(job_results.row(uow.registry, found.job, uow.identity.user_id, data, commit=True, at=uow.now))
+                user_id = uow.identity.user_id
+                rows.append(job_results.row(uow.registry, hooked.job, user_id, data, commit=True, at=uow.now))
     if rows:
         job_results.enqueue(uow, rows)
 
 
-def _hooked(uow: UnitOfWork) -> list[_Hooked]:
-    """The jobs that any enabled job hook starts, once for each job hook."""
+def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
+    """Loads the jobs of enabled job hooks, one entry per job hook. Two statements."""
     columns = [_hook.c.id.label("hook_id"), *(_hook.c[name].label(f"hook_{name}") for name in EVENTS), *_job.c]
-    statement = sa.select(*columns).join_from(_hook, _job, _job.c.id == _hook.c.job_id).where(_hook.c.enabled, _job.c.enabled, _job.c.installed)
-    hooks = [dict(row) for row in uow.execute(statement.order_by(_hook.c.name)).mappings()]
-    if not hooks:
+    joined = sa.select(*columns).join_from(_hook, _job, _job.c.id == _hook.c.job_id)
+    statement = joined.where(_hook.c.enabled, _job.c.enabled, _job.c.installed).order_by(_hook.c.name)
+    rows = [dict(row) for row in uow.execute(statement).mappings()]
+    if not rows:
         return []
-    types = sa.select(job_hook_types.c.owner_id, job_hook_types.c.label).where(in_parameter(uow.registry.dialect, job_hook_types.c.owner_id))
-    named: dict[Any, list[str]] = {}
-    for owner, label in uow.execute(types, {"keys": [row["hook_id"] for row in hooks]}):
-        named.setdefault(owner, []).append(label)
-    return [
-        _Hooked(row, frozenset((label, action) for label in named.get(row["hook_id"], ()) for name, action in EVENTS.items() if row[f"hook_{name}"]))
-        for row in hooks
-    ]
+    labels = _labels_by_hook(uow, [row["hook_id"] for row in rows])
+    hooked_jobs = []
+    for row in rows:
+        actions = [action for name, action in EVENTS.items() if row[f"hook_{name}"]]
+        triggers = frozenset((label, action) for label in labels.get(row["hook_id"], ()) for action in actions)
+        hooked_jobs.append(_HookedJob(row, triggers))
+    return hooked_jobs
+
+
+def _labels_by_hook(uow: UnitOfWork, hook_ids: list[Any]) -> dict[Any, list[str]]:
+    """Loads the content types of job hooks. One statement."""
+    owner_id = job_hook_types.c.owner_id
+    statement = sa.select(owner_id, job_hook_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
+    labels: dict[Any, list[str]] = {}
+    for owner, label in uow.execute(statement, {"keys": hook_ids}):
+        labels.setdefault(owner, []).append(label)
+    return labels

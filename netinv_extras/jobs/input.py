@@ -1,4 +1,4 @@
-"""The values of a job's variables: read from a body when it is asked for, and given to the job when it runs."""
+"""Values of a job's variables: validated when a run is requested, loaded when the job runs."""
 
 from __future__ import annotations
 
@@ -24,84 +24,100 @@ UNKNOWN = "Job data contained an unknown property"
 
 
 def read(uow: UnitOfWork, job: type[Job], data: Any) -> dict[str, Any]:
-    """The values as they are kept: JSON, objects as ids; the user may name those that they may view.
+    """Validates the values of variables; returns them as stored: JSON with ids of objects.
 
-    :raises Invalid: ``{"errors": …}`` with what is wrong, by variable
+    Objects must be viewable by the user.
+
+    :raises Invalid: ``{"errors": {variable: [message]}}``
     """
     if not isinstance(data, Mapping):
         raise Invalid({"errors": ["Job data needs to be a dict"]})
     variables = job.variables()
     errors = {name: [UNKNOWN] for name in data if name not in variables}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, variable in variables.items() if not errors else ():
         try:
             if (reason := unkeepable(data.get(name))) is not None:
                 raise ValueError(reason)
-            found[name] = variable.checked(data.get(name))
+            values[name] = variable.validated(data.get(name))
         except ValueError as error:
             errors[name] = [str(error)]
     if not errors:
-        errors |= _find_objects(uow, variables, found)
+        errors |= _resolve_objects(uow, variables, values)
     if errors:
         raise Invalid({"errors": errors})
-    return found
+    return values
 
 
-def _named(variables: Mapping[str, Variable], values: Mapping[str, Any]) -> Iterator[tuple[str, ObjectVar, list[Any]]]:
-    """The variables that name objects, with what they name."""
+def _object_values(
+    variables: Mapping[str, Variable], values: Mapping[str, Any]
+) -> Iterator[tuple[str, ObjectVar, list[Any]]]:
+    """Yields name, variable and list of values for each variable that refers to objects and has a value."""
     for name, variable in variables.items():
         if isinstance(variable, ObjectVar) and values[name]:
-            yield name, variable, values[name] if variable.several else [values[name]]
+            yield name, variable, values[name] if variable.multiple else [values[name]]
 
 
-def _find_objects(uow: UnitOfWork, variables: Mapping[str, Variable], found: dict[str, Any]) -> dict[str, list[str]]:
-    """Puts ids in place of what objects are named by; gives what is wrong."""
+def _resolve_objects(
+    uow: UnitOfWork, variables: Mapping[str, Variable], values: dict[str, Any]
+) -> dict[str, list[str]]:
+    """Replaces references to objects with ids, in ``values``; returns error messages by variable."""
     errors: dict[str, list[str]] = {}
-    for name, variable, given in _named(variables, found):
+    for name, variable, references_sent in _object_values(variables, values):
         target = uow.registry.get(variable.model)
         if target is None:
             errors[name] = [f"The model {variable.model} is not installed."]
             continue
-        field = fields.Reference(name=name, attribute=name, link=ForeignKeyInfo(variable.model, SET_NULL), registry=uow.registry)
-        drafts = [Draft(target, {}) for _ in given]
-        for draft, value in zip(drafts, given, strict=True):
+        link = ForeignKeyInfo(variable.model, SET_NULL)
+        field = fields.Reference(name=name, attribute=name, link=link, registry=uow.registry)
+        drafts = [Draft(target, {}) for _ in references_sent]
+        for draft, value in zip(drafts, references_sent, strict=True):
             draft.add_reference(field, value)
         references.resolve(uow, drafts)
-        if faults := [error_text(draft.errors[name]) for draft in drafts if draft.errors]:
-            errors[name] = faults
+        if messages := [error_text(draft.errors[name]) for draft in drafts if draft.errors]:
+            errors[name] = messages
             continue
         ids = [draft.values[name] for draft in drafts]
-        seen = _choosable(uow, target, variable, ids)
-        if outside := [key for key in ids if key not in seen]:
-            errors[name] = [NO_CHOICE.format(key) for key in outside]
+        allowed = _allowed_ids(uow, target, variable, ids)
+        if denied := [key for key in ids if key not in allowed]:
+            errors[name] = [NO_CHOICE.format(key) for key in denied]
             continue
-        found[name] = list(map(str, ids)) if variable.several else str(ids[0])
+        values[name] = list(map(str, ids)) if variable.multiple else str(ids[0])
     return errors
 
 
-def _choosable(uow: UnitOfWork, target: Endpoint, variable: ObjectVar, ids: list[Any]) -> set[Any]:
-    """Which of these objects the user may view, and the variable lets be chosen."""
+def _allowed_ids(uow: UnitOfWork, target: Endpoint, variable: ObjectVar, ids: list[Any]) -> set[Any]:
+    """Returns the ids of objects that the user may view and that match the variable's query parameters.
+
+    The parameters are applied as the system user: the author of the job can refer to objects that the user cannot view.
+    """
     table = target.table
-    query = [(name, [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]) for name, value in variable.query_params.items()]
-    chosen_from = listing.conditions_of(uow.as_system(), target, table, query, "view")  # by the author, who may name what the user does not see
-    conditions = [*chosen_from, *permissions.visible(uow, target, table)]
+    parameters = [(name, _texts(value)) for name, value in variable.query_params.items()]
+    conditions = [
+        *listing.conditions_of(uow.as_system(), target, table, parameters, "view"),
+        *permissions.visible(uow, target, table),
+    ]
     if not conditions:
         return set(ids)
     return set(uow.execute(sa.select(table.c.id).where(table.c.id.in_(ids), *conditions)).scalars())
 
 
-def load(uow: UnitOfWork, job: type[Job], kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The values as the job gets them: objects as representations.
+def _texts(value: Any) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
-    :raises LookupError: for an object that has gone meanwhile
+
+def load(uow: UnitOfWork, job: type[Job], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the job's values of stored values, with representations of objects.
+
+    :raises LookupError: if an object has been deleted since
     """
     variables = job.variables()
-    found = {name: variable.load(kept.get(name)) for name, variable in variables.items()}
-    for name, variable, ids in _named(variables, found):
+    values = {name: variable.load(stored.get(name)) for name, variable in variables.items()}
+    for name, variable, ids in _object_values(variables, values):
         target = uow.registry.get(variable.model)
         keys = [target.parse_key(key) for key in ids] if target is not None else []
-        shown = target.plan().represent(uow, keys) if target is not None else []
-        if len(shown) != len(ids):
+        representations = target.plan().represent(uow, keys) if target is not None else []
+        if len(representations) != len(ids):
             raise LookupError(f"What was chosen for {name} is no longer there.")
-        found[name] = shown if variable.several else shown[0]
-    return found
+        values[name] = representations if variable.multiple else representations[0]
+    return values

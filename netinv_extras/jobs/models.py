@@ -1,10 +1,10 @@
-"""Jobs as a resource: one row for each class that was ever found, with what this installation overrides of what the class says."""
+"""The jobs resource: one row per job class that was ever installed, with overrides of the class's attributes."""
 
 from __future__ import annotations
 
 import dataclasses
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +20,18 @@ from netinv_core.db.engine import session_factory
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary, table_of
-from netinv_core.models.columns import SET_NULL, Choices, Ref, boolean, column, foreign_key, json_document, required_text, slug, text
+from netinv_core.models.columns import (
+    SET_NULL,
+    Choices,
+    Ref,
+    boolean,
+    column,
+    foreign_key,
+    json_document,
+    required_text,
+    slug,
+    text,
+)
 from netinv_core.read import filters
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange
@@ -34,18 +45,29 @@ from netinv_extras.jobs.catalog import DESCRIBED, JobClass, Key
 LABEL = "extras.job"
 SOURCES = Choices.of(("local", "Local"), ("git", "Git repository"), ("plugins", "Plugins"))
 DEFAULT_QUEUES = ("default", "celery")
+MAX_NUMBERED_NAME_LENGTH, MAX_NUMBERED_SLUG_LENGTH = 94, 310  # leaves room for the number
+SENSITIVE_WITH_APPROVAL = (
+    "A job that may have sensitive variables cannot require approval: its input would be kept in clear until then."
+)
 OVERRIDES = {name: f"{name}_override" for name in DESCRIBED}
 
 
 class Job(Primary):
-    """A class of work that users start. Whether it may be run (``enabled``) is said here; what is overridden is no longer taken from the class.
+    """A job class. It can be run if it is ``enabled``; an attribute that is overridden is not taken from the class.
 
-    ``path`` is the one of the class, ``source/module/class``. Time limits are in seconds, 0 stands for the settings'.
+    ``path`` is ``source/module/class``. Time limits are in seconds; 0 stands for the default in the settings.
     """
 
     __tablename__ = "extras_job"
     __table_args__ = (
-        sa.UniqueConstraint("source", "git_repository_id", "module_name", "job_class_name", name="uq_extras_job_class", info={"early": False}),
+        sa.UniqueConstraint(
+            "source",
+            "git_repository_id",
+            "module_name",
+            "job_class_name",
+            name="uq_extras_job_class",
+            info={"early": False},
+        ),
         unique_set("grouping", "name"),
     )
 
@@ -67,7 +89,9 @@ class Job(Primary):
     is_job_button_receiver: Mapped[bool] = boolean(False, "Whether this job is started for an object", read_only=True)
     has_sensitive_variables: Mapped[bool] = boolean(True, "Whether this job contains sensitive variables")
     has_sensitive_variables_override: Mapped[bool] = boolean(False)
-    approval_required: Mapped[bool] = boolean(False, "Whether the job requires approval from another user before running")
+    approval_required: Mapped[bool] = boolean(
+        False, "Whether the job requires approval from another user before running"
+    )
     approval_required_override: Mapped[bool] = boolean(False)
     commit_default: Mapped[bool] = boolean(True, "Whether the job writes unless it is told not to")
     commit_default_override: Mapped[bool] = boolean(False)
@@ -79,12 +103,14 @@ class Job(Primary):
     soft_time_limit_override: Mapped[bool] = boolean(False)
     time_limit: Mapped[float] = column(sa.Float(), default=0.0, minimum=0)
     time_limit_override: Mapped[bool] = boolean(False)
-    task_queues: Mapped[list[Any]] = json_document("Queues that this job can be put in; none stands for the usual one", default=list)
+    task_queues: Mapped[list[Any]] = json_document(
+        "Queues that this job can be put in; none stands for the usual one", default=list
+    )
     task_queues_override: Mapped[bool] = boolean(False)
 
 
 def _as_classes(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> list[dict[str, Any]]:
-    """Jobs as versions before 1.3 list them; made by :mod:`netinv_extras.jobs.legacy_views`, which needs their results."""
+    """Returns jobs in the representation of API versions before 1.3."""
     from netinv_extras.jobs.legacy_views import as_classes
 
     return as_classes(uow, endpoint, keys)
@@ -104,126 +130,144 @@ jobs = Resource(
 
 
 @jobs.prepare
-def keep_to_the_class(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What is not overridden is as the class says: other values are refused, and what was overridden goes back."""
+def apply_class_attributes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Attributes without override have the values of the class; removing an override resets the value."""
     classes = catalog.catalog(uow)
     for draft in drafts:
-        found = classes.get(key_of(draft.before))
-        own = found.described() if found is not None else {name: draft.before[name] for name in DESCRIBED}
+        job_class = classes.get(key_of(draft.before))
+        stored = {name: draft.before[name] for name in DESCRIBED}
+        attributes = stored if job_class is None else job_class.attributes()
         for name, override in OVERRIDES.items():
             if draft[override]:
                 continue
             if draft.changed(override):
-                draft[name] = own[name]
+                draft[name] = attributes[name]
             elif draft.changed(name):
                 draft.reject(name, f"Set {override} to change what the job itself says.")
 
 
 @jobs.rule
-def can_be_run(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Queues are names; what is kept for approval is kept in clear, so it cannot be sensitive; the soft limit comes first."""
+def queues_and_approval_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Queues are names. A job with sensitive variables cannot require approval, as its input is stored unencrypted."""
     for draft in drafts:
         queues = draft["task_queues"]
         if not isinstance(queues, list) or not all(isinstance(name, str) and name for name in queues):
             draft.reject("task_queues", "Enter a list of names.")
         if draft["approval_required"] and draft["has_sensitive_variables"]:
-            draft.reject("approval_required", "A job that may have sensitive variables cannot require approval: its input would be kept in clear until then.")
+            draft.reject("approval_required", SENSITIVE_WITH_APPROVAL)
 
 
 def key_of(row: Mapping[str, Any]) -> Key:
-    """What tells the class of a job from all others, given the job's row."""
+    """Returns the key of a job's class: source, repository, module and class name."""
     return row["source"], row["git_repository_id"], row["module_name"], row["job_class_name"]
 
 
 def class_of(uow: UnitOfWork, row: Mapping[str, Any]) -> JobClass | None:
-    """The class of a job, given its row; ``None`` when it is not there."""
+    """Returns the class of a job from its row, or ``None`` if it is not installed."""
     return catalog.catalog(uow).get(key_of(row))
+
+
+# -- refresh: one row per class
 
 
 @dataclasses.dataclass(frozen=True)
 class Refreshed:
-    """What tells those jobs apart that are new, that changed, and whose classes are not there any more."""
+    """Result of :func:`refresh`: keys of the jobs that are new, changed, or no longer installed."""
 
     added: Sequence[Key]
     changed: Sequence[Key]
-    gone: Sequence[Key]
+    removed: Sequence[Key]
+
+
+class _UniqueNames:
+    """Names and slugs of the jobs, to find unique ones for new or changed jobs."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        self._owners: dict[tuple[str, str], Any] = {}
+        self._slugs: set[str] = set()
+        for row in rows:
+            self._owners[row["grouping"], row["name"]] = row["id"]
+            self._slugs.add(row["slug"])
+
+    def reserve_name(self, owner: Any, grouping: str, name: str) -> str:
+        """Reserves the name, or ``name (2)`` and so on if another job of the grouping has it; returns the result."""
+        number, candidate = 1, name
+        while self._owners.setdefault((grouping, candidate), owner) != owner:
+            number += 1
+            candidate = f"{name[:MAX_NUMBERED_NAME_LENGTH]} ({number})"
+        return candidate
+
+    def reserve_slug(self, slug: str) -> str:
+        """Reserves the slug, or ``slug-2`` and so on if another job has it; returns the result.
+
+        Jobs of a deleted repository keep their slugs.
+        """
+        number, candidate = 1, slug
+        while candidate in self._slugs:
+            number += 1
+            candidate = f"{slug[:MAX_NUMBERED_SLUG_LENGTH]}-{number}"
+        self._slugs.add(candidate)
+        return candidate
 
 
 def refresh(uow: UnitOfWork) -> Refreshed:
-    """Makes the rows agree with the classes that there are; who does so at the same time waits.
+    """Synchronizes the jobs' rows with the installed classes, under the configuration lock.
 
-    A class that appears is not enabled; the row of one that is gone stays, with what was overridden, until it is deleted.
+    The row of a new class is not enabled. The row of a class that is no longer installed keeps its overrides.
     """
     lock_configuration(uow)
     endpoint, table = uow.registry[LABEL], table_of(Job)
     classes = catalog.catalog(uow)
     rows = {row["id"]: dict(row) for row in uow.execute(sa.select(table).order_by(table.c.id)).mappings()}
-    ids = {key_of(row): key for key, row in rows.items()}
-    names = {(row["grouping"], row["name"]): key for key, row in rows.items()}
-    slugs = {row["slug"] for row in rows.values()}
-    wanted: dict[Any, dict[str, Any]] = {}
-    new = []
-    for which, found in classes.items():
-        key = ids.get(which, which)
-        values = {**found.described(), **found.kinds(), "path": found.path, "installed": True}
-        if which in ids:
-            values |= {name: rows[key][name] for name, override in OVERRIDES.items() if rows[key][override]}
-        values["name"] = _free_name(names, key, values["grouping"], values["name"])
-        if which in ids:
-            wanted[key] = values
+    ids = {key_of(row): row_id for row_id, row in rows.items()}
+    names = _UniqueNames(rows.values())
+    updates: dict[Any, dict[str, Any]] = {}
+    new_rows: list[dict[str, Any]] = []
+    for key, job_class in classes.items():
+        row_id = ids.get(key)
+        values = _class_values(job_class, rows.get(row_id))
+        values["name"] = names.reserve_name(key if row_id is None else row_id, values["grouping"], values["name"])
+        if row_id is None:
+            new_rows.append(_new_row(job_class, names.reserve_slug(job_class.slug), values))
         else:
-            new.append(_row(found, _free_slug(slugs, found.slug), values))
-    gone = {key: {"installed": False} for key, row in rows.items() if key_of(row) not in classes and row["installed"]}
-    changed = system_update(uow, endpoint, {**wanted, **gone})
-    if new:
-        _insert(uow, endpoint, new)
-    added = [key_of(row) for row in new]
-    return Refreshed(added, [key_of(rows[key]) for key in changed if key in wanted], [key_of(rows[key]) for key in changed if key in gone])
+            updates[row_id] = values
+    removals = {
+        row_id: {"installed": False}
+        for row_id, row in rows.items()
+        if row["installed"] and key_of(row) not in classes
+    }
+    changed_ids = system_update(uow, endpoint, {**updates, **removals})
+    if new_rows:
+        _insert(uow, endpoint, new_rows)
+    return Refreshed(
+        added=[key_of(row) for row in new_rows],
+        changed=[key_of(rows[row_id]) for row_id in changed_ids if row_id in updates],
+        removed=[key_of(rows[row_id]) for row_id in changed_ids if row_id in removals],
+    )
 
 
-_found: weakref.WeakKeyDictionary[Registry, Any] = weakref.WeakKeyDictionary()
+def _class_values(job_class: JobClass, row: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the column values of an installed class; overridden attributes are those of the existing row."""
+    values = {**job_class.attributes(), **job_class.receiver_flags(), "path": job_class.path, "installed": True}
+    if row is not None:
+        values |= {name: row[name] for name, override in OVERRIDES.items() if row[override]}
+    return values
 
 
-def find(engine: Engine, registry: Registry) -> None:
-    """Makes the rows agree with the classes, when those may have changed since this process last did."""
-    state = catalog.signature(registry)
-    if _found.get(registry, ...) == state:
-        return
-    with session_factory(engine)() as session:
-        uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
-        content_types.load(uow)
-        refresh(uow)
-        session.commit()
-    _found[registry] = state
-
-
-def _free_name(names: dict[tuple[str, str], Any], key: Any, grouping: str, name: str) -> str:
-    """The name, or one with a number where another job of the grouping has it; takes it."""
-    number, free = 1, name
-    while names.setdefault((grouping, free), key) != key:
-        number += 1
-        free = f"{name[:94]} ({number})"
-    return free
-
-
-def _free_slug(taken: set[str], slug: str) -> str:
-    """The slug, or one with a number where another job has it (that of a repository which is gone may); takes it."""
-    number, free = 1, slug
-    while free in taken:
-        number += 1
-        free = f"{slug[:310]}-{number}"
-    taken.add(free)
-    return free
-
-
-def _row(found: JobClass, slug: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a class that is new."""
-    source, repository, module, name = found.key
-    return {"source": source, "git_repository_id": repository, "module_name": module, "job_class_name": name, "slug": slug, **values}
+def _new_row(job_class: JobClass, slug: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    source, repository_id, module_name, class_name = job_class.key
+    return {
+        "source": source,
+        "git_repository_id": repository_id,
+        "module_name": module_name,
+        "job_class_name": class_name,
+        "slug": slug,
+        **values,
+    }
 
 
 def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]]) -> None:
-    """Writes the rows of new jobs, recorded like any change."""
+    """Inserts the rows of new jobs with their change records."""
     drafts = []
     for row in rows:
         draft = Draft(endpoint, {})
@@ -231,6 +275,23 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, rows: Sequence[dict[str, Any]])
         draft.complete()
         drafts.append(draft)
     uow.write(sa.insert(endpoint.table), [draft.values for draft in drafts])
-    for key, shown in endpoint.plan().fetch(uow, [draft.id for draft in drafts]):
-        values = next(draft.values for draft in drafts if draft.id == key)
-        uow.change_set.add(Change(endpoint, key, CREATE, None, shown, object_data(uow, endpoint, values, shown)))
+    values_by_id = {draft.id: draft.values for draft in drafts}
+    for key, representation in endpoint.plan().fetch(uow, list(values_by_id)):
+        data = object_data(uow, endpoint, values_by_id[key], representation)
+        uow.change_set.add(Change(endpoint, key, CREATE, None, representation, data))
+
+
+_last_signatures: weakref.WeakKeyDictionary[Registry, Any] = weakref.WeakKeyDictionary()
+
+
+def refresh_if_changed(engine: Engine, registry: Registry) -> None:
+    """Refreshes the jobs unless this process has done so for the current state of the jobs folder."""
+    signature = catalog.signature(registry)
+    if _last_signatures.get(registry, ...) == signature:
+        return
+    with session_factory(engine)() as session:
+        uow = UnitOfWork(registry, session, Identity(superuser=True), writing=True)
+        content_types.load(uow)
+        refresh(uow)
+        session.commit()
+    _last_signatures[registry] = signature

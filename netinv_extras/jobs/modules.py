@@ -1,4 +1,4 @@
-"""Python modules from sources in memory: those of a folder, and those that a Git repository brought, each as a package of its own."""
+"""Import of Python modules from sources in memory: one package for the jobs folder, one for each Git repository."""
 
 from __future__ import annotations
 
@@ -12,46 +12,50 @@ from collections.abc import Mapping, Sequence
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 
-_loading = threading.Lock()
+_import_lock = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A module's text, and where it comes from, as tracebacks name it."""
+    """Source code of a module, and its origin for tracebacks."""
 
     code: bytes
-    place: str
+    origin: str
 
 
 class _Package(MetaPathFinder, InspectLoader):
-    """A package whose modules are ``sources``, by name."""
+    """Finder and loader of a package whose modules are ``sources``, by name."""
 
     def __init__(self, name: str, sources: Mapping[str, Source]) -> None:
         self.name, self._sources = name, sources
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None) -> ModuleSpec | None:
-        """Where a module comes from, when it is one of the package's."""
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns the spec of a module of the package, ``None`` for any other."""
         if fullname == self.name:
             return ModuleSpec(fullname, self, is_package=True)
         source = self._sources.get(fullname.removeprefix(f"{self.name}."))
-        return ModuleSpec(fullname, self, origin=source.place) if source is not None else None
+        return ModuleSpec(fullname, self, origin=source.origin) if source is not None else None
 
     def is_package(self, fullname: str) -> bool:
-        """Whether it is the package itself."""
+        """Returns true for the package itself."""
         return fullname == self.name
 
     def get_source(self, fullname: str) -> str:
-        """The text of a module; the package itself has none."""
-        return "" if self.is_package(fullname) else importlib.util.decode_source(self._source(fullname).code)
+        """Returns the source text of a module; that of the package itself is empty."""
+        if self.is_package(fullname):
+            return ""
+        return importlib.util.decode_source(self._source(fullname).code)
 
     def get_code(self, fullname: str) -> types.CodeType | None:
-        """The code of a module."""
+        """Returns the compiled code of a module."""
         return None if self.is_package(fullname) else compiled(self._source(fullname))
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Runs a module's code in it."""
+        """Executes a module's code in its namespace."""
         if not self.is_package(module.__name__):
-            module.__file__ = self._source(module.__name__).place
+            module.__file__ = self._source(module.__name__).origin
             super().exec_module(module)
 
     def _source(self, fullname: str) -> Source:
@@ -59,23 +63,25 @@ class _Package(MetaPathFinder, InspectLoader):
 
 
 def compiled(source: Source) -> types.CodeType:
-    """The code of a source.
+    """Compiles a source.
 
-    :raises SyntaxError, ValueError: when it is no Python
+    :raises SyntaxError, ValueError: if it is not valid Python
     """
-    code: types.CodeType = compile(source.code, source.place, "exec", dont_inherit=True)
+    code: types.CodeType = compile(source.code, source.origin, "exec", dont_inherit=True)
     return code
 
 
 def load(package: str, sources: Mapping[str, Source]) -> tuple[dict[str, types.ModuleType], dict[str, BaseException]]:
-    """The modules of a package by name, and what went wrong with those that cannot be imported; former ones of the package are forgotten.
+    """Imports the modules of a package, replacing its former modules; returns modules and import errors, both by name.
 
-    A module whose name begins with an underscore is there for the others to import (``from ._shared import x``).
+    A module whose name begins with an underscore is only imported by the others (``from ._shared import x``).
     """
     modules: dict[str, types.ModuleType] = {}
-    faults: dict[str, BaseException] = {}
-    with _loading:
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not (isinstance(finder, _Package) and finder.name == package)]
+    errors: dict[str, BaseException] = {}
+    with _import_lock:
+        sys.meta_path[:] = [
+            finder for finder in sys.meta_path if not (isinstance(finder, _Package) and finder.name == package)
+        ]
         for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
             del sys.modules[name]
         sys.meta_path.append(_Package(package, sources))
@@ -85,5 +91,5 @@ def load(package: str, sources: Mapping[str, Source]) -> tuple[dict[str, types.M
             try:
                 modules[name] = importlib.import_module(f"{package}.{name}")
             except (Exception, SystemExit) as error:
-                faults[name] = error
-    return modules, faults
+                errors[name] = error
+    return modules, errors

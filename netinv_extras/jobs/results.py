@@ -1,4 +1,4 @@
-"""Results of jobs: the row of a run, which carries the work until a worker has done it, and what the job said meanwhile."""
+"""Job results and log entries: a result is the queue entry of a run until a worker has claimed it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,29 @@ from netinv_extras.jobs.models import Job
 from netinv_extras.jobs.schedules import ScheduledJob
 
 LABEL, JOBS = "extras.jobresult", "extras.job"
-RUN = "run_jobs"  # the worker's task that runs what is pending
+RUN = "run_jobs"  # name of the task that runs pending jobs
 PENDING, RUNNING, COMPLETED, ERRORED, FAILED = "pending", "running", "completed", "errored", "failed"
-STATES = Choices.of((PENDING, "Pending"), (RUNNING, "Running"), (COMPLETED, "Completed"), (ERRORED, "Errored"), (FAILED, "Failed"))
-LEVELS = Choices.of((DEFAULT, "Default"), (SUCCESS, "Success"), (INFO, "Info"), (WARNING, "Warning"), (FAILURE, "Failure"))
+STATES = Choices.of(
+    (PENDING, "Pending"),
+    (RUNNING, "Running"),
+    (COMPLETED, "Completed"),
+    (ERRORED, "Errored"),
+    (FAILED, "Failed"),
+)
+LEVELS = Choices.of(
+    (DEFAULT, "Default"),
+    (SUCCESS, "Success"),
+    (INFO, "Info"),
+    (WARNING, "Warning"),
+    (FAILURE, "Failure"),
+)
 
 
 class JobResult(Customizable):
-    """A run of a job: ``pending`` until a worker takes it, then ``running``, in the end ``completed``, ``failed`` or ``errored``.
+    """A run of a job: ``pending``, then ``running``, finally ``completed``, ``failed`` or ``errored``.
 
-    ``job_id`` is the request id of the changes that it makes. ``arguments`` is what it is to do, sealed, and only until it is done;
-    ``claimed_until`` until when a worker (``claimed_by``) answers for it.
+    ``job_id`` is the request id of its changes. ``arguments`` are encrypted, and deleted when the run ends. The worker
+    ``claimed_by`` has a lease on the run until ``claimed_until``.
     """
 
     __tablename__ = "extras_job_result"
@@ -66,7 +78,7 @@ class JobResult(Customizable):
 
 
 class JobLogEntry(Model):
-    """Something that a job said; ``position`` is its place among what was said."""
+    """A log entry of a job; ``position`` is its number within the run."""
 
     __tablename__ = "extras_job_log_entry"
     __table_args__ = (sa.Index("ix_extras_job_log_entry_order", "created", "position", "id"),)
@@ -82,11 +94,15 @@ class JobLogEntry(Model):
 
 
 _table = table_of(JobResult)
-_STATUS = {"type": "object", "properties": {"value": {"type": "string"}, "label": {"type": "string"}}, "required": ["value", "label"]}
+_STATUS = {
+    "type": "object",
+    "properties": {"value": {"type": "string"}, "label": {"type": "string"}},
+    "required": ["value", "label"],
+}
 
 
 def _labelled(status: str) -> dict[str, str]:
-    """The status as the whole form has it."""
+    """Returns the status as the full form represents it."""
     return {"value": status, "label": STATES.labels[status]}
 
 
@@ -128,9 +144,16 @@ job_logs = Resource(
 
 
 def row(
-    registry: Registry, job: Any, user_id: uuid.UUID | None, data: dict[str, Any], *, commit: bool, at: datetime.datetime, schedule_id: uuid.UUID | None = None
+    registry: Registry,
+    job: Any,
+    user_id: uuid.UUID | None,
+    data: dict[str, Any],
+    *,
+    commit: bool,
+    at: datetime.datetime,
+    schedule_id: uuid.UUID | None = None,
 ) -> dict[str, Any]:
-    """The row of a run that is to be: ``job`` is the row of the job, ``data`` its variables as they are kept."""
+    """Returns the row of a new pending run; ``job`` is the job's row, ``data`` the stored values of its variables."""
     arguments = {"data": data, "commit": commit}
     return {
         "id": uuid.uuid4(),
@@ -149,12 +172,12 @@ def row(
 
 
 def enqueue(uow: UnitOfWork, rows: list[dict[str, Any]]) -> None:
-    """Writes rows of :func:`row`, one statement for all of them, and has the worker look for them after the commit."""
+    """Inserts rows of :func:`row` in one statement, and notifies the worker after the commit."""
     uow.write(sa.insert(_table), rows)
     task_queue.notify_worker(uow, RUN)
 
 
-_SHOWN: dict[str, dict[str, Any]] = {
+_LOG_MEMBERS: dict[str, dict[str, Any]] = {
     "id": {"type": "string", "format": "uuid"},
     "url": {"type": "string", "format": "uri"},
     "absolute_url": {"type": "string", "nullable": True},
@@ -164,20 +187,21 @@ _SHOWN: dict[str, dict[str, Any]] = {
     "log_object": {"type": "string", "nullable": True},
     "message": {"type": "string"},
 }
-_ENTRY = {"type": "object", "properties": {"display": {"type": "string"}, **_SHOWN}}
+_ENTRY = {"type": "object", "properties": {"display": {"type": "string"}, **_LOG_MEMBERS}}
 
 
 @documented(_ENTRY, form="list")
-def logs(request: Request) -> list[dict[str, Any]]:
-    """What the job of a result said, in order, so far."""
+def list_logs(request: Request) -> list[dict[str, Any]]:
+    """Lists the log entries of a result, in order."""
     uow, key = request.uow, key_of(request)
     listing.detail(uow, request.context.endpoint, key, shape="nested")
     entries = table_of(JobLogEntry)
-    wanted = sa.select(entries.c.id).where(entries.c.job_result_id == key).order_by(entries.c.position, entries.c.created, entries.c.id)
-    shown = uow.registry["extras.joblogentry"].plan().represent(uow, list(uow.execute(wanted).scalars()))
-    return [{"display": item["message"], **{name: item[name] for name in _SHOWN}} for item in shown]
+    of_result = sa.select(entries.c.id).where(entries.c.job_result_id == key)
+    keys = list(uow.execute(of_result.order_by(entries.c.position, entries.c.created, entries.c.id)).scalars())
+    items = uow.registry["extras.joblogentry"].plan().represent(uow, keys)
+    return [{"display": item["message"], **{name: item[name] for name in _LOG_MEMBERS}} for item in items]
 
 
 def includeme(config: Any) -> None:
     """Adds ``job-results/{id}/logs/``."""
-    config.add_netinv_action("extras/job-results", "logs", get=logs, permission="view")
+    config.add_netinv_action("extras/job-results", "logs", get=list_logs, permission="view")

@@ -1,4 +1,4 @@
-"""Asking for runs of jobs: ``run/`` and ``variables/`` below jobs."""
+"""Views that run jobs: ``run/`` and ``variables/`` below jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, 
 
 NOT_ENABLED = "This job is not enabled to be run."
 NOT_INSTALLED = "This job is not presently installed and cannot be run."
-SENSITIVE = "A job that may have sensitive variables can only be run immediately: its input would be kept in clear until then."
+SENSITIVE = (
+    "A job that may have sensitive variables can only be run immediately: its input would be kept in clear until then."
+)
+CLOCK_TOLERANCE = datetime.timedelta(minutes=1)  # start times up to this long ago are accepted
 _commit = schema.node("commit", bool, ColumnInfo(), length=None, digits=None)
 _interval = schema.node("interval", str, ColumnInfo(choices=INTERVALS, plain=True), length=None, digits=None)
 _moment = schema.node("start_time", datetime.datetime, ColumnInfo(), length=None, digits=None)
@@ -49,7 +52,7 @@ _SCHEDULE = {
     },
     "required": ["interval"],
 }
-TAKES = {
+REQUEST = {
     "type": "object",
     "properties": {
         "data": {"type": "object", "additionalProperties": True},
@@ -58,9 +61,12 @@ TAKES = {
         "task_queue": {"type": "string"},
     },
 }
-GIVES = {
+RESPONSE = {
     "type": "object",
-    "properties": {"schedule": {"type": "object", "nullable": True}, "job_result": {"type": "object", "nullable": True}},
+    "properties": {
+        "schedule": {"type": "object", "nullable": True},
+        "job_result": {"type": "object", "nullable": True},
+    },
     "required": ["schedule", "job_result"],
 }
 _TEXTS = ("name", "type", "label", "help_text", "model")
@@ -77,30 +83,31 @@ _VARIABLE = {
 }
 
 
-# -- what may be run
+# -- checks
 
 
 def runnable(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> tuple[Row, JobClass]:
-    """The row and the class of a job that the user may run.
+    """Returns the row and the class of a job that the user may run.
 
-    :raises NotFound: when there is no such job for the user
-    :raises Denied: without permission to run it, and for a job that is not there or not enabled
+    :raises NotFound: if the job does not exist, or the user may not view it
+    :raises Denied: if the user may not run it, or it is not enabled or not installed
     """
     row = listing.rows(uow, endpoint, [key], "run").get(key)
     if row is None:
         _check_visible(uow, endpoint, key)
         raise Denied()
-    if not row["installed"] or (found := class_of(uow, row)) is None:
+    job_class = class_of(uow, row) if row["installed"] else None
+    if job_class is None:
         raise Denied(NOT_INSTALLED)
     if not row["enabled"]:
         raise Denied(NOT_ENABLED)
-    return row, found
+    return row, job_class
 
 
 def _check_visible(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> None:
-    """Answers a job that the user may not view like one that is not there, also without any permission to view jobs.
+    """Checks that the user may view a job.
 
-    :raises NotFound: for both
+    :raises NotFound: if not; 404 instead of 403 does not reveal that the job exists
     """
     try:
         listing.detail(uow, endpoint, key, shape="nested")
@@ -108,91 +115,101 @@ def _check_visible(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> None:
         raise NotFound() from None
 
 
-# -- asking
+# -- requests
 
 
 def start(uow: UnitOfWork, endpoint: Endpoint, key: Any, body: Any) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-    """Takes a request to run a job: the id of its result, or of its schedule when it is to run later or after approval."""
-    row, found = runnable(uow, endpoint, key)
+    """Enqueues a run of a job, or schedules it if it is to run later or after approval.
+
+    Returns the id of the result or that of the schedule, the other is ``None``.
+
+    :raises Invalid: if the body is not valid
+    """
+    row, job_class = runnable(uow, endpoint, key)
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
-    commit = _committing(row, body.get("commit"))
-    queue = _queue(row, body.get("task_queue"))
-    schedule = _schedule(uow, row, body.get("schedule"))
-    data = job_input.read(uow, found.job, body.get("data", {}))
+    commit = _commit_flag(row, body.get("commit"))
+    queue = _queue_name(row, body.get("task_queue"))
+    schedule = _parse_schedule(uow, row, body.get("schedule"))
+    data = job_input.read(uow, job_class.job, body.get("data", {}))
     if schedule["interval"] != IMMEDIATELY or row["approval_required"]:
         return None, _add_schedule(uow, row, schedule, {"data": data, "commit": commit}, queue)
-    made = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=commit, at=uow.now)
-    job_results.enqueue(uow, [made])
-    return made["id"], None
+    result = job_results.row(uow.registry, row, uow.identity.user_id, data, commit=commit, at=uow.now)
+    job_results.enqueue(uow, [result])
+    return result["id"], None
 
 
-def _committing(row: Row, given: Any) -> bool:
-    if given is None:
-        given = row["commit_default"]
+def _commit_flag(row: Row, value: Any) -> bool:
+    """Returns true if the run commits; the default is the job's. Read-only jobs never commit."""
+    if value is None:
+        value = row["commit_default"]
     try:
-        return bool(schema.parse(_commit, given)) and not row["read_only"]
+        return bool(schema.parse(_commit, value)) and not row["read_only"]
     except colander.Invalid as error:
         raise Invalid({"commit": schema.messages(error)}) from None
 
 
-def _queue(row: Row, given: Any) -> str | None:
-    """The queue: one of the job's, the first when none is given."""
+def _queue_name(row: Row, value: Any) -> str | None:
+    """Returns the queue: one of the job's, by default its first."""
     queues = tuple(row["task_queues"]) or DEFAULT_QUEUES
-    if given in (None, ""):
+    if value in (None, ""):
         return queues[0] if row["task_queues"] else None
-    if given not in queues:
-        raise Invalid.field("task_queue", f'"{given}" is not a valid choice.')
-    return str(given)
+    if value not in queues:
+        raise Invalid.field("task_queue", f'"{value}" is not a valid choice.')
+    return str(value)
 
 
-def _schedule(uow: UnitOfWork, row: Row, given: Any) -> dict[str, Any]:
-    """When to run: name, interval, start_time and crontab."""
-    if given is None:
-        given = {"interval": IMMEDIATELY}
-    if not isinstance(given, dict):
-        raise Invalid({"schedule": {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(given).__name__}."]}})
+def _parse_schedule(uow: UnitOfWork, row: Row, value: Any) -> dict[str, Any]:
+    """Returns ``name``, ``interval``, ``start_time`` and ``crontab`` of a request's schedule, by default immediately.
+
+    :raises Invalid: ``{"schedule": {member: [message]}}``
+    """
+    if value is None:
+        value = {"interval": IMMEDIATELY}
+    if not isinstance(value, dict):
+        message = f"Invalid data. Expected a dictionary, but got {type(value).__name__}."
+        raise Invalid({"schedule": {"non_field_errors": [message]}})
     errors: dict[str, list[str]] = {}
-    found: dict[str, Any] = {"name": "", "start_time": None, "crontab": ""}
+    schedule: dict[str, Any] = {"name": "", "start_time": None, "crontab": ""}
     for name, node in (("interval", _interval), ("name", _name), ("start_time", _moment)):
-        if given.get(name) is None:
+        if value.get(name) is None:
             if name == "interval":
                 errors[name] = [schema.REQUIRED]
             continue
         try:
-            found[name] = schema.parse(node, given[name])
+            schedule[name] = schema.parse(node, value[name])
         except colander.Invalid as error:
             errors[name] = schema.messages(error)
     if not errors:
-        errors = _faults(uow, row, found, given.get("crontab"))
+        errors = _complete_schedule(uow, row, schedule, value.get("crontab"))
     if errors:
         raise Invalid({"schedule": errors})
-    return found
+    return schedule
 
 
-def _faults(uow: UnitOfWork, row: Row, found: dict[str, Any], crontab: Any) -> dict[str, list[str]]:
-    """What is missing or does not fit together; completes what was found."""
-    interval, errors = found["interval"], {}
+def _complete_schedule(
+    uow: UnitOfWork, row: Row, schedule: dict[str, Any], crontab: Any
+) -> dict[str, list[str]]:
+    """Sets the defaults of a schedule and checks that its members fit together; returns errors by member."""
+    interval = schedule["interval"]
     if interval == IMMEDIATELY:
-        found["start_time"] = uow.now
-        found["name"] = found["name"] or f"{row['name']} - {uow.now:%Y-%m-%d %H:%M:%S}"
+        schedule["start_time"] = uow.now
+        schedule["name"] = schedule["name"] or f"{row['name']} - {uow.now:%Y-%m-%d %H:%M:%S}"
         return {}
+    errors: dict[str, list[str]] = {}
     if row["has_sensitive_variables"]:
         errors["interval"] = [SENSITIVE]
-    if not found["name"]:
+    if not schedule["name"]:
         errors["name"] = [schema.REQUIRED]
-    if found["start_time"] is None and interval == CUSTOM:
-        found["start_time"] = uow.now
-    elif found["start_time"] is None:
+    if schedule["start_time"] is None and interval == CUSTOM:
+        schedule["start_time"] = uow.now
+    elif schedule["start_time"] is None:
         errors["start_time"] = [schema.REQUIRED]
-    elif found["start_time"] < uow.now - datetime.timedelta(minutes=1):
+    elif schedule["start_time"] < uow.now - CLOCK_TOLERANCE:
         errors["start_time"] = ["The time must not be in the past."]
     if interval == CUSTOM:
         try:
-            if not isinstance(crontab, str) or not crontab.strip():
-                raise ValueError(schema.REQUIRED)
-            found["crontab"] = schema.parse(_crontab, crontab)
-            Crontab(crontab)
+            schedule["crontab"] = _parse_crontab(crontab)
         except colander.Invalid as error:
             errors["crontab"] = schema.messages(error)
         except ValueError as error:
@@ -200,9 +217,23 @@ def _faults(uow: UnitOfWork, row: Row, found: dict[str, Any], crontab: Any) -> d
     return errors
 
 
+def _parse_crontab(value: Any) -> str:
+    """Returns a valid crontab expression.
+
+    :raises ValueError: if it is missing or not valid
+    :raises colander.Invalid: if it is not a text of the column's length
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(schema.REQUIRED)
+    text: str = schema.parse(_crontab, value)
+    Crontab(value)
+    return text
+
+
 def _add_schedule(uow: UnitOfWork, row: Row, schedule: Row, kwargs: dict[str, Any], queue: str | None) -> uuid.UUID:
-    """Writes a schedule; it is looked at when its time has come."""
-    interval, beginning, key = schedule["interval"], schedule["start_time"], uuid.uuid4()
+    """Inserts a schedule; returns its id."""
+    interval, start_time, key = schedule["interval"], schedule["start_time"], uuid.uuid4()
+    description = f"Nautobot job {schedule['name']} scheduled by {uow.identity.username} on {start_time}"
     values = {
         "id": key,
         **schedule,
@@ -211,54 +242,55 @@ def _add_schedule(uow: UnitOfWork, row: Row, schedule: Row, kwargs: dict[str, An
         "task": job_schedules.TASK,
         "queue": queue,
         "job_class": row["path"],
-        "last_run_at": beginning - STEPS[interval] if interval in STEPS else None,
+        "last_run_at": start_time - STEPS[interval] if interval in STEPS else None,
         "total_run_count": 0,
         "date_changed": uow.now,
-        "description": f"Nautobot job {schedule['name']} scheduled by {uow.identity.username} on {beginning}",
+        "description": description,
         "approval_required": row["approval_required"],
         "kwargs": kwargs,
-        "next_run": job_schedules.first_run(interval, beginning, schedule["crontab"]),
+        "next_run": job_schedules.first_run(interval, start_time, schedule["crontab"]),
     }
     uow.write(sa.insert(table_of(ScheduledJob)), [values])
     return key
 
 
-# -- answering
+# -- responses
 
 
-def shown(uow: UnitOfWork, label: str, key: Any, shape: str = "brief") -> dict[str, Any] | None:
-    """The representation of what was asked for, if there is an id; one statement."""
+def represent(uow: UnitOfWork, label: str, key: Any, shape: str = "brief") -> dict[str, Any] | None:
+    """Returns the representation of an object by id, ``None`` without id. One statement."""
     return uow.registry[label].plan(shape).represent(uow, [key])[0] if key is not None else None
 
 
-def answered(uow: UnitOfWork, result: Any, schedule: Any) -> dict[str, Any]:
-    """What a request for a run is answered with: its result or its schedule."""
-    return {"schedule": shown(uow, job_schedules.LABEL, schedule), "job_result": shown(uow, job_results.LABEL, result)}
+def represent_run(uow: UnitOfWork, result_id: Any, schedule_id: Any) -> dict[str, Any]:
+    """Returns the response to a request for a run: its result or its schedule."""
+    schedule = represent(uow, job_schedules.LABEL, schedule_id)
+    return {"schedule": schedule, "job_result": represent(uow, job_results.LABEL, result_id)}
 
 
-@documented(GIVES, takes=TAKES, status=201)
+@documented(RESPONSE, takes=REQUEST, status=201)
 def run(request: Request) -> dict[str, Any]:
-    """Has a job run: now, or when its schedule says."""
+    """Runs a job, immediately or on a schedule."""
     uow = request.uow
-    result, schedule = start(uow, request.context.endpoint, key_of(request), body_of(request))
+    result_id, schedule_id = start(uow, request.context.endpoint, key_of(request), body_of(request))
     request.response.status_int = 201
-    return answered(uow, result, schedule)
+    return represent_run(uow, result_id, schedule_id)
 
 
 @documented(_VARIABLE, form="list")
 def variables(request: Request) -> list[dict[str, Any]]:
-    """What a job asks of whoever starts it."""
+    """Lists the variables of a job."""
     uow, key = request.uow, key_of(request)
     row = listing.rows(uow, request.context.endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()
-    found = class_of(uow, row)
-    if found is None:
+    job_class = class_of(uow, row)
+    if job_class is None:
         raise Denied(NOT_INSTALLED)
-    return [variable.described(name) for name, variable in found.job.variables().items()]
+    return [variable.represent(name) for name, variable in job_class.job.variables().items()]
 
 
 def includeme(config: Any) -> None:
-    """Adds ``run/`` and ``variables/``."""
+    """Adds ``jobs/{id}/run/`` and ``jobs/{id}/variables/``."""
     config.add_netinv_action("extras/jobs", "run", post=run, permission="run")
     config.add_netinv_action("extras/jobs", "variables", get=variables, permission="view")

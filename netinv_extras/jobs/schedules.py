@@ -1,4 +1,4 @@
-"""Schedules of jobs: runs that are to begin at a time, once or again and again, and only after approval where the job asks for it."""
+"""Scheduled jobs: runs at a later time, once or repeatedly, after approval if the job requires it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from netinv_extras.jobs.models import Job
 
 LABEL = "extras.scheduledjob"
 IMMEDIATELY, FUTURE, CUSTOM = "immediately", "future", "custom"
-STEPS = {"hourly": datetime.timedelta(hours=1), "daily": datetime.timedelta(days=1), "weekly": datetime.timedelta(weeks=1)}
+STEPS = {
+    "hourly": datetime.timedelta(hours=1),
+    "daily": datetime.timedelta(days=1),
+    "weekly": datetime.timedelta(weeks=1),
+}
 INTERVALS = Choices.of(
     (IMMEDIATELY, "Once immediately"),
     (FUTURE, "Once in the future"),
@@ -34,13 +38,14 @@ INTERVALS = Choices.of(
     ("weekly", "Recurring weekly"),
     (CUSTOM, "Recurring custom"),
 )
-TASK = "nautobot.extras.jobs.scheduled_job_handler"  # what clients of the API find there
+TASK = "nautobot.extras.jobs.scheduled_job_handler"  # value that API clients expect
 
 
 class ScheduledJob(Model):
-    """Runs of a job that are to begin at ``start_time``, and after that as ``interval`` says.
+    """A schedule of a job: runs from ``start_time`` on, repeated by ``interval``.
 
-    ``kwargs`` holds the values of its variables and whether it is to commit; ``next_run`` is when the next run begins, ``None`` when none does.
+    ``kwargs`` is ``{"data": …, "commit": …}`` with the values of the job's variables. ``next_run`` is the time of the
+    next run, ``None`` if there is none.
     """
 
     __tablename__ = "extras_scheduled_job"
@@ -66,11 +71,12 @@ class ScheduledJob(Model):
 
 
 def _start_time(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    """A member of the brief form alone."""
-    there = endpoint.table.c.start_time
-    found = from_column(registry, "start_time", there, dataclasses.replace(column_info(there), hidden=False, read_only=True))
-    assert found is not None
-    return found
+    """Returns the field ``start_time``, which is hidden except in the brief form."""
+    table_column = endpoint.table.c.start_time
+    info = dataclasses.replace(column_info(table_column), hidden=False, read_only=True)
+    field = from_column(registry, "start_time", table_column, info)
+    assert field is not None
+    return field
 
 
 scheduled_jobs = Resource(
@@ -94,14 +100,14 @@ scheduled_jobs = Resource(
 
 
 def first_run(interval: str, start: datetime.datetime, crontab: str) -> datetime.datetime | None:
-    """When the first run begins that is not before ``start``."""
+    """Returns the time of the first run, at or after ``start``."""
     if interval != CUSTOM:
         return start
     return Crontab(crontab).after(start - datetime.timedelta(microseconds=1))
 
 
 def following_run(row: Mapping[str, Any], at: datetime.datetime) -> datetime.datetime | None:
-    """When the next run of a schedule begins after ``at``: what was missed until then is not made up for."""
+    """Returns the first run of a schedule after ``at``, ``None`` if there is none. Missed runs are skipped."""
     if row["interval"] == CUSTOM:
         return Crontab(row["crontab"]).after(at)
     step = STEPS.get(row["interval"])

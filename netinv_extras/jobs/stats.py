@@ -1,4 +1,4 @@
-"""How jobs are doing: what waits for a worker and what runs, for who watches the service."""
+"""Job statistics for ``/api/status/`` and ``/metrics``: pending and running jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_extras.jobs.results import PENDING, RUNNING, JobResult
 
 _result = table_of(JobResult)
-_open = (
+_counts = (
     sa.select(_result.c.status, sa.func.count(_result.c.id), sa.func.min(_result.c.created))
     .where(_result.c.status.in_((PENDING, RUNNING)))
     .group_by(_result.c.status)
@@ -21,16 +21,22 @@ _open = (
 
 
 def status(uow: UnitOfWork) -> dict[str, Any]:
-    """``pending``, ``running`` and ``oldest_pending_seconds`` (null when nothing waits): one statement."""
-    found = {state: (count, oldest) for state, count, oldest in uow.execute(_open)}
-    pending, oldest = found.get(PENDING, (0, None))
+    """Returns ``pending``, ``running`` and ``oldest_pending_seconds`` (``None`` if none is pending). One statement."""
+    counts = {state: (count, oldest) for state, count, oldest in uow.execute(_counts)}
+    pending, oldest = counts.get(PENDING, (0, None))
+    running, _ = counts.get(RUNNING, (0, None))
     seconds = None if oldest is None else max(0, int((now() - oldest).total_seconds()))
-    return {"pending": pending, "running": found.get(RUNNING, (0, None))[0], "oldest_pending_seconds": seconds}
+    return {"pending": pending, "running": running, "oldest_pending_seconds": seconds}
 
 
 def samples(uow: UnitOfWork) -> Iterator[Sample]:
-    """The figures for ``/metrics``."""
-    found = status(uow)
+    """Yields the samples for ``/metrics``."""
+    values = status(uow)
     for state in (PENDING, RUNNING):
-        yield Sample("netinv_jobs", "Runs of jobs that wait for a worker, and that run.", found[state], labels={"status": state})
-    yield Sample("netinv_jobs_oldest_pending_seconds", "How long the oldest run waits; 0 when none does.", found["oldest_pending_seconds"] or 0)
+        help_text = "Runs of jobs that wait for a worker, and that run."
+        yield Sample("netinv_jobs", help_text, values[state], labels={"status": state})
+    yield Sample(
+        "netinv_jobs_oldest_pending_seconds",
+        "How long the oldest run waits; 0 when none does.",
+        values["oldest_pending_seconds"] or 0,
+    )

@@ -1,4 +1,4 @@
-"""What a job may ask of whoever starts it: typed variables, each of which reads and refuses what it is given."""
+"""Typed variables of jobs: validate input values, and convert them for the job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import netaddr
 
 from netinv_core.patterns import Budget
 
-PATTERN_SECONDS = 1.0  # processor time for matching one value
+PATTERN_TIMEOUT = 1.0  # seconds of CPU time for matching one value
 REQUIRED = "This field is required."
 NO_CHOICE = "Select a valid choice. {} is not one of the available choices."
 _TRUE, _FALSE = {"true", "on", "yes", "1"}, {"false", "off", "no", "0"}
@@ -18,14 +18,21 @@ Validator = Callable[[Any], None]
 
 
 class Variable:
-    """A value of a job, named by the attribute of the job's class that it is assigned to.
+    """A variable of a job, named by the attribute of the job class that it is assigned to.
 
-    ``read`` takes a value of a JSON body to the form in which it is kept; ``load`` takes that to what the job gets. ``validators`` are
-    functions of the latter that raise ``ValueError`` with what is wrong.
+    :meth:`read` converts a value of a JSON body to the stored value, :meth:`load` converts that to the job's value.
+    ``validators`` are functions of the job's value that raise ``ValueError`` with a message.
     """
 
     def __init__(
-        self, description: str = "", *, label: str = "", default: Any = None, required: bool = True, validators: Iterable[Validator] = (), widget: Any = None
+        self,
+        description: str = "",
+        *,
+        label: str = "",
+        default: Any = None,
+        required: bool = True,
+        validators: Iterable[Validator] = (),
+        widget: Any = None,
     ) -> None:
         self.description = description
         self.label = label
@@ -35,59 +42,65 @@ class Variable:
         self.widget = widget
 
     def read(self, value: Any) -> Any:
-        """The value as it is kept.
+        """Returns the stored value of a value in a JSON body.
 
-        :raises ValueError: with what is wrong
+        :raises ValueError: if the value is not valid
         """
         return value
 
-    def load(self, kept: Any) -> Any:
-        """The value as the job gets it."""
-        return kept
+    def load(self, stored: Any) -> Any:
+        """Returns the job's value of a stored value."""
+        return stored
 
-    def checked(self, value: Any) -> Any:
-        """The value as it is kept, if there is one and it passes the validators; without one the default, or ``None``.
+    def validated(self, value: Any) -> Any:
+        """Returns the stored value of a value or, if it is ``None``, of the default. Runs the validators.
 
-        :raises ValueError: with what is wrong
+        :raises ValueError: if the value is not valid, or required and missing
         """
-        given = self.default if value is None else value
-        if given in (None, "", [], ()):
+        value = self.default if value is None else value
+        if value in (None, "", [], ()):
             if self.required:
                 raise ValueError(REQUIRED)
             return self.blank
-        kept = self.read(given)
+        stored = self.read(value)
         for validator in self.validators:
-            validator(self.load(kept))
-        return kept
+            validator(self.load(stored))
+        return stored
 
     @property
     def blank(self) -> Any:
-        """What stands for no value."""
+        """Stored value of a missing value."""
         return None
 
-    def limits(self) -> dict[str, Any]:
-        """What else the description of the variable says."""
+    def constraints(self) -> dict[str, Any]:
+        """Returns further members of the variable's representation, such as ``max_length``."""
         return {}
 
-    def described(self, name: str) -> dict[str, Any]:
-        """The entry of the variable in ``variables/``."""
-        found: dict[str, Any] = {"name": name, "type": type(self).__name__}
+    def represent(self, name: str) -> dict[str, Any]:
+        """Returns the representation of the variable in ``variables/``."""
+        representation: dict[str, Any] = {"name": name, "type": type(self).__name__}
         if self.label:
-            found["label"] = self.label
+            representation["label"] = self.label
         if self.description:
-            found["help_text"] = self.description
-        found["required"] = self.required
-        found |= {key: value for key, value in self.limits().items() if value is not None}
+            representation["help_text"] = self.description
+        representation["required"] = self.required
+        representation |= {key: value for key, value in self.constraints().items() if value is not None}
         if self.default is not None:
-            found["default"] = self.default
-        return found
+            representation["default"] = self.default
+        return representation
 
 
 class StringVar(Variable):
-    """A line of text, with bounds for its length and a regular expression that it matches from its beginning."""
+    """A line of text, with bounds for its length and a regular expression that matches at its start."""
 
     def __init__(
-        self, description: str = "", *, min_length: int | None = None, max_length: int | None = None, regex: str | None = None, **options: Any
+        self,
+        description: str = "",
+        *,
+        min_length: int | None = None,
+        max_length: int | None = None,
+        regex: str | None = None,
+        **options: Any,
     ) -> None:
         super().__init__(description, **options)
         self.min_length, self.max_length, self.regex = min_length, max_length, regex
@@ -95,21 +108,21 @@ class StringVar(Variable):
     def read(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError("Not a valid string.")
-        found = str(value)
-        size = len(found)
+        text = str(value)
+        size = len(text)
         if self.max_length is not None and size > self.max_length:
             raise ValueError(f"Ensure this value has at most {_characters(self.max_length)} (it has {size}).")
         if self.min_length is not None and size < self.min_length:
             raise ValueError(f"Ensure this value has at least {_characters(self.min_length)} (it has {size}).")
-        if self.regex is not None and not Budget(PATTERN_SECONDS).search(self.regex, found, at_start=True):
+        if self.regex is not None and not Budget(PATTERN_TIMEOUT).search(self.regex, text, at_start=True):
             raise ValueError("Enter a valid value.")
-        return found
+        return text
 
     @property
     def blank(self) -> str:
         return ""
 
-    def limits(self) -> dict[str, Any]:
+    def constraints(self) -> dict[str, Any]:
         return {"min_length": self.min_length, "max_length": self.max_length}
 
 
@@ -118,32 +131,34 @@ def _characters(count: int) -> str:
 
 
 class TextVar(StringVar):
-    """Text of several lines."""
+    """Multi-line text."""
 
 
 class IntegerVar(Variable):
-    """A whole number within bounds, both included."""
+    """An integer within inclusive bounds."""
 
-    def __init__(self, description: str = "", *, min_value: int | None = None, max_value: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, description: str = "", *, min_value: int | None = None, max_value: int | None = None, **options: Any
+    ) -> None:
         super().__init__(description, **options)
         self.min_value, self.max_value = min_value, max_value
 
     def read(self, value: Any) -> int:
         if not re.fullmatch(r"-?\d{1,18}(\.0*)?", str(value)):
             raise ValueError("Enter a whole number.")
-        found = int(float(value)) if isinstance(value, float) else int(str(value).partition(".")[0])
-        if self.max_value is not None and found > self.max_value:
+        number = int(float(value)) if isinstance(value, float) else int(str(value).partition(".")[0])
+        if self.max_value is not None and number > self.max_value:
             raise ValueError(f"Ensure this value is less than or equal to {self.max_value}.")
-        if self.min_value is not None and found < self.min_value:
+        if self.min_value is not None and number < self.min_value:
             raise ValueError(f"Ensure this value is greater than or equal to {self.min_value}.")
-        return found
+        return number
 
-    def limits(self) -> dict[str, Any]:
+    def constraints(self) -> dict[str, Any]:
         return {"min_value": self.min_value, "max_value": self.max_value}
 
 
 class BooleanVar(Variable):
-    """A switch, off unless said otherwise; never required."""
+    """A boolean, false by default; never required."""
 
     def __init__(self, description: str = "", **options: Any) -> None:
         super().__init__(description, **{**options, "required": False})
@@ -160,7 +175,7 @@ class BooleanVar(Variable):
 
 
 class ChoiceVar(Variable):
-    """One of ``choices``: pairs of value and label."""
+    """One of ``choices``, which are pairs of value and label."""
 
     def __init__(self, choices: Sequence[tuple[Any, str]], description: str = "", **options: Any) -> None:
         super().__init__(description, **options)
@@ -176,12 +191,12 @@ class ChoiceVar(Variable):
     def blank(self) -> Any:
         return ""
 
-    def limits(self) -> dict[str, Any]:
+    def constraints(self) -> dict[str, Any]:
         return {"choices": [[value, label] for value, label in self.choices]}
 
 
 class MultiChoiceVar(ChoiceVar):
-    """Several of ``choices``, as a list."""
+    """A list of values from ``choices``."""
 
     def read(self, value: Any) -> list[Any]:
         if not isinstance(value, list | tuple):
@@ -194,27 +209,36 @@ class MultiChoiceVar(ChoiceVar):
 
 
 class ObjectVar(Variable):
-    """An object of the inventory, which the job gets as its representation; given by id, or by attributes that match exactly one.
+    """An object of the inventory, sent as its id or as attributes that match one object.
 
-    ``model`` is a label, such as ``dcim.site``; ``query_params`` narrow the choice, as the parameters of the model's list do.
+    The job gets its representation. ``model`` is a label such as ``dcim.site``. ``query_params`` are query parameters
+    of the model's list that the object must match.
     """
 
-    several = False
+    multiple = False
 
-    def __init__(self, description: str = "", *, model: str, query_params: dict[str, Any] | None = None, null_option: str = "", **options: Any) -> None:
+    def __init__(
+        self,
+        description: str = "",
+        *,
+        model: str,
+        query_params: dict[str, Any] | None = None,
+        null_option: str = "",
+        **options: Any,
+    ) -> None:
         super().__init__(description, **options)
         self.model = model
         self.query_params = dict(query_params or {})
         self.null_option = null_option
 
-    def limits(self) -> dict[str, Any]:
+    def constraints(self) -> dict[str, Any]:
         return {"model": self.model}
 
 
 class MultiObjectVar(ObjectVar):
-    """Several objects of a model, as a list."""
+    """A list of objects of a model."""
 
-    several = True
+    multiple = True
 
     def read(self, value: Any) -> Any:
         if not isinstance(value, list | tuple):
@@ -227,7 +251,7 @@ class MultiObjectVar(ObjectVar):
 
 
 class IPAddressVar(Variable):
-    """An IPv4 or IPv6 address without a mask, as :class:`netaddr.IPAddress`."""
+    """An IPv4 or IPv6 address without prefix length, as :class:`netaddr.IPAddress`."""
 
     def read(self, value: Any) -> str:
         try:
@@ -235,42 +259,52 @@ class IPAddressVar(Variable):
         except (netaddr.AddrFormatError, ValueError):
             raise ValueError(f"Invalid IPv4/IPv6 address format: {value}") from None
 
-    def load(self, kept: Any) -> netaddr.IPAddress | None:
-        return netaddr.IPAddress(kept) if kept else None
+    def load(self, stored: Any) -> netaddr.IPAddress | None:
+        return netaddr.IPAddress(stored) if stored else None
 
 
 class IPAddressWithMaskVar(Variable):
-    """An IPv4 or IPv6 address with its mask, as :class:`netaddr.IPNetwork`."""
+    """An IPv4 or IPv6 address with prefix length, as :class:`netaddr.IPNetwork`."""
 
     def read(self, value: Any) -> str:
         text = str(value)
         try:
-            found = netaddr.IPNetwork(text)
+            network = netaddr.IPNetwork(text)
         except (netaddr.AddrFormatError, ValueError):
             raise ValueError(f"Invalid IPv4/IPv6 address format: {value}") from None
         if "/" not in text:
             raise ValueError("CIDR mask (e.g. /24) is required.")
-        return self._fits(found)
+        self._check(network)
+        return str(network)
 
-    def _fits(self, found: netaddr.IPNetwork) -> str:
-        return str(found)
+    def _check(self, network: netaddr.IPNetwork) -> None:
+        """Checks constraints of the subclass.
 
-    def load(self, kept: Any) -> netaddr.IPNetwork | None:
-        return netaddr.IPNetwork(kept) if kept else None
+        :raises ValueError: if the network is not valid
+        """
+
+    def load(self, stored: Any) -> netaddr.IPNetwork | None:
+        return netaddr.IPNetwork(stored) if stored else None
 
 
 class IPNetworkVar(IPAddressWithMaskVar):
-    """An IPv4 or IPv6 network, as :class:`netaddr.IPNetwork`; no bits of its address beyond the mask are set."""
+    """An IPv4 or IPv6 network without host bits, as :class:`netaddr.IPNetwork`."""
 
-    def __init__(self, description: str = "", *, min_prefix_length: int | None = None, max_prefix_length: int | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        description: str = "",
+        *,
+        min_prefix_length: int | None = None,
+        max_prefix_length: int | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(description, **options)
         self.min_prefix_length, self.max_prefix_length = min_prefix_length, max_prefix_length
 
-    def _fits(self, found: netaddr.IPNetwork) -> str:
-        if found.ip != found.cidr.ip:
-            raise ValueError(f"{found} is not a valid prefix. Did you mean {found.cidr}?")
-        if self.min_prefix_length is not None and found.prefixlen < self.min_prefix_length:
+    def _check(self, network: netaddr.IPNetwork) -> None:
+        if network.ip != network.cidr.ip:
+            raise ValueError(f"{network} is not a valid prefix. Did you mean {network.cidr}?")
+        if self.min_prefix_length is not None and network.prefixlen < self.min_prefix_length:
             raise ValueError(f"The prefix length must be greater than or equal to {self.min_prefix_length}.")
-        if self.max_prefix_length is not None and found.prefixlen > self.max_prefix_length:
+        if self.max_prefix_length is not None and network.prefixlen > self.max_prefix_length:
             raise ValueError(f"The prefix length must be less than or equal to {self.max_prefix_length}.")
-        return str(found)
