@@ -11,7 +11,19 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.models.associations import unique_together
 from netinv_core.models.base import Base, Organizational
-from netinv_core.models.columns import SET_NULL, Description, Name, Ref, boolean, column, foreign_key, integer, json_document, required_text, unique_copy
+from netinv_core.models.columns import (
+    SET_NULL,
+    Description,
+    Name,
+    Ref,
+    boolean,
+    column,
+    foreign_key,
+    integer,
+    json_document,
+    required_text,
+    unique_copy,
+)
 from netinv_core.models.types import Chars
 from netinv_core.resource import Resource, generic_fk
 from netinv_core.uow import UnitOfWork

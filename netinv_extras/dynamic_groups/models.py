@@ -14,7 +14,20 @@ from netinv_core.auth.identity import lock_configuration
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, Organizational, table_of
-from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, column, foreign_key, integer, json_document, required_text
+from netinv_core.models.columns import (
+    CASCADE,
+    Choices,
+    Description,
+    Name,
+    Ref,
+    Slug,
+    choice,
+    column,
+    foreign_key,
+    integer,
+    json_document,
+    required_text,
+)
 from netinv_core.read import filters, saved_filters
 from netinv_core.read.union import Union
 from netinv_core.resource import Resource, reverse_fk

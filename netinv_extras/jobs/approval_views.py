@@ -59,7 +59,7 @@ def _check_may_approve(uow: RequestUnitOfWork, schedule: Row) -> None:
         raise Denied(OWN_REQUEST)
 
 
-_FORCE = query("force", {"type": "boolean"}, "Approves what should have run already; it then runs at once.")
+_FORCE = query("force", {"type": "boolean"}, "Approves a schedule whose time is over; the job then runs immediately.")
 
 
 @documented(job_schedules.LABEL, status=200, query=[_FORCE])

@@ -83,28 +83,28 @@ class Job(Primary):
     slug: Mapped[str] = slug(length=320)
     description: Mapped[str] = text(None)
     description_override: Mapped[bool] = boolean(False)
-    installed: Mapped[bool] = boolean(True, "Whether the class is there", read_only=True)
+    installed: Mapped[bool] = boolean(True, "Whether the job class is installed", read_only=True)
     enabled: Mapped[bool] = boolean(False, "Whether this job can be run by users")
-    is_job_hook_receiver: Mapped[bool] = boolean(False, "Whether this job is started by changes", read_only=True)
-    is_job_button_receiver: Mapped[bool] = boolean(False, "Whether this job is started for an object", read_only=True)
+    is_job_hook_receiver: Mapped[bool] = boolean(False, "Whether job hooks can start this job", read_only=True)
+    is_job_button_receiver: Mapped[bool] = boolean(False, "Whether job buttons can start this job", read_only=True)
     has_sensitive_variables: Mapped[bool] = boolean(True, "Whether this job contains sensitive variables")
     has_sensitive_variables_override: Mapped[bool] = boolean(False)
     approval_required: Mapped[bool] = boolean(
         False, "Whether the job requires approval from another user before running"
     )
     approval_required_override: Mapped[bool] = boolean(False)
-    commit_default: Mapped[bool] = boolean(True, "Whether the job writes unless it is told not to")
+    commit_default: Mapped[bool] = boolean(True, "Whether a run commits its changes by default")
     commit_default_override: Mapped[bool] = boolean(False)
-    hidden: Mapped[bool] = boolean(False, "Whether lists for people leave the job out")
+    hidden: Mapped[bool] = boolean(False, "Whether user interfaces hide the job")
     hidden_override: Mapped[bool] = boolean(False)
-    read_only: Mapped[bool] = boolean(False, "Whether the job is prevented from writing")
+    read_only: Mapped[bool] = boolean(False, "Whether runs are prevented from committing changes")
     read_only_override: Mapped[bool] = boolean(False)
     soft_time_limit: Mapped[float] = column(sa.Float(), default=0.0, minimum=0)
     soft_time_limit_override: Mapped[bool] = boolean(False)
     time_limit: Mapped[float] = column(sa.Float(), default=0.0, minimum=0)
     time_limit_override: Mapped[bool] = boolean(False)
     task_queues: Mapped[list[Any]] = json_document(
-        "Queues that this job can be put in; none stands for the usual one", default=list
+        "Queues that this job can be put in; if empty, the default queues", default=list
     )
     task_queues_override: Mapped[bool] = boolean(False)
 

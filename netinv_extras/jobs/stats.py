@@ -33,10 +33,10 @@ def samples(uow: UnitOfWork) -> Iterator[Sample]:
     """Yields the samples for ``/metrics``."""
     values = status(uow)
     for state in (PENDING, RUNNING):
-        help_text = "Runs of jobs that wait for a worker, and that run."
+        help_text = "Number of pending and running jobs."
         yield Sample("netinv_jobs", help_text, values[state], labels={"status": state})
     yield Sample(
         "netinv_jobs_oldest_pending_seconds",
-        "How long the oldest run waits; 0 when none does.",
+        "Age of the oldest pending job in seconds; 0 if none is pending.",
         values["oldest_pending_seconds"] or 0,
     )
