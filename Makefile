@@ -8,10 +8,12 @@ POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
 MARIADB ?= mysql://root@127.0.0.1:3306/test
 REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
-PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2
+PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Pyramid uses pkg_resources, for which setuptools prints a warning at every start.
 export PYTHONWARNINGS := ignore:pkg_resources is deprecated
+# Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install run test test-all bench compare lint lock clean
 

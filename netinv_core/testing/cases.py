@@ -27,7 +27,7 @@ class Case:
     """
 
     def __init__(
-        self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 220, most: int | None = None, seed: int = 0
+        self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 60, most: int | None = 60, seed: int = 0
     ) -> None:
         self.service = service
         self.registry: Registry = service.registry

@@ -18,7 +18,7 @@ from netinv_core.db.engine import WRITING
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base
 from netinv_core.testing import Service
-from tests.support.databases import empty_database
+from tests.support.databases import empty_database, migrated_database
 
 
 def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:
@@ -34,11 +34,10 @@ def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:
     assert found == []
 
 
-def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path) -> None:
+def test_a_filled_database_keeps_what_is_in_it(tmp_path: Path, database_template: str) -> None:
     """Migrating again changes nothing, rows and seeds included."""
-    with empty_database(tmp_path) as engine:
+    with migrated_database(tmp_path, database_template) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrate.upgrade(engine, registry)
         api = Service(engine).api
         api.post("/api/dcim/sites/", {"name": "Lisbon", "status": "active"})
         before = {name: _count(engine, name) for name in Base.metadata.tables}
@@ -105,21 +104,18 @@ def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> 
             assert sorted(connection.execute(sa.select(stored.c.unowned_name)).scalars()) == ["downlinks", "uplinks"]
 
 
-def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: Path) -> None:
+def test_a_migration_that_leaves_a_reference_to_nothing_is_taken_back(tmp_path: Path, database_template: str) -> None:
     """What is not guarded on the way is looked at in the end."""
-    with empty_database(tmp_path) as engine:
-        registry = registry_for(engine.dialect.name, {})
-        migrate.upgrade(engine, registry)
+    with migrated_database(tmp_path, database_template) as engine:
         with pytest.raises((LookupError, sa.exc.IntegrityError)), migrate._changing_tables(engine) as connection:
             _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=uuid.uuid4())
         assert _count(engine, "extras_job_button") == 0
 
 
-def test_every_branch_goes_back_to_nothing(tmp_path: Path) -> None:
+def test_every_branch_goes_back_to_nothing(tmp_path: Path, database_template: str) -> None:
     """Taking the applications back one by one, those that others rest on last, leaves the core's tables alone."""
-    with empty_database(tmp_path) as engine:
+    with migrated_database(tmp_path, database_template) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrate.upgrade(engine, registry)
         waiting = [app for app in registry.apps.values() if app.migrations != migrate.CORE]
         while waiting:
             app = waiting.pop(0)
@@ -133,11 +129,10 @@ def test_every_branch_goes_back_to_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["dcim", "extras"])
-def test_an_application_that_others_rest_on_stays(tmp_path: Path, name: str) -> None:
+def test_an_application_that_others_rest_on_stays(tmp_path: Path, database_template: str, name: str) -> None:
     """The tables of others refer to its own."""
-    with empty_database(tmp_path) as engine:
+    with migrated_database(tmp_path, database_template) as engine:
         registry = registry_for(engine.dialect.name, {})
-        migrate.upgrade(engine, registry)
         with pytest.raises(LookupError, match="refer to those of"):
             migrate.remove(engine, registry, registry.apps[name])
 

@@ -99,16 +99,23 @@ def test_only_what_is_asked_for_is_selected(api: Api, make_devices: Any, stateme
     assert "JOIN" not in reading
 
 
+@pytest.fixture(scope="module")
+def query_fields(service: Service) -> list[dict[str, Any]]:
+    """The fields of the query type, each with its type."""
+    answer = ask(service.api, "{ __schema { queryType { fields { name type { name ofType { name } } } } } }")
+    fields: list[dict[str, Any]] = answer["__schema"]["queryType"]["fields"]
+    return fields
+
+
 @pytest.mark.parametrize("label", LABELS)
-def test_all_that_a_model_has_can_be_read(service: Service, label: str) -> None:
+def test_all_that_a_model_has_can_be_read(service: Service, query_fields: list[dict[str, Any]], label: str) -> None:
     """Every value and every way from it, for an object with every field filled; as many statements for it as for more of them."""
     case = Case(service, label)
     shown = case.filled()
     case.make_many(2)
-    kept = ask(service.api, "{ __schema { queryType { fields { name type { name ofType { name } } } } } }")["__schema"]["queryType"]["fields"]
     type_ = f"{case.endpoint.schema_name}Type"
-    many = next(field["name"] for field in kept if field["type"]["ofType"] == {"name": type_})
-    one = next(field["name"] for field in kept if field["type"]["name"] == type_)
+    many = next(field["name"] for field in query_fields if field["type"]["ofType"] == {"name": type_})
+    one = next(field["name"] for field in query_fields if field["type"]["name"] == type_)
     described = ask(service.api, f'{{ __type(name: "{type_}") {{ fields {{ name type {{ kind ofType {{ kind }} }} }} }} }}')["__type"]["fields"]
     described = [field for field in described if not field["name"].startswith(("cf_", "cpf_", "rel_"))]  # other tests define any number of them
     ways = {field["name"] for field in described if {field["type"]["kind"], (field["type"]["ofType"] or {}).get("kind")} & {"OBJECT", "INTERFACE"}}
