@@ -34,7 +34,7 @@ class Value(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if self.nullable and isinstance(value, str) and isinstance(self.node.typ, schema.DecimalNumber | schema.Flag | schema.Document):
+        if self.nullable and isinstance(value, str) and isinstance(self.node.typ, schema.DecimalNumber | schema.Boolean | schema.JsonValue):
             blank = value.strip() if isinstance(self.node.typ, schema.DecimalNumber) else value
             value = None if blank == "" else value
         draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)

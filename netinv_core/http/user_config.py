@@ -14,7 +14,7 @@ from netinv_core.http.actions import documented
 from netinv_core.http.root_views import root
 from netinv_core.http.serialization import body_of, dumps
 from netinv_core.models.base import table_of
-from netinv_core.write.schema import unkeepable
+from netinv_core.write.schema import storage_error
 
 _OBJECT = {"type": "object", "additionalProperties": True}
 
@@ -35,7 +35,7 @@ def user_config(request: Request) -> Any:
     if not isinstance(body, dict):
         raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}.")
     stored = _merged(uow.execute(lock_rows(select)).scalar() or {}, body)
-    errors = {name: [reason] for name in body if (reason := unkeepable({name: stored[name]})) is not None}
+    errors = {name: [reason] for name in body if (reason := storage_error({name: stored[name]})) is not None}
     if errors:
         raise Invalid(errors)
     size, most = len(dumps(stored)), uow.registry.settings["max_user_config_size"]

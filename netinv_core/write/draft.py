@@ -1,4 +1,4 @@
-"""Drafts: what an object is to become, between a body and the database. One object is a batch of one."""
+"""Drafts: the state of objects between a request body and the database. One object is a batch of one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ ALL = "__all__"
 class Draft:
     """One object of a batch.
 
-    ``body`` is what was sent; ``before`` the row as it stands (empty for a new object); ``values`` the columns to
-    write, ``many`` what goes to association tables, both by name; ``errors`` what is wrong, by field.
+    ``body`` is the body as sent. ``before`` is the row in the database, empty for a new object. ``values`` holds the
+    columns to write, ``many`` the ids for association tables, both by name. ``extra`` holds values of fields that have
+    no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
     """
 
     __slots__ = ("before", "body", "endpoint", "errors", "extra", "id", "many", "references", "references_many", "values")
@@ -42,68 +43,74 @@ class Draft:
 
     @property
     def new(self) -> bool:
-        """Whether the object is to be created."""
+        """True for an object to be created."""
         return not self.before
 
     def __getitem__(self, attribute: str) -> Any:
-        """A column as it will be; ``None`` when neither given nor known."""
+        """The new value of a column, or the present one; ``None`` when it has neither."""
         return self.values[attribute] if attribute in self.values else self.before.get(attribute)
 
     def __setitem__(self, attribute: str, value: Any) -> None:
         self.values[attribute] = value
 
     def changed(self, *attributes: str) -> bool:
-        """Whether any of these columns gets another value."""
-        return any(name in self.values and (self.new or self.values[name] != self.before.get(name)) for name in attributes)
+        """True when any of these columns gets another value."""
+        return any(
+            name in self.values and (self.new or self.values[name] != self.before.get(name)) for name in attributes
+        )
 
     def reject(self, field: str, *messages: str) -> None:
-        """Says what is wrong with a field (``__all__`` or ``non_field_errors`` for the whole)."""
+        """Adds error messages of a field, or of the whole object (``__all__`` or ``non_field_errors``)."""
         self.errors.setdefault(field, []).extend(messages)
 
     def add_reference(self, field: Reference, value: Any) -> None:
-        """Leaves a reference to be found with those of the whole batch."""
+        """Adds a reference, to be resolved with those of the whole batch."""
         self.references.append((field, value))
 
     def add_references(self, field: ToMany, values: list[Any]) -> None:
-        """Leaves a list of references to be found with those of the whole batch."""
+        """Adds a list of references, to be resolved with those of the whole batch."""
         self.references_many.append((field, values))
 
     def parse(self, *, partial: bool, optional: frozenset[str] = frozenset()) -> None:
-        """Takes the body's fields; ``partial`` leaves alone those that are absent, otherwise ``optional`` ones and those not required."""
+        """Parses the fields of the body.
+
+        :param partial: required fields may be absent
+        :param optional: required fields that may be absent nevertheless
+        """
         if not isinstance(self.body, Mapping):
             name = {"NoneType": None}.get(type(self.body).__name__, type(self.body).__name__)
             self.reject(NON_FIELD, f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided")
             return
         for name, field in self.endpoint.writable.items():
             if name in self.body:
-                self._take(field, self.body[name])
+                self._accept(field, self.body[name])
             elif self.new and field.default is not NONE:
-                self._take(field, field.default)
+                self._accept(field, field.default)
             elif field.required and not partial and name not in optional:
                 self.reject(name, schema.REQUIRED)
 
-    def _take(self, field: Field, value: Any) -> None:
+    def _accept(self, field: Field, value: Any) -> None:
         try:
-            if (reason := schema.unkeepable(value)) is not None:
+            if (reason := schema.storage_error(value)) is not None:
                 raise colander.Invalid(None, reason)
             field.accept(self, value)
         except colander.Invalid as error:
             self.errors[field.name] = errors_of(error)
 
     def complete(self) -> None:
-        """Gives a new object its id and the columns' defaults."""
-        for name, make, value in self.endpoint.defaults:
+        """Sets the defaults of columns in a new object, its id among them."""
+        for name, function, value in self.endpoint.defaults:
             if name not in self.values:
-                self.values[name] = value if make is None else make(None)
+                self.values[name] = value if function is None else function(None)
         self.id = self.values.get("id")
 
     def row(self) -> Any:
-        """The row of a new object that was written, as a statement would find it."""
+        """The row of a new object that was inserted, as a SELECT would return it."""
         return self.endpoint.row_type._make([self.values[column.key] for column in self.endpoint.table.c])
 
 
 def raise_errors(drafts: Sequence[Draft], *, single: bool) -> None:
-    """Refuses the batch when any of its drafts has errors.
+    """Rejects the batch when any of its drafts has errors.
 
     :raises Invalid: one object's errors, or a list with one entry for each object
     """

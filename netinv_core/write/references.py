@@ -1,8 +1,11 @@
-"""Finding what a batch refers to: every foreign key of all drafts, by id or by attributes, in few statements.
+"""Resolution of references: every foreign key of all drafts of a batch, by id or by attributes, in few statements.
 
-What is named by id, and statuses, are found in one statement; what is named by attributes (:mod:`netinv_core.write.attribute_references`), in one for
-each target and set of attribute names, however many objects are named by them. An object that the user may not view is not found, unless it is
-what the draft refers to already, or a foreign key names it by its bare id. A status is a value to choose, which OPTIONS list; anyone may name it.
+One statement finds the objects that are named by id, and the statuses. Objects named by attributes
+(:mod:`netinv_core.write.attribute_references`) take one statement for each target and set of attribute names, whatever
+the number of objects.
+
+An object that the user may not view counts as missing, with two exceptions: the draft refers to it already, or a
+foreign key names it by its bare id. Anyone may name a status: it is a choice that OPTIONS list.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import functools
 import operator
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -22,6 +25,7 @@ from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
 from netinv_core.read.union import Union
 from netinv_core.write import attribute_references, schema
+from netinv_core.write.attribute_references import Attributes, Path, short
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -29,129 +33,166 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
-UNRECOGNIZED = "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
+UNRECOGNIZED = (
+    "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
+)
 NO_SUCH_ID = "Related object not found using the provided ID: {}"
 NO_SUCH = "Related object not found using the provided attributes: {}"
 SEVERAL = "Multiple objects match the provided attributes: {}"
-PLAIN = {UNRECOGNIZED: "“{}” is not a valid UUID.", NO_SUCH_ID: 'Invalid pk "{}" - object does not exist.'}
+# The same errors of a ``plain`` field.
+PLAIN_MESSAGES = {
+    UNRECOGNIZED: "“{}” is not a valid UUID.",
+    NO_SUCH_ID: 'Invalid pk "{}" - object does not exist.',
+}
+MAX_UUID = 2**128 - 1
 
 
 @dataclasses.dataclass(eq=False)
 class ReferenceRequest:
-    """One reference of a draft: what was sent, and what becomes of it."""
+    """A reference of a draft: the value as sent (``raw``), and the id or the error that results."""
 
     draft: Draft
     field: Reference | ToMany
     raw: Any
     id: Any = None
     error: str | None = None
-    given: attribute_references.Attributes | None = None
+    attributes: Attributes | None = None
 
     def reject(self, message: str, value: Any) -> None:
-        """Says what is wrong, as the field words it."""
-        if message is UNRECOGNIZED and value is None:
-            self.error = PLAIN[NO_SUCH_ID].format(None) if self.field.plain else schema.NOT_NULL
-            return
-        if message is UNRECOGNIZED and self.field.plain and (_numbered(self.field.target) or isinstance(value, bool)):
+        """Sets the error; ``message`` is a template for the value, which a ``plain`` field words differently."""
+        template = PLAIN_MESSAGES.get(message, message) if self.field.plain else message
+        self.error = template.format(short(str(value)))
+
+    def reject_unrecognized(self, value: Any) -> None:
+        """Sets the error for a value that is neither an id nor a dictionary."""
+        plain = self.field.plain
+        if value is None:
+            self.error = PLAIN_MESSAGES[NO_SUCH_ID].format(None) if plain else schema.NOT_NULL
+        elif plain and (_has_integer_ids(self.field.target) or isinstance(value, bool)):
             self.error = f"Incorrect type. Expected pk value, received {type(value).__name__}."
-            return
-        self.error = (PLAIN.get(message, message) if self.field.plain else message).format(attribute_references.short(str(value)))
+        else:
+            self.reject(UNRECOGNIZED, value)
 
 
 def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Finds every reference of the batch, and rejects those that name none or several."""
+    """Sets the ids of all references of a batch; rejects drafts with references that match no object or several."""
     singles = [ReferenceRequest(draft, field, raw) for draft in drafts for field, raw in draft.references]
-    lists = [(draft, field, [ReferenceRequest(draft, field, raw) for raw in values]) for draft in drafts for field, values in draft.references_many]
-    every = [*singles, *[wanted for _, _, found in lists for wanted in found]]
-    if not every and not lists:
+    lists = [
+        (draft, field, [ReferenceRequest(draft, field, raw) for raw in values])
+        for draft in drafts
+        for field, values in draft.references_many
+    ]
+    if not singles and not lists:
         return
-    sorted_ = _Sorted(uow)
-    for wanted in every:
-        _sort(sorted_, wanted)
-    _find_rows(uow, sorted_)
-    for (target, _), group in sorted_.by_attributes.items():
-        for wanted, ids in zip(group, attribute_references.find(uow, target, [item.given for item in group if item.given]), strict=True):
-            _take(wanted, ids)
-    _refuse_outside(uow, [wanted for _, _, found in lists for wanted in found])
-    for wanted in singles:
-        assert isinstance(wanted.field, Reference)
-        if wanted.error:
-            wanted.draft.reject(wanted.field.name, wanted.error)
+    items = [request for _, _, requests in lists for request in requests]
+    lookups = _Lookups(uow)
+    for request in [*singles, *items]:
+        _classify(lookups, request)
+    _find_rows(uow, lookups)
+    _find_by_attributes(uow, lookups)
+    _reject_not_allowed(uow, items)
+    for request in singles:
+        assert isinstance(request.field, Reference)
+        if request.error:
+            request.draft.reject(request.field.name, request.error)
         else:
-            wanted.field.set_resolved(wanted.draft, wanted.id)
-    for draft, field, found in lists:
-        errors = [wanted.error for wanted in found if wanted.error]
+            request.field.set_resolved(request.draft, request.id)
+    for draft, field, requests in lists:
+        errors = [request.error for request in requests if request.error]
         if errors:
             field.reject(draft, errors)
         else:
-            field.set_resolved(draft, [wanted.id for wanted in found])
+            field.set_resolved(draft, [request.id for request in requests])
     for draft in drafts:
         draft.references, draft.references_many = [], []
 
 
 @dataclasses.dataclass
-class _Sorted:
-    """References by the way in which they are found; ``limits`` are the conditions that a user may view a target's rows."""
+class _Lookups:
+    """References by the lookup that resolves them.
+
+    ``limits`` caches the conditions that a user may view the rows of a target.
+    """
 
     uow: UnitOfWork
     by_id: dict[Endpoint, list[ReferenceRequest]] = dataclasses.field(default_factory=dict)
-    by_attributes: dict[tuple[Endpoint, tuple[attribute_references.Path, ...]], list[ReferenceRequest]] = dataclasses.field(default_factory=dict)
+    by_attributes: dict[tuple[Endpoint, tuple[Path, ...]], list[ReferenceRequest]] = dataclasses.field(
+        default_factory=dict
+    )
     statuses: list[ReferenceRequest] = dataclasses.field(default_factory=list)
     limits: dict[Endpoint, list[Any]] = dataclasses.field(default_factory=dict)
 
     def limits_of(self, target: Endpoint) -> list[Any]:
-        """The conditions on the target's own table; none for a user who may view every object."""
+        """Returns the conditions on the target's own table; empty for a user who may view every object."""
         if target not in self.limits:
             self.limits[target] = permissions.visible(self.uow, target, target.table)
         return self.limits[target]
 
 
-def _sort(sorted_: _Sorted, wanted: ReferenceRequest) -> None:
-    """Puts a reference to the group it will be found with, or says at once what is wrong with it."""
-    target, raw, field = wanted.field.target, wanted.raw, wanted.field
+def _classify(lookups: _Lookups, request: ReferenceRequest) -> None:
+    """Adds a reference to the lookup that resolves it, or sets its error."""
+    field, target, raw = request.field, request.field.target, request.raw
     if isinstance(field, Status):
-        sorted_.statuses.append(wanted)
+        lookups.statuses.append(request)
         return
     if isinstance(field, ToMany) and field.by is not None:
         raw = {field.by: str(raw)}
-    if isinstance(raw, dict) and not (field.plain and isinstance(field, Reference)):
-        if target is None:
-            wanted.reject(NO_SUCH, raw)
-        elif "id" not in raw or not (sorted_.limits_of(target) and (isinstance(field, ToMany) or _is_held(wanted, _key(raw["id"], target)))):
-            _sort_attributes(sorted_, wanted, target, raw)
+    takes_attributes = isinstance(field, ToMany) or not field.plain
+    if isinstance(raw, dict) and takes_attributes:
+        if target is not None and not _is_named_by_id(lookups, request, target, raw):
+            _classify_attributes(lookups, request, target, raw)
             return
         raw = raw.get("id")
+    _classify_id(lookups, request, target, raw)
+
+
+def _is_named_by_id(lookups: _Lookups, request: ReferenceRequest, target: Endpoint, raw: Mapping[str, Any]) -> bool:
+    """True for a dictionary whose id is enough: the draft may refer already to this object, hidden from the user."""
+    if "id" not in raw or not lookups.limits_of(target):
+        return False
+    return isinstance(request.field, ToMany) or _is_current(request, _key(raw["id"], target))
+
+
+def _classify_id(lookups: _Lookups, request: ReferenceRequest, target: Endpoint | None, raw: Any) -> None:
+    """Adds a reference by id to the lookups, unless the draft has this value already."""
     key = _key(raw, target)
     if key is None:
-        number = isinstance(raw, int) and not isinstance(raw, bool) and (_numbered(target) or 0 <= raw < 2**128)  # a UUID as a number
-        wanted.reject(NO_SUCH_ID if field.plain and number else UNRECOGNIZED, raw)
+        is_id_number = isinstance(raw, int) and not isinstance(raw, bool)
+        if request.field.plain and is_id_number and (_has_integer_ids(target) or 0 <= raw <= MAX_UUID):
+            request.reject(NO_SUCH_ID, raw)
+        else:
+            request.reject_unrecognized(raw)
     elif target is None:
-        wanted.reject(NO_SUCH_ID, raw)
+        request.reject(NO_SUCH_ID, raw)
     else:
-        wanted.id = key
-        if not (sorted_.limits_of(target) and _is_held(wanted, key)):
-            sorted_.by_id.setdefault(target, []).append(wanted)
+        request.id = key
+        if not (lookups.limits_of(target) and _is_current(request, key)):
+            lookups.by_id.setdefault(target, []).append(request)
 
 
-def _is_held(wanted: ReferenceRequest, key: Any) -> bool:
-    """True when the draft's foreign key has this value already: its object shows it anyway."""
-    return isinstance(wanted.field, Reference) and key is not None and wanted.draft.before.get(wanted.field.attribute) == key
+def _is_current(request: ReferenceRequest, key: Any) -> bool:
+    """True when the draft's foreign key has this value in the database already."""
+    field = request.field
+    return isinstance(field, Reference) and key is not None and request.draft.before.get(field.attribute) == key
 
 
-def _sort_attributes(sorted_: _Sorted, wanted: ReferenceRequest, target: Endpoint, raw: dict[str, Any]) -> None:
+def _classify_attributes(
+    lookups: _Lookups, request: ReferenceRequest, target: Endpoint, raw: Mapping[str, Any]
+) -> None:
     try:
-        given = wanted.given = attribute_references.read(target, raw)
+        attributes = request.attributes = attribute_references.parse(target, raw)
     except ValueError as error:
-        wanted.error = str(error)
+        request.error = str(error)
         return
-    if given.identifying:
-        sorted_.by_attributes.setdefault((target, tuple(given.values)), []).append(wanted)
+    if attributes.identifying:
+        lookups.by_attributes.setdefault((target, tuple(attributes.values)), []).append(request)
     else:
-        wanted.reject(SEVERAL, given.sent)
+        request.reject(SEVERAL, attributes.sent)
 
 
 def _key(raw: Any, target: Endpoint | None) -> Any:
-    if target is not None and _numbered(target):
+    """Returns the id that a value is, or ``None``."""
+    if target is not None and _has_integer_ids(target):
         return target.parse_key(str(raw)) if isinstance(raw, int | str) else None
     if isinstance(raw, uuid.UUID):
         return raw
@@ -161,114 +202,161 @@ def _key(raw: Any, target: Endpoint | None) -> Any:
         return None
 
 
-def _numbered(target: Endpoint | None) -> bool:
-    """Whether a model's ids are numbers."""
+def _has_integer_ids(target: Endpoint | None) -> bool:
     return target is not None and target.key_type is int
 
 
-def _find_rows(uow: UnitOfWork, sorted_: _Sorted) -> None:
-    """Finds what is named by id, and statuses by slug among those allowed for the content type: one statement in all.
+# -- by id, and statuses by slug
 
-    What is known needs no statement, of models whose objects the user may all view. The rows are kept for the rules, which ask for many of
-    them (:func:`netinv_core.read.listing.rows_of`).
+
+class _Group(NamedTuple):
+    """References to one target that are found together: by id or, with ``content_type``, statuses by slug.
+
+    A status is found among those that objects of the content type may have.
     """
-    groups: dict[Group, list[ReferenceRequest]] = {}
-    limits: dict[Group, Any] = {}
-    for target, named in sorted_.by_id.items():
-        limited = sorted_.limits_of(target)
-        seen, made = () if limited else uow.row_cache.get(target.table, ()), uow.new_drafts.get(target.table, ())
-        if unknown := [wanted for wanted in named if wanted.id not in seen and wanted.id not in made]:
-            groups[target, None] = unknown
-            if limited:
-                limits[target, None] = sa.or_(sa.and_(*limited), *_listed(target, unknown))
-    for wanted in sorted_.statuses:
-        if wanted.field.target is not None:
-            groups.setdefault((wanted.field.target, wanted.draft.endpoint.label), []).append(wanted)
+
+    target: Endpoint
+    content_type: str | None
+
+    def value_of(self, request: ReferenceRequest) -> Any:
+        """The value to look up."""
+        return request.id if self.content_type is None else str(_status_value(request.raw)).lower()
+
+
+def _status_value(raw: Any) -> Any:
+    """The slug of a status as sent: ``"active"``, or ``{"value": "active", "label": "Active"}`` as it is read."""
+    return raw["value"] if isinstance(raw, dict) and set(raw) == {"value", "label"} else raw
+
+
+def _find_rows(uow: UnitOfWork, lookups: _Lookups) -> None:
+    """Resolves references by id, and statuses by slug: one UNION ALL in all, none for rows in the cache.
+
+    The rows are added to the row cache, as rules need many of them (:func:`netinv_core.read.listing.rows_of`).
+    """
+    groups: dict[_Group, list[ReferenceRequest]] = {}
+    limits: dict[_Group, Any] = {}
+    for target, requests in lookups.by_id.items():
+        missing = _not_cached(uow, target, requests, limited=bool(lookups.limits_of(target)))
+        if missing:
+            group = _Group(target, None)
+            groups[group] = missing
+            if target_limits := lookups.limits_of(target):
+                limits[group] = sa.or_(sa.and_(*target_limits), *_exceptions(target, missing))
+    for request in lookups.statuses:
+        if request.field.target is not None:
+            groups.setdefault(_Group(request.field.target, request.draft.endpoint.label), []).append(request)
     if not groups:
         return
-    names = {group: _names if group[1] else _ids for group in groups}
-    parameters = {f"keys{number}": list({names[group](wanted) for wanted in found}) for number, (group, found) in enumerate(groups.items())}
-    for (target, label), rows in zip(groups, _union(uow.registry, tuple(groups), limits).rows(uow, parameters), strict=True):
-        there = [target.row_type._make(row) for row in rows]
-        uow.row_cache.setdefault(target.table, {}).update((row.id, row) for row in there)
-        found = {(row.slug if label else row.id): row.id for row in there}
-        for wanted in groups[target, label]:
-            wanted.id = found.get(names[target, label](wanted))
-            if wanted.id is None and label:
-                wanted.error = f"Object with slug={wanted.raw.lower() if isinstance(wanted.raw, str) else wanted.raw} does not exist."
-            elif wanted.id is None:
-                wanted.reject(NO_SUCH_ID, wanted.raw)
+    values = [list({group.value_of(request) for request in requests}) for group, requests in groups.items()]
+    parameters = {f"keys{number}": keys for number, keys in enumerate(values)}
+    results = _union(uow.registry, tuple(groups), limits).rows(uow, parameters)
+    for (group, requests), result in zip(groups.items(), results, strict=True):
+        rows = [group.target.row_type._make(row) for row in result]
+        uow.row_cache.setdefault(group.target.table, {}).update((row.id, row) for row in rows)
+        _set_ids(group, requests, rows)
 
 
-def _listed(target: Endpoint, several: Sequence[ReferenceRequest]) -> list[Any]:
-    """Conditions on the target's table under which a row may be named that the user may not view.
+def _not_cached(
+    uow: UnitOfWork, target: Endpoint, requests: Sequence[ReferenceRequest], *, limited: bool
+) -> list[ReferenceRequest]:
+    """Returns the references whose rows must be loaded; ``limited`` ignores the row cache, as permissions apply."""
+    cache = () if limited else uow.row_cache.get(target.table, ())
+    new_drafts = uow.new_drafts.get(target.table, ())
+    return [request for request in requests if request.id not in cache and request.id not in new_drafts]
 
-    It is in the list already for which it is named (a list written back as it was read), or a foreign key names it by its bare id, which nobody
-    guesses: the reference service takes that.
+
+def _set_ids(group: _Group, requests: Sequence[ReferenceRequest], rows: Sequence[Any]) -> None:
+    """Sets the id of each reference, or its error when no row matches."""
+    ids = {(row.id if group.content_type is None else row.slug): row.id for row in rows}
+    for request in requests:
+        request.id = ids.get(group.value_of(request))
+        if request.id is not None:
+            continue
+        if group.content_type is None:
+            request.reject(NO_SUCH_ID, request.raw)
+        else:
+            value = _status_value(request.raw)
+            request.error = f"Object with slug={value.lower() if isinstance(value, str) else value} does not exist."
+
+
+def _exceptions(target: Endpoint, requests: Sequence[ReferenceRequest]) -> list[Any]:
+    """Returns the conditions under which a row may be named that the user may not view.
+
+    The row is in the draft's list already (a list written back as it was read), or a foreign key names it by its bare
+    id, which cannot be guessed. The reference service accepts that.
     """
     owners: dict[ToMany, set[Any]] = {}
-    for wanted in several:
-        if isinstance(wanted.field, ToMany) and not wanted.draft.new:
-            owners.setdefault(wanted.field, set()).add(wanted.draft.id)
-    pairs = [(field.pairs, keys) for field, keys in owners.items()]
-    named = target.table.c.id.in_({wanted.id for wanted in several if isinstance(wanted.field, Reference)})
-    return [named, *[target.table.c.id.in_(sa.select(pair.c.target_id).where(pair.c.owner_id.in_(keys))) for pair, keys in pairs]]
+    for request in requests:
+        if isinstance(request.field, ToMany) and not request.draft.new:
+            owners.setdefault(request.field, set()).add(request.draft.id)
+    key = target.table.c.id
+    conditions = [key.in_({request.id for request in requests if isinstance(request.field, Reference)})]
+    for field, owner_ids in owners.items():
+        pairs = field.pairs
+        conditions.append(key.in_(sa.select(pairs.c.target_id).where(pairs.c.owner_id.in_(owner_ids))))
+    return conditions
 
 
-# What references lead to: a target by id, or by slug where it holds the statuses of the content type beside it.
-Group = tuple["Endpoint", str | None]
-
-
-def _ids(wanted: ReferenceRequest) -> Any:
-    return wanted.id
-
-
-def _names(wanted: ReferenceRequest) -> str:
-    if isinstance(wanted.raw, dict) and set(wanted.raw) == {"value", "label"}:
-        wanted.raw = wanted.raw["value"]
-    return str(wanted.raw).lower()
-
-
-def _union(registry: Registry, groups: tuple[Group, ...], limits: Mapping[Group, Any]) -> Union:
-    """The statement for these groups; with ``limits``, which are a user's, made for this once."""
+def _union(registry: Registry, groups: tuple[_Group, ...], limits: Mapping[_Group, Any]) -> Union:
+    """Returns the statement for these groups; it is cached unless it has a user's ``limits``."""
 
     def parts() -> Iterator[Any]:
-        for number, (target, label) in enumerate(groups):
-            condition = in_parameter(registry.dialect, target.table.c.slug if label else target.table.c.id, f"keys{number}")
-            if label:
-                condition &= relations.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
-            elif (target, label) in limits:
-                condition = sa.and_(condition, limits[target, label])
+        for number, group in enumerate(groups):
+            target, content_type = group
+            column = target.table.c.id if content_type is None else target.table.c.slug
+            condition = in_parameter(registry.dialect, column, f"keys{number}")
+            if content_type is not None:
+                is_type = functools.partial(operator.eq, content_type)
+                condition &= relations.compare(target, target.table, ["content_types"], is_type)
+            elif group in limits:
+                condition = sa.and_(condition, limits[group])
             yield list(target.table.c), target.table, condition
 
     return Union(registry.dialect, list(parts())) if limits else registry.union(groups, parts)
 
 
-def _refuse_outside(uow: UnitOfWork, every: Sequence[ReferenceRequest]) -> None:
-    """Refuses objects that exist but may not stand in the list they were named for; one statement a field."""
-    for field in {wanted.field for wanted in every if isinstance(wanted.field, ToMany)}:
-        group = [wanted for wanted in every if wanted.field is field and wanted.error is None]
-        allowed = field.allowed(uow, {wanted.id for wanted in group}) if group else None
-        for wanted in group:
-            if allowed is not None and wanted.id not in allowed:
-                wanted.reject(NO_SUCH if wanted.given else NO_SUCH_ID, wanted.given.sent if wanted.given else wanted.raw)
+# -- by attributes
+
+
+def _find_by_attributes(uow: UnitOfWork, lookups: _Lookups) -> None:
+    """Resolves references by attributes; one statement for each target and set of attribute names."""
+    for (target, _), requests in lookups.by_attributes.items():
+        attributes = [request.attributes for request in requests if request.attributes]
+        for request, ids in zip(requests, attribute_references.find(uow, target, attributes), strict=True):
+            _set_id(request, ids)
+
+
+def _set_id(request: ReferenceRequest, ids: Sequence[Any]) -> None:
+    """Sets the id of a reference by attributes from the ids that match, or its error unless one matches."""
+    sent = request.attributes.sent if request.attributes else {}
+    if len(ids) == 1:
+        request.id = ids[0]
+    elif isinstance(request.field, ToMany) and request.field.by is not None:
+        request.error = f"Object with {request.field.by}={sent[request.field.by]} does not exist."
+    else:
+        request.reject(SEVERAL if ids else NO_SUCH, sent)
+
+
+def _reject_not_allowed(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> None:
+    """Rejects objects that exist but may not be in the list of their field; one statement for each field."""
+    for field in {request.field for request in requests if isinstance(request.field, ToMany)}:
+        group = [request for request in requests if request.field is field and request.error is None]
+        allowed = field.allowed(uow, {request.id for request in group}) if group else None
+        for request in group:
+            if allowed is None or request.id in allowed:
+                continue
+            if request.attributes:
+                request.reject(NO_SUCH, request.attributes.sent)
+            else:
+                request.reject(NO_SUCH_ID, request.raw)
 
 
 def statuses_for(uow: UnitOfWork, field: Status, endpoint: Endpoint) -> list[tuple[str, str]]:
-    """The slugs and names of the statuses that an endpoint's objects may have, by name."""
+    """Returns the slugs and names of the statuses that an endpoint's objects may have, ordered by name."""
     target = field.target
     if target is None:
         return []
-    within = relations.compare(target, target.table, ["content_types"], lambda column: column == endpoint.label)
-    rows = uow.execute(sa.select(target.table.c.slug, target.table.c.name).where(within).order_by(target.table.c.name))
+    table = target.table
+    allowed = relations.compare(target, table, ["content_types"], lambda column: column == endpoint.label)
+    rows = uow.execute(sa.select(table.c.slug, table.c.name).where(allowed).order_by(table.c.name))
     return [(slug, name) for slug, name in rows]
-
-
-def _take(wanted: ReferenceRequest, ids: Sequence[Any]) -> None:
-    sent = wanted.given.sent if wanted.given else {}
-    if len(ids) == 1:
-        wanted.id = ids[0]
-    elif isinstance(wanted.field, ToMany) and wanted.field.by is not None:
-        wanted.error = f"Object with {wanted.field.by}={sent[wanted.field.by]} does not exist."
-    else:
-        wanted.reject(SEVERAL if ids else NO_SUCH, sent)

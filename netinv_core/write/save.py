@@ -1,4 +1,8 @@
-"""One way in: create and update, always a batch; see the flow in DESIGN (schema → references → rules → write → read back)."""
+"""Create and update of objects, always as a batch.
+
+Steps: parse, references, slugs, field-level uniqueness, rules, model-level uniqueness, INSERT or UPDATE, associations,
+after_save functions, permission check, read back, change records. See docs/concepts.md.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,15 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 Body = Mapping[str, Any]
-Shown = list[dict[str, Any]]
+Representations = list[dict[str, Any]]
 
 
 @dataclasses.dataclass(frozen=True)
 class PendingBatch:
-    """Objects of one model whose rows are written, while what follows from that is not; ``before`` holds their former representations."""
+    """Objects of one model whose rows are written, for :func:`finish`.
+
+    ``before`` holds their former representations by id; it is empty for new objects.
+    """
 
     endpoint: Endpoint
     drafts: list[Draft]
@@ -43,20 +50,36 @@ class PendingBatch:
         return [draft.id for draft in self.drafts]
 
 
-def create(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> Shown:
-    """Creates objects and gives their representations, in order; ``ids`` gives them known ids (an import) instead of new ones.
+def create(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    bodies: Sequence[Body],
+    *,
+    single: bool = False,
+    ids: Sequence[Any] | None = None,
+) -> Representations:
+    """Creates objects and returns their representations, in order.
 
+    :param single: errors are those of one object, in place of a list with one entry for each
+    :param ids: the ids of the new objects, for imports; by default they are generated
     :raises Denied: without permission, or for an object outside of its constraints
-    :raises Invalid: with the errors of one object (``single``), or one entry for each
+    :raises Invalid: with the errors of the objects
     """
     return finish(uow, [insert(uow, endpoint, bodies, single=single, ids=ids)])[0]
 
 
-def insert(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Body], *, single: bool = False, ids: Sequence[Any] | None = None) -> PendingBatch:
-    """Writes the rows of new objects, and nothing more until they are given to :func:`finish`.
+def insert(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    bodies: Sequence[Body],
+    *,
+    single: bool = False,
+    ids: Sequence[Any] | None = None,
+) -> PendingBatch:
+    """Inserts the rows of new objects; :func:`finish` does everything that follows.
 
-    So objects of several models are made in few statements: those that are written after others may refer to them, which
-    needs no looking up, and what follows is done for all at once. Parameters and errors are those of :func:`create`.
+    Objects of several models can be inserted first and finished together, in few statements. Later objects may refer
+    to earlier ones; these references are resolved in memory. Parameters and errors are those of :func:`create`.
     """
     permissions.check(uow, endpoint, "add")
     trees.lock(uow, endpoint, bodies, new=True)
@@ -80,15 +103,14 @@ def update(
     partial: bool,
     single: bool = False,
     optional: frozenset[str] = frozenset(),
-) -> Shown:
-    """Changes objects, each body with its ``id``, and gives their representations, in order.
+) -> Representations:
+    """Changes objects, each body with its ``id``, and returns their representations, in order.
 
-    ``partial`` sets what was sent and asks for nothing more (PATCH); otherwise what is required must be there (PUT).
-    ``optional`` names required fields that a PUT may leave as they are: its API version does not know them.
-
-    :raises NotFound: for a single object that is not there
+    :param partial: required fields may be absent (PATCH, in contrast to PUT)
+    :param optional: required fields that a PUT may omit, as its API version does not know them
+    :raises NotFound: for a single object that does not exist
     :raises Denied: as :func:`create`
-    :raises Invalid: as :func:`create`; also for an id that is missing, unknown or given twice
+    :raises Invalid: as :func:`create`; also for an id that is missing, unknown or listed twice
     """
     permissions.check(uow, endpoint, "change")
     keys = keys_of(endpoint, bodies)
@@ -107,11 +129,11 @@ def update(
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
-    """The ids of the items of a bulk request.
+    """Returns the ids of the items of a bulk request.
 
-    :raises Invalid: with one entry for each item, when an id is missing, malformed or given twice
+    :raises Invalid: with one entry for each item, when an id is missing, malformed or listed twice
     """
-    found: list[Any] = []
+    keys: list[Any] = []
     seen: set[Any] = set()
     errors: list[dict[str, Any]] = []
     for body in bodies:
@@ -123,19 +145,20 @@ def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
         else:
             key = endpoint.parse_key(str(body["id"]))
             if key is None:
-                error = {"id": ["Must be a valid UUID." if endpoint.key_type is not int else "A valid integer is required."]}
+                is_uuid = endpoint.key_type is not int
+                error = {"id": ["Must be a valid UUID." if is_uuid else "A valid integer is required."]}
             elif key in seen:
                 error = {"id": ["This object is listed more than once."]}
-        found.append(key)
+        keys.append(key)
         seen.add(key)
         errors.append(error)
     if any(errors):
         raise Invalid.batch(errors)
-    return found
+    return keys
 
 
 def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool) -> None:
-    """Refuses ids that are not there for this identity.
+    """Rejects ids of objects that do not exist, or that the user may not view.
 
     :raises NotFound: for a single object
     :raises Invalid: with one entry for each item of a bulk request
@@ -148,29 +171,29 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
 
 
 def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
-    """Everything between the parsed bodies and the database; leaves the drafts complete and without errors.
+    """Resolves, completes and validates parsed drafts; afterwards they can be written.
 
     :raises Invalid: when any draft is rejected
     """
     references.resolve(uow, drafts)
     slugs.fill(uow, drafts)
     uniqueness.check_field_level(uow, endpoint, drafts)
-    sound = _sound(drafts)
-    for draft in sound:
+    valid = _valid(drafts)
+    for draft in valid:
         if draft.new:
             draft.complete()
     if trees.is_tree(endpoint):
-        trees.check_loops(uow, endpoint, sound)
-    for preparation in endpoint.resource.prepare_functions:
-        preparation(uow, sound)
+        trees.check_loops(uow, endpoint, valid)
+    for prepare in endpoint.resource.prepare_functions:
+        prepare(uow, valid)
     for rule in endpoint.rules:
-        rule(uow, _sound(sound))
-    uniqueness.check_model_level(uow, endpoint, sound)
+        rule(uow, _valid(valid))
+    uniqueness.check_model_level(uow, endpoint, valid)
     raise_errors(drafts, single=single)
 
 
-def _sound(drafts: Sequence[Draft]) -> list[Draft]:
-    """The drafts without errors so far: what is wrong with one of a batch does not hide what is wrong with another."""
+def _valid(drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts without errors so far: an error of one draft of a batch does not hide errors of others."""
     return [draft for draft in drafts if not draft.errors]
 
 
@@ -202,40 +225,43 @@ def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
         raise uniqueness.explain(endpoint, error) from error
 
 
-def finish(uow: UnitOfWork, written: Sequence[PendingBatch]) -> list[Shown]:
-    """What follows the rows themselves: associations, trees, effects, permission, read back, change record; the representations, in order.
+def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representations]:
+    """Does what follows the INSERT or UPDATE of rows, for several batches at once; returns their representations.
 
-    :raises Denied: for objects outside of what is permitted
+    Steps: associations, trees, after_save functions, permission check, read back, change records.
+
+    :raises Denied: for objects outside of what the permissions allow
     """
-    with uow.collecting() as following:
-        for batch in written:
+    with uow.collecting() as side_effects:
+        for batch in batches:
             _follow_up(uow, batch)
-    for batch in written:
+    for batch in batches:
         permissions.verify(uow, batch.endpoint, batch.action, batch.keys)
-    shown = [dict(found) for found in fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in written])]
-    changed = [batch.endpoint for batch, after in zip(written, shown, strict=True) if _record(uow, batch, after)]
-    uow.change_set.merge(following)
+    results = fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in batches])
+    after = [dict(result) for result in results]
+    changed = [batch.endpoint for batch, by_id in zip(batches, after, strict=True) if _record(uow, batch, by_id)]
+    uow.change_set.merge(side_effects)
     if any(endpoint.resource.configuration for endpoint in changed):
         configuration_changed(uow)
-    for batch in written:
+    for batch in batches:
         uow.release_new_drafts(batch.endpoint.table, batch.keys)
-    return [[after[key] for key in batch.keys] for batch, after in zip(written, shown, strict=True)]
+    return [[by_id[key] for key in batch.keys] for batch, by_id in zip(batches, after, strict=True)]
 
 
 def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
-    """Associations, trees, effects."""
+    """Stores association tables and tree columns, and calls the after_save functions."""
     if not batch.drafts:
         return
     for field in batch.endpoint.writable.values():
         field.store(uow, batch.drafts)
     if trees.is_tree(batch.endpoint):
         trees.place(uow, batch.endpoint, batch.drafts)
-    for effect in batch.endpoint.resource.after_save_functions:
-        effect(uow, batch.drafts)
+    for after_save in batch.endpoint.resource.after_save_functions:
+        after_save(uow, batch.drafts)
 
 
 def _record(uow: UnitOfWork, batch: PendingBatch, after: Mapping[Any, dict[str, Any]]) -> bool:
-    """Tells the journal what changed, and whether anything did."""
+    """Adds the changes of a batch to the change set; returns True when any object changed."""
     endpoint, changed = batch.endpoint, False
     for draft in batch.drafts:
         row = {**draft.before, **draft.values}

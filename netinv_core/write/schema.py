@@ -1,10 +1,11 @@
-"""Colander types and nodes: one parsed value for each field of a body, with the recorded messages."""
+"""Colander types and nodes that parse the fields of request bodies."""
 
 from __future__ import annotations
 
 import datetime
 import decimal
 import functools
+import math
 import re
 import uuid
 from collections.abc import Callable
@@ -24,18 +25,21 @@ _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _LABEL = "[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uffff])?"
 _TOP = "(?:[a-z\u00a1-\uffff][a-z\u00a1-\uffff-]{0,61}[a-z\u00a1-\uffff]|xn--[a-z0-9]{1,59})"
 _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\.?|localhost)"
-# RFC 3986: scheme, user, host, port, and whatever follows
+# RFC 3986: scheme, user information, host, port; then path, query or fragment.
 _URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
 
 
-MAX_MATCHED = 10_000  # characters of a text that is compared with a pattern
-DEEPEST = 29  # MariaDB takes documents of 31 levels, and the change log puts what is sent into one
+MAX_PATTERN_TEXT_LENGTH = 10_000  # characters of a text that is matched with a regular expression
+MAX_DEPTH = 29  # MariaDB stores documents of 31 levels, and the change log nests the values in one
 NO_NULL = "Null characters are not allowed."
-TOO_DEEP = f"Values are nested in no more than {DEEPEST} levels."
+TOO_DEEP = f"Values are nested in no more than {MAX_DEPTH} levels."
 
 
-def unkeepable(value: Any, levels: int = DEEPEST) -> str | None:
-    """Why a JSON value cannot be kept: it holds the character U+0000, which not every database takes, or is deeper than it can be written again."""
+def storage_error(value: Any, levels: int = MAX_DEPTH) -> str | None:
+    """Returns the error of a JSON value that cannot be stored on every database, or ``None``.
+
+    Such a value contains the character U+0000, or is nested in more than ``levels`` levels.
+    """
     if isinstance(value, str):
         return NO_NULL if "\x00" in value else None
     if not isinstance(value, dict | list):
@@ -43,11 +47,12 @@ def unkeepable(value: Any, levels: int = DEEPEST) -> str | None:
     if not levels:
         return TOO_DEEP
     inner = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
-    return next((found for part in inner if (found := unkeepable(part, levels - 1)) is not None), None)
+    errors = (storage_error(part, levels - 1) for part in inner)
+    return next((error for error in errors if error is not None), None)
 
 
 class _Type(colander.SchemaType):  # type: ignore[misc]
-    """A type whose ``parse`` gives the value or raises ``ValueError(message)``."""
+    """Base of types; ``parse`` returns the value or raises ``ValueError(message)``."""
 
     def deserialize(self, node: colander.SchemaNode, cstruct: Any) -> Any:
         try:
@@ -60,7 +65,7 @@ class _Type(colander.SchemaType):  # type: ignore[misc]
 
 
 class Chars(_Type):
-    """Text, trimmed; numbers are taken as their digits."""
+    """Text without surrounding white space; numbers are converted to text."""
 
     def __init__(self, blank: bool = True) -> None:
         self.blank = blank
@@ -68,21 +73,21 @@ class Chars(_Type):
     def parse(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError("Not a valid string.")
-        found = str(value).strip()
-        if not found and not self.blank:
+        text = str(value).strip()
+        if not text and not self.blank:
             raise ValueError(NOT_BLANK)
-        return found
+        return text
 
 
 class SlugText(Chars):
-    """Text for a slug: whatever else is sent is refused by the pattern."""
+    """Text for a slug; other JSON types are converted to text that the pattern rejects."""
 
     def parse(self, value: Any) -> str:
         return super().parse(str([value]) if isinstance(value, list | dict | bool) else value)
 
 
 class PatternedText(Chars):
-    """Text for a URL or an e-mail address: whatever else is sent is refused by the pattern."""
+    """Text for a URL or an e-mail address; other JSON types are converted to text that the pattern rejects."""
 
     def parse(self, value: Any) -> str:
         return super().parse(str(value))
@@ -91,48 +96,48 @@ class PatternedText(Chars):
 _TEXTS = {"slug": SlugText, "url": PatternedText, "email": PatternedText}
 
 
-class Whole(_Type):
-    """An integer, also given as text or as a float without a fraction."""
+class Integer(_Type):
+    """An integer, also as text or as a float without a fraction."""
 
     def parse(self, value: Any) -> int:
-        shown = str(value)
-        if isinstance(value, bool) or len(shown) > 1000:
+        text = str(value)
+        if isinstance(value, bool) or len(text) > 1000:
             raise ValueError("A valid integer is required.")
         try:
-            return int(re.sub(r"\.0*\s*$", "", shown))
+            return int(re.sub(r"\.0*\s*$", "", text))
         except ValueError:
             raise ValueError("A valid integer is required.") from None
 
 
-class Real(_Type):
-    """A floating point number."""
+class Float(_Type):
+    """A finite floating point number, also as text."""
 
     def parse(self, value: Any) -> float:
         try:
             if isinstance(value, bool):
                 raise ValueError
-            found = float(value)
+            number = float(value)
         except (TypeError, ValueError):
             raise ValueError("A valid number is required.") from None
-        if found != found or found in (float("inf"), float("-inf")):
+        if not math.isfinite(number):
             raise ValueError("A valid number is required.")
-        return found
+        return number
 
 
 class DecimalNumber(_Type):
-    """A decimal of ``digits`` digits in all, ``places`` of them after the point."""
+    """A decimal number of at most ``digits`` digits in total, ``places`` of them after the decimal point."""
 
     def __init__(self, digits: int, places: int) -> None:
         self.digits, self.places = digits, places
 
     def parse(self, value: Any) -> decimal.Decimal:
         try:
-            found = decimal.Decimal(str(value).strip())
+            number = decimal.Decimal(str(value).strip())
         except decimal.DecimalException:
             raise ValueError("A valid number is required.") from None
-        if not found.is_finite():
+        if not number.is_finite():
             raise ValueError("A valid number is required.")
-        _, digits, exponent = found.as_tuple()
+        _, digits, exponent = number.as_tuple()
         places = max(0, -int(exponent))
         total = max(len(digits) + max(0, int(exponent)), places)
         if total > self.digits:
@@ -142,11 +147,11 @@ class DecimalNumber(_Type):
         if total - places > self.digits - self.places:
             before = self.digits - self.places
             raise ValueError(f"Ensure that there are no more than {before} digits before the decimal point.")
-        return found.quantize(decimal.Decimal(1).scaleb(-self.places))
+        return number.quantize(decimal.Decimal(1).scaleb(-self.places))
 
 
-class Flag(_Type):
-    """A boolean, also as the usual words."""
+class Boolean(_Type):
+    """A boolean, also as a word such as ``yes`` or ``off``."""
 
     def parse(self, value: Any) -> bool:
         try:
@@ -170,28 +175,33 @@ class Date(_Type):
 
 
 class DateTime(_Type):
-    """An instant in ISO 8601; without an offset it is UTC."""
+    """A date and time in ISO 8601, in UTC unless it has an offset."""
 
     def parse(self, value: Any) -> datetime.datetime:
         try:
             return utc(datetime.datetime.fromisoformat(value))
         except (TypeError, ValueError):
-            raise ValueError("Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].") from None
+            formats = "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]"
+            message = f"Datetime has wrong format. Use one of these formats instead: {formats}."
+            raise ValueError(message) from None
 
 
 class Identifier(_Type):
-    """A UUID, as text or as the number that it is."""
+    """A UUID, as text or as an integer of 128 bits."""
 
     def parse(self, value: Any) -> uuid.UUID:
         try:
-            whole = value if isinstance(value, int) and not isinstance(value, bool) else -1
-            return uuid.UUID(value) if isinstance(value, str) else uuid.UUID(int=whole)
+            integer = value if isinstance(value, int) and not isinstance(value, bool) else -1
+            return uuid.UUID(value) if isinstance(value, str) else uuid.UUID(int=integer)
         except ValueError:
             raise ValueError("Must be a valid UUID.") from None
 
 
 class OneOf(_Type):
-    """A value of a closed set; ``{value, label}`` as it is read is taken too. A ``plain`` set words its errors in its own way."""
+    """One of a set of choices, also as the object ``{value, label}`` of representations.
+
+    ``plain`` choices are read as the value alone, and have other error messages.
+    """
 
     def __init__(self, choices: Choices, blank: bool, plain: bool = False) -> None:
         self.by_text = {str(value): value for value, _ in choices.items}
@@ -210,10 +220,11 @@ class OneOf(_Type):
         try:
             return self.by_text[str(value)]
         except KeyError:
-            raise ValueError(f'"{value}" is not a valid choice.' if self.plain else f"{value} is not a valid choice.") from None
+            text = f'"{value}"' if self.plain else f"{value}"
+            raise ValueError(f"{text} is not a valid choice.") from None
 
 
-class Document(_Type):
+class JsonValue(_Type):
     """Any JSON value."""
 
     def parse(self, value: Any) -> Any:
@@ -221,7 +232,7 @@ class Document(_Type):
 
 
 class Parsed(_Type):
-    """Whatever the model's own function makes of the value (``ValueError`` says what is wrong)."""
+    """The result of a function of the model (``ColumnInfo.parse``), which raises ``ValueError(message)``."""
 
     def __init__(self, parse: Any) -> None:
         self._parse = parse
@@ -233,63 +244,70 @@ class Parsed(_Type):
             raise ValueError("Not a valid value.") from None
 
 
-def _bounds(known: ColumnInfo, least: int | None = None, most: int | None = None) -> list[Any]:
-    low = least if known.minimum is None else known.minimum
-    high = most if known.maximum is None else known.maximum
+def _bounds(info: ColumnInfo, minimum: int | None = None, maximum: int | None = None) -> list[Any]:
+    """Returns the validator of the column's bounds; the parameters are the default bounds."""
+    low = minimum if info.minimum is None else info.minimum
+    high = maximum if info.maximum is None else info.maximum
     if low is None and high is None:
         return []
-    low_error, high_error = "Ensure this value is greater than or equal to ${min}.", "Ensure this value is less than or equal to ${max}."
+    low_error = "Ensure this value is greater than or equal to ${min}."
+    high_error = "Ensure this value is less than or equal to ${max}."
     return [colander.Range(min=low, max=high, min_err=low_error, max_err=high_error)]
 
 
-def _text_rules(known: ColumnInfo, length: int | None) -> list[Any]:
-    found: list[Any] = []
-    if known.pattern is not None:
-        found.append(_unless_long(functools.partial(colander.Regex, known.pattern), known.pattern_error))
-    if length is not None or known.min_length is not None:
-        found.append(
+def _text_rules(info: ColumnInfo, length: int | None) -> list[Any]:
+    """Returns the validators of a text: pattern, length, e-mail address or URL."""
+    rules: list[Any] = []
+    if info.pattern is not None:
+        rules.append(_bounded(functools.partial(colander.Regex, info.pattern), info.pattern_error))
+    if length is not None or info.min_length is not None:
+        rules.append(
             colander.Length(
-                min=known.min_length,
+                min=info.min_length,
                 max=length,
                 min_err="Ensure this field has at least ${min} characters.",
                 max_err="Ensure this field has no more than ${max} characters.",
             )
         )
-    if known.kind == "email":
-        found.append(_unless_long(colander.Email, "Enter a valid email address."))
-    if known.kind == "url":
-        found.append(_unless_long(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
-    return found
+    if info.kind == "email":
+        rules.append(_bounded(colander.Email, "Enter a valid email address."))
+    if info.kind == "url":
+        rules.append(_bounded(functools.partial(colander.Regex, _URL), "Enter a valid URL."))
+    return rules
 
 
-def _unless_long(validator: Callable[..., Any], message: str | None) -> Any:
-    """A validator that refuses a very long text without matching it: ``re`` takes a hundred bytes of memory for each repetition."""
+def _bounded(validator: Callable[..., Any], message: str | None) -> Any:
+    """Wraps a validator; it rejects a very long text unmatched, as ``re`` takes 100 bytes of memory for each repetition."""
     check = validator(msg=message)
 
-    def bounded(node: colander.SchemaNode, value: Any) -> None:
-        if len(value) > MAX_MATCHED:
+    def check_length(node: colander.SchemaNode, value: Any) -> None:
+        if len(value) > MAX_PATTERN_TEXT_LENGTH:
             raise colander.Invalid(node, message)
         check(node, value)
 
-    return bounded
+    return check_length
 
 
-def node(name: str, python_type: type, known: ColumnInfo, *, length: int | None, digits: tuple[int, int] | None) -> Any:
-    """The colander node for a column: its type and validators."""
+def node(name: str, python_type: type, info: ColumnInfo, *, length: int | None, digits: tuple[int, int] | None) -> Any:
+    """Returns the colander node of a column: its type and validators.
+
+    :param length: maximum length of a text
+    :param digits: total digits and decimal places of a decimal number
+    """
     rules: list[Any] = []
     kind: _Type
-    if known.parse is not None:
-        kind = Parsed(known.parse)
-    elif known.choices is not None:
-        kind = OneOf(known.choices, known.blank, known.plain)
-    elif known.kind == "json":
-        kind = Document()
+    if info.parse is not None:
+        kind = Parsed(info.parse)
+    elif info.choices is not None:
+        kind = OneOf(info.choices, info.blank, info.plain)
+    elif info.kind == "json":
+        kind = JsonValue()
     elif python_type is bool:
-        kind = Flag()
+        kind = Boolean()
     elif python_type is int:
-        kind, rules = Whole(), _bounds(known, -(2**31), 2**31 - 1)
+        kind, rules = Integer(), _bounds(info, -(2**31), 2**31 - 1)
     elif python_type is float:
-        kind, rules = Real(), _bounds(known)
+        kind, rules = Float(), _bounds(info)
     elif python_type is decimal.Decimal:
         kind = DecimalNumber(*(digits or (38, 10)))
     elif python_type is datetime.datetime:
@@ -299,13 +317,15 @@ def node(name: str, python_type: type, known: ColumnInfo, *, length: int | None,
     elif python_type is uuid.UUID:
         kind = Identifier()
     else:
-        kind = _TEXTS.get(known.kind, Chars)(known.blank)
-        rules = _text_rules(known, length)
+        kind = _TEXTS.get(info.kind, Chars)(info.blank)
+        rules = _text_rules(info, length)
     validator = colander.All(*rules) if rules else None
     return colander.SchemaNode(kind, name=name, validator=_skipping_blank(validator) if rules else None)
 
 
 def _skipping_blank(validator: Any) -> Any:
+    """Wraps a validator; it accepts a blank text."""
+
     def check(node: Any, value: Any) -> None:
         if value != "":
             validator(node, value)
@@ -314,16 +334,14 @@ def _skipping_blank(validator: Any) -> Any:
 
 
 def parse(node: Any, value: Any) -> Any:
-    """The parsed value.
+    """Returns the parsed value.
 
-    :raises colander.Invalid: with the messages for this field (see :func:`messages`)
+    :raises colander.Invalid: with the messages of the field (see :func:`messages`)
     """
     return node.deserialize(value)
 
 
 def messages(error: colander.Invalid) -> list[str]:
-    """The messages of a node's error, in order."""
-    found: list[str] = []
-    for text in error.messages():
-        found.append(text.interpolate() if hasattr(text, "interpolate") else str(text))
-    return found or [REQUIRED]
+    """Returns the messages of a node's error, in order."""
+    texts = [text.interpolate() if hasattr(text, "interpolate") else str(text) for text in error.messages()]
+    return texts or [REQUIRED]

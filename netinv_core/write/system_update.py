@@ -1,4 +1,4 @@
-"""Changes that follow from other changes: rows rewritten without asking the rules again, recorded like any change."""
+"""Updates of rows by the service itself: without rules, with change records."""
 
 from __future__ import annotations
 
@@ -18,30 +18,37 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 
-def system_update(uow: UnitOfWork, endpoint: Endpoint, wanted: Mapping[Any, Mapping[str, Any]]) -> list[Any]:
-    """Sets columns of objects by id (``{id: {column: value}}``) and gives the ids of those that it changed."""
+def system_update(
+    uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any, Mapping[str, Any]]
+) -> list[Any]:
+    """Sets columns of objects (``{id: {column: value}}``); returns the ids of the objects that changed."""
     table = endpoint.table
     statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))
-    rows = {row["id"]: dict(row) for row in uow.execute(statement, {"keys": list(wanted)}).mappings()} if wanted else {}
-    differing = {key: {name: value for name, value in wanted[key].items() if row[name] != value} for key in wanted if (row := rows.get(key)) is not None}
-    differing = {key: values for key, values in differing.items() if values}
-    if not differing:
+    result = uow.execute(statement, {"keys": list(values_by_id)}).mappings() if values_by_id else ()
+    rows = {row["id"]: dict(row) for row in result}
+    changes: dict[Any, dict[str, Any]] = {}
+    for key, values in values_by_id.items():
+        if key in rows and (changed := {name: value for name, value in values.items() if rows[key][name] != value}):
+            changes[key] = changed
+    if not changes:
         return []
-    before = dict(endpoint.plan().fetch(uow, list(differing)))
+    before = dict(endpoint.plan().fetch(uow, list(changes)))
     if "last_updated" in table.c:
-        for values in differing.values():
-            values["last_updated"] = uow.now
-    bulk_update(uow, table, differing)
-    after = _after(uow, endpoint, differing, before)
-    for key, values in differing.items():
-        row = {**rows[key], **values}
-        old, new = (with_masked(endpoint, shown[key], held) for shown, held in ((before, rows[key]), (after, row)))
+        for changed in changes.values():
+            changed["last_updated"] = uow.now
+    bulk_update(uow, table, changes)
+    after = _after(uow, endpoint, changes, before)
+    for key, changed in changes.items():
+        row = {**rows[key], **changed}
+        old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
         uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
-    return list(differing)
+    return list(changes)
 
 
-def _after(uow: UnitOfWork, endpoint: Endpoint, values: Mapping[Any, Mapping[str, Any]], before: Mapping[Any, dict[str, Any]]) -> dict[Any, dict[str, Any]]:
-    """The representations now: what was not read again cannot have changed."""
-    concerned = endpoint.fields_depending_on({name for row in values.values() for name in row})
-    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - concerned))
-    return {key: {**before[key], **shown} for key, shown in plan.fetch(uow, list(values))}
+def _after(
+    uow: UnitOfWork, endpoint: Endpoint, changes: Mapping[Any, Mapping[str, Any]], before: Mapping[Any, dict[str, Any]]
+) -> dict[Any, dict[str, Any]]:
+    """Returns the new representations; only fields that depend on the changed columns are read."""
+    columns = {name for changed in changes.values() for name in changed}
+    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - endpoint.fields_depending_on(columns)))
+    return {key: {**before[key], **fields} for key, fields in plan.fetch(uow, list(changes))}

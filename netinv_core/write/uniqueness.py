@@ -1,4 +1,8 @@
-"""Uniqueness, said before the database says it: single columns with their fields, sets of columns after them."""
+"""Unique constraints, checked before the database checks them, so that errors name fields.
+
+Single columns and field-level sets are checked before the rules, model-level sets after them (``early`` in the
+constraint's ``info``).
+"""
 
 from __future__ import annotations
 
@@ -19,156 +23,200 @@ if TYPE_CHECKING:
 
 
 Names = tuple[str, ...]
-Holders = dict[Names, dict[tuple[Any, ...], set[Any]]]
+Values = tuple[Any, ...]
+# Ids of the objects that have these values, by the columns of a unique set and their values.
+Holders = dict[Names, dict[Values, set[Any]]]
 
 
 def _sets(endpoint: Endpoint, *, early: bool) -> list[Names]:
-    found = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
-    found.sort(key=lambda c: c._creation_order)
-    return [tuple(column.name for column in c.columns) for c in found if c.info["early"] is early]
+    """Returns the columns of each unique set, field-level (``early``) or model-level, in order of declaration."""
+    constraints = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
+    constraints.sort(key=lambda c: c._creation_order)
+    return [tuple(column.name for column in c.columns) for c in constraints if c.info["early"] is early]
 
 
 def _info(endpoint: Endpoint, names: Names) -> dict[str, Any]:
-    """The options with which a set of columns was declared unique; empty for a single column."""
-    sets = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and tuple(c.columns.keys()) == names]
-    return next((dict(constraint.info) for constraint in sets), {})
+    """Returns the options of the unique set with these columns; empty for a single unique column."""
+    constraints = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint)]
+    return next((dict(c.info) for c in constraints if tuple(c.columns.keys()) == names), {})
 
 
 def _message(endpoint: Endpoint, names: Names) -> str:
-    """The error of an early set: its own message, or the usual one."""
+    """Error message of a field-level set."""
     listed = ", ".join(_field_name(endpoint, name) for name in names)
     return _info(endpoint, names).get("message") or f"The fields {listed} must make a unique set."
 
 
 def _field_name(endpoint: Endpoint, attribute: str) -> str:
-    return attribute.removesuffix("_id") if column_info(endpoint.table.c[attribute]).foreign_key is not None else attribute
+    is_foreign_key = column_info(endpoint.table.c[attribute]).foreign_key is not None
+    return attribute.removesuffix("_id") if is_foreign_key else attribute
 
 
-def _concerned(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
+def _values(draft: Draft, names: Names) -> Values:
+    return tuple(draft[name] for name in names)
+
+
+def _changed(names: Names, drafts: Sequence[Draft]) -> list[Draft]:
+    """Returns the drafts that change one of the columns; those with a null among them cannot conflict."""
     return [draft for draft in drafts if draft.changed(*names) and all(draft[name] is not None for name in names)]
 
 
 def _holders(uow: UnitOfWork, endpoint: Endpoint, sets: Sequence[Names], drafts: Sequence[Draft]) -> Holders:
-    """Which objects have the values that drafts want, for each set of columns; one statement for all sets."""
-    table = endpoint.table
+    """Returns the objects that have the values of the drafts, for each unique set; one statement for all sets."""
     holders: Holders = {names: {} for names in sets}
-    wanted: dict[Names, list[Draft]] = {}
+    to_query: dict[Names, list[Draft]] = {}
     for names in sets:
-        concerned = _concerned(names, drafts)
-        apart = _of_what_is_made(uow, endpoint, names, concerned)
-        if apart:
-            _add_made(uow, endpoint, names, holders[names])
-        if others := [draft for draft in concerned if draft not in apart]:
-            wanted[names] = others
-    columns = [table.c[name] for name in dict.fromkeys(name for names in wanted for name in names)]
-    selects = [
-        sa.select(sa.literal_column(str(number)), table.c.id, *columns).where(*[table.c[name].in_({d[name] for d in found}) for name in names])
-        for number, (names, found) in enumerate(wanted.items())
-    ]
-    asked, places = list(wanted), {column.name: place for place, column in enumerate(columns)}
-    for number, key, *values in uow.execute(sa.union_all(*selects) if len(selects) > 1 else selects[0]) if selects else ():
-        names = asked[number]
-        holders[names].setdefault(tuple(values[places[name]] for name in names), set()).add(key)
+        changed = _changed(names, drafts)
+        in_memory = _conflicts_in_memory(uow, endpoint, names, changed)
+        if in_memory:
+            for key, draft in uow.new_drafts.get(endpoint.table, {}).items():
+                holders[names].setdefault(_values(draft, names), set()).add(key)
+        if others := [draft for draft in changed if draft not in in_memory]:
+            to_query[names] = others
+    if to_query:
+        _query_holders(uow, endpoint, to_query, holders)
     return holders
 
 
-def _of_what_is_made(uow: UnitOfWork, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
-    """The drafts that refer, by one of the columns, to an object made just now: what else refers to that was made since, and is known."""
-    targets = {name: endpoint.registry.target(column_info(endpoint.table.c[name]).foreign_key) for name in names}
-    made = {name: found for name, target in targets.items() if target is not None and (found := uow.new_drafts.get(target.table))}
-    return {draft for draft in drafts if any(draft[name] in found for name, found in made.items())}
+def _query_holders(
+    uow: UnitOfWork, endpoint: Endpoint, drafts_by_set: Mapping[Names, Sequence[Draft]], holders: Holders
+) -> None:
+    """Adds rows that may have the values of drafts to ``holders``: a UNION ALL with a SELECT for each unique set."""
+    table = endpoint.table
+    sets = list(drafts_by_set)
+    columns = list(dict.fromkeys(name for names in sets for name in names))
+    selects = []
+    for number, names in enumerate(sets):
+        conditions = [table.c[name].in_({draft[name] for draft in drafts_by_set[names]}) for name in names]
+        set_number: Any = sa.literal_column(str(number))
+        selects.append(sa.select(set_number, table.c.id, *[table.c[name] for name in columns]).where(*conditions))
+    statement = sa.union_all(*selects) if len(selects) > 1 else selects[0]
+    for number, key, *row in uow.execute(statement):
+        names, value_of = sets[number], dict(zip(columns, row, strict=True))
+        holders[names].setdefault(tuple(value_of[name] for name in names), set()).add(key)
 
 
-def _add_made(uow: UnitOfWork, endpoint: Endpoint, names: Names, holders: dict[tuple[Any, ...], set[Any]]) -> None:
-    for key, draft in uow.new_drafts.get(endpoint.table, {}).items():
-        holders.setdefault(tuple(draft[name] for name in names), set()).add(key)
+def _conflicts_in_memory(uow: UnitOfWork, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
+    """Returns the drafts that refer, by one of the columns, to an object created in this unit of work.
+
+    Every object that could conflict with them was created later than that object and is in ``uow.new_drafts``.
+    """
+    new_targets: dict[str, Mapping[Any, Draft]] = {}
+    for name in names:
+        target = endpoint.registry.target(column_info(endpoint.table.c[name]).foreign_key)
+        if target is not None and (new_drafts := uow.new_drafts.get(target.table)):
+            new_targets[name] = new_drafts
+    return {draft for draft in drafts if any(draft[name] in keys for name, keys in new_targets.items())}
 
 
-def _clashing(names: Names, drafts: Sequence[Draft], holders: Mapping[tuple[Any, ...], set[Any]]) -> list[Draft]:
-    """The drafts whose values of ``names`` another object, or an earlier draft, has."""
-    moved = {draft.id: tuple(draft[name] for name in names) for draft in drafts if not draft.new}
-    found, claimed = [], set()
-    for draft in _concerned(names, drafts):
-        values = tuple(draft[name] for name in names)
-        others = {key for key in holders.get(values, ()) if key != draft.id and moved.get(key, values) == values}
+def _conflicting(names: Names, drafts: Sequence[Draft], holders: Mapping[Values, set[Any]]) -> list[Draft]:
+    """Returns the drafts whose values another object has, or an earlier draft of the batch.
+
+    A value that the same batch takes away from its holder is free.
+    """
+    new_values = {draft.id: _values(draft, names) for draft in drafts if not draft.new}
+    conflicting, claimed = [], set()
+    for draft in _changed(names, drafts):
+        values = _values(draft, names)
+        others = {key for key in holders.get(values, ()) if key != draft.id and new_values.get(key, values) == values}
         if others or values in claimed:
-            found.append(draft)
+            conflicting.append(draft)
         claimed.add(values)
-    return found
+    return conflicting
 
 
 def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects values of unique columns that are taken; then, of drafts without errors, sets of values that belong to the fields.
+    """Rejects values of unique columns that are taken, then values of field-level sets, in drafts without errors.
 
-    A set with an optional field is looked at only when no other is taken.
+    A set with a nullable column is checked only in drafts without another error of this kind.
     """
+    table = endpoint.table
     fields = _unique_fields(endpoint, references=False)
     for name in fields:
-        what = column_info(endpoint.table.c[name])
-        if endpoint.table.c[name].nullable or (what.kind == "slug" and not what.slug_of):  # such a blank slug is made by the resource's `prepare`
-            _blank_is_none(drafts, name)
+        info = column_info(table.c[name])
+        made_by_prepare = info.kind == "slug" and not info.slug_of  # the resource's `prepare` replaces a blank slug
+        if table.c[name].nullable or made_by_prepare:
+            _set_blank_to_null(drafts, name)
     sets = _sets(endpoint, early=True)
     _fill_defaults(endpoint, {name for names in sets for name in names}, drafts)
     holders = _holders(uow, endpoint, [*((name,) for name in fields), *sets], drafts)
     for name, field in fields.items():
         label = field.label or field.name.replace("_", " ")
-        for draft in _clashing((name,), [d for d in drafts if field.name not in d.errors], holders[name,]):
-            draft.reject(field.name, column_info(endpoint.table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists.")
-    sound = [draft for draft in drafts if not draft.errors]
+        message = column_info(table.c[name]).taken_error or f"{endpoint.title} with this {label} already exists."
+        valid = [draft for draft in drafts if field.name not in draft.errors]
+        for draft in _conflicting((name,), valid, holders[name,]):
+            draft.reject(field.name, message)
+    valid = [draft for draft in drafts if not draft.errors]
     for names in sets:
-        optional = any(endpoint.table.c[name].nullable for name in names)
-        sent = {_field_name(endpoint, name) for name in names} if _info(endpoint, names).get("when_sent") else set()
-        asked = [draft for draft in sound if not (optional and NON_FIELD in draft.errors) and sent <= draft.body.keys()]
-        for draft in _clashing(names, asked, holders[names]):
+        has_nullable = any(table.c[name].nullable for name in names)
+        when_sent = _info(endpoint, names).get("when_sent")
+        must_be_sent = {_field_name(endpoint, name) for name in names} if when_sent else set()
+        checked = [
+            draft
+            for draft in valid
+            if not (has_nullable and NON_FIELD in draft.errors) and must_be_sent <= draft.body.keys()
+        ]
+        for draft in _conflicting(names, checked, holders[names]):
             draft.reject(NON_FIELD, _message(endpoint, names))
 
 
 def _unique_fields(endpoint: Endpoint, *, references: bool) -> dict[str, Field]:
-    """The fields of unique columns, by column: the ``references`` among them, or the others."""
-    unique = [name for name, column in endpoint.table.c.items() if column.unique and not column.primary_key]
-    wanted = [name for name in unique if (column_info(endpoint.table.c[name]).foreign_key is not None) is references]
-    return {name: field for name in wanted if (field := endpoint.fields.get(_field_name(endpoint, name))) is not None}
+    """Returns the fields of unique columns, by column: foreign keys (``references``), or the others."""
+    fields: dict[str, Field] = {}
+    for name, column in endpoint.table.c.items():
+        if not column.unique or column.primary_key or (column_info(column).foreign_key is not None) is not references:
+            continue
+        field = endpoint.fields.get(_field_name(endpoint, name))
+        if field is not None:
+            fields[name] = field
+    return fields
 
 
 def _fill_defaults(endpoint: Endpoint, names: set[str], drafts: Sequence[Draft]) -> None:
-    """Gives new objects the constant defaults of these columns: what is not sent may be taken as well."""
-    constants = {name: value for name, make, value in endpoint.defaults if name in names and make is None and value is not None}
+    """Sets the constant defaults of these columns in new objects: a default value can be taken too."""
+    constants = {
+        name: value
+        for name, function, value in endpoint.defaults
+        if name in names and function is None and value is not None
+    }
     for draft in drafts:
         for name, value in constants.items():
             if draft.new and name not in draft.values and _field_name(endpoint, name) not in draft.errors:
                 draft.values[name] = value
 
 
-def _blank_is_none(drafts: Sequence[Draft], name: str) -> None:
-    """Many objects may lack what must be unique, so blank cannot be a value of it."""
+def _set_blank_to_null(drafts: Sequence[Draft], name: str) -> None:
+    """Replaces a blank value of a unique column by null: several objects may have none."""
     for draft in drafts:
         if draft.values.get(name) == "":
             draft.values[name] = None
 
 
 def check_model_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rejects references and sets of values that are taken, where the model as a whole says so; fields that are wrong are no part of it."""
+    """Rejects values of unique foreign keys and model-level sets that are taken; fields with errors are not checked."""
     sets = [*((name,) for name in _unique_fields(endpoint, references=True)), *_sets(endpoint, early=False)]
     holders = _holders(uow, endpoint, sets, drafts)
     for names in sets:
-        fields = _late_fields(endpoint, names)
-        for draft in _clashing(names, [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)], holders[names]):
-            draft.reject(*_late_error(endpoint, names))
+        fields = _model_level_fields(endpoint, names)
+        valid = [draft for draft in drafts if draft.errors.keys().isdisjoint(fields)]
+        for draft in _conflicting(names, valid, holders[names]):
+            draft.reject(*_model_level_error(endpoint, names))
 
 
-def _late_fields(endpoint: Endpoint, names: Names) -> list[str]:
-    """The fields that a late set is about: none is looked at again that is wrong already."""
-    sources = [copy[0] if (copy := column_info(endpoint.table.c[name]).copy_of) is not None else name for name in names]
-    return [_field_name(endpoint, name) for name in sources]
+def _model_level_fields(endpoint: Endpoint, names: Names) -> list[str]:
+    """Returns the fields of a model-level set; a copied column (``copy_of``) counts as its source."""
+    copies = {name: column_info(endpoint.table.c[name]).copy_of for name in names}
+    return [_field_name(endpoint, name if copy is None else copy[0]) for name, copy in copies.items()]
 
 
-def _late_error(endpoint: Endpoint, names: Names) -> tuple[str, str]:
-    """The field and the message with which a draft is rejected whose late set is taken."""
-    info, fields = _info(endpoint, names), _late_fields(endpoint, names)
-    return info.get("field") or (fields[0] if len(fields) == 1 else ALL), info.get("message") or _late_message(endpoint, names)
+def _model_level_error(endpoint: Endpoint, names: Names) -> tuple[str, str]:
+    """Returns the field and the message of the error for a model-level set."""
+    info, fields = _info(endpoint, names), _model_level_fields(endpoint, names)
+    field = info.get("field") or (fields[0] if len(fields) == 1 else ALL)
+    return field, info.get("message") or _model_level_message(endpoint, names)
 
 
-def _late_message(endpoint: Endpoint, names: Names) -> str:
+def _model_level_message(endpoint: Endpoint, names: Names) -> str:
     fields = [_field_name(endpoint, name) for name in names]
     labels = [endpoint.fields[name].options()["label"] if name in endpoint.fields else name for name in fields]
     title = endpoint.title[:1].upper() + endpoint.title[1:]
@@ -177,21 +225,22 @@ def _late_message(endpoint: Endpoint, names: Names) -> str:
 
 
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
-    """The answer to a constraint that the database found violated after the rules: by a change made at the same time.
+    """Returns the response to a constraint that the database found violated, by a concurrent transaction.
 
-    A request is run again first (:func:`netinv_core.http.errors.refused`), and its rules then see that change; this is what is left to say
-    where it is not.
+    A request is first run again (:func:`netinv_core.http.errors.refused`), and its rules then see that change. This
+    error remains where it is not.
     """
     text = str(getattr(error, "orig", error))
     for constraint in endpoint.table.constraints:
         if not isinstance(constraint, sa.UniqueConstraint):
             continue
         names = tuple(column.name for column in constraint.columns)
-        sqlite = ", ".join(f"{endpoint.table.name}.{name}" for name in names)
-        if not ((constraint.name and str(constraint.name) in text) or text.endswith(f"failed: {sqlite}")):
+        sqlite_columns = ", ".join(f"{endpoint.table.name}.{name}" for name in names)
+        is_in_text = constraint.name and str(constraint.name) in text
+        if not (is_in_text or text.endswith(f"failed: {sqlite_columns}")):
             continue
         if constraint.info.get("early") is False:
-            return Invalid.field(*_late_error(endpoint, names))
+            return Invalid.field(*_model_level_error(endpoint, names))
         if len(names) == 1:
             field = _field_name(endpoint, names[0])
             return Invalid.field(field, f"{endpoint.title} with this {field} already exists.")

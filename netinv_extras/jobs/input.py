@@ -16,7 +16,7 @@ from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import references
 from netinv_core.write.draft import Draft
-from netinv_core.write.schema import unkeepable
+from netinv_core.write.schema import storage_error
 from netinv_extras.jobs.api import Job
 from netinv_extras.jobs.variables import NO_CHOICE, ObjectVar, Variable
 
@@ -37,7 +37,7 @@ def read(uow: UnitOfWork, job: type[Job], data: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, variable in variables.items() if not errors else ():
         try:
-            if (reason := unkeepable(data.get(name))) is not None:
+            if (reason := storage_error(data.get(name))) is not None:
                 raise ValueError(reason)
             values[name] = variable.validated(data.get(name))
         except ValueError as error:
