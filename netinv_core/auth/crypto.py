@@ -1,7 +1,8 @@
-"""Token keys and passwords: made and hashed; texts that netinv itself must read again: encrypted.
+"""Token keys and passwords (generated and hashed), and encryption of texts that the service must read again.
 
-A token is found by the SHA-256 digest of its key, which is all that is stored of it: 160 random bits need no slow hash. What is encrypted (the
-secrets of webhooks, the tokens of Git repositories) is so with a key derived from the setting ``netinv.secret``.
+A token is looked up by the SHA-256 digest of its key; nothing else of the key is stored. 160 random bits need no slow
+hash. Secrets of webhooks and tokens of Git repositories are encrypted with a key derived from the setting
+``netinv.secret``.
 """
 
 from __future__ import annotations
@@ -19,52 +20,55 @@ _hasher = argon2.PasswordHasher()
 
 
 def new_key() -> str:
-    """40 random hexadecimal characters."""
+    """Returns a new token key: 40 random hexadecimal characters."""
     return secrets.token_hex(KEY_LENGTH // 2)
 
 
 def digest(key: str) -> str:
-    """The SHA-256 digest that a key is found by; the case of its digits does not matter."""
+    """Returns the SHA-256 digest of a token key, ignoring the case of its digits."""
     return hashlib.sha256(key.lower().encode()).hexdigest()
 
 
 @functools.cache
 def cipher(secret: str) -> Fernet:
-    """The cipher for the setting ``netinv.secret``."""
+    """Returns the cipher for a value of the setting ``netinv.secret``; cached."""
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"netinv token keys" + secret.encode()).digest()))
 
 
 def encrypt(secret: str, text: str) -> str:
-    """A text as it is kept in the database; nothing stays nothing."""
+    """Encrypts a text for the database; an empty text stays empty."""
     return cipher(secret).encrypt(text.encode()).decode() if text else ""
 
 
-def decrypt(secret: str, sealed: str) -> str:
-    """What was sealed.
+def decrypt(secret: str, encrypted: str) -> str:
+    """Decrypts a text of :func:`encrypt`.
 
-    :raises ValueError: when it was sealed under another ``netinv.secret``
+    :raises ValueError: when it was encrypted with another ``netinv.secret``
     """
     try:
-        return cipher(secret).decrypt(sealed.encode()).decode() if sealed else ""
+        return cipher(secret).decrypt(encrypted.encode()).decode() if encrypted else ""
     except InvalidToken:
         raise ValueError("It was sealed under another netinv.secret.") from None
 
 
 def hash_password(password: str) -> str:
-    """An argon2id hash."""
+    """Returns the argon2id hash of a password."""
     return _hasher.hash(password)
 
 
 def verify_password(stored: str, password: str) -> bool:
-    """True when the password is the one hashed. A text that is no hash (there is no such user) takes as long as one."""
-    nobody = _nobody(_hasher)
+    """True when the password matches the hash.
+
+    A text that is not a hash (an unknown user) takes as long, so that response times do not tell which users exist.
+    """
+    dummy = _dummy_hash(_hasher)
     try:
-        return _hasher.verify(stored if stored.startswith("$argon2") else nobody, password)
+        return _hasher.verify(stored if stored.startswith("$argon2") else dummy, password)
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
 
 
 @functools.cache
-def _nobody(hasher: argon2.PasswordHasher) -> str:
-    """The hash of a password that nobody has."""
+def _dummy_hash(hasher: argon2.PasswordHasher) -> str:
+    """Returns the hash of a random password; cached."""
     return hasher.hash(secrets.token_urlsafe())

@@ -1,4 +1,4 @@
-"""Who may do what: users, groups, tokens and object permissions."""
+"""Models of accounts and permissions: users, groups, tokens, object permissions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,38 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.models.associations import content_type_table, many_to_many
 from netinv_core.models.base import Base, Model, now
-from netinv_core.models.columns import CASCADE, ColumnInfo, Ref, boolean, column, email, foreign_key, json_document, required_text, text
+from netinv_core.models.columns import (
+    CASCADE,
+    ColumnInfo,
+    Ref,
+    boolean,
+    column,
+    email,
+    foreign_key,
+    json_document,
+    required_text,
+    text,
+)
 from netinv_core.models.types import Json
 
 
 class Group(Base):
-    """A set of users that permissions are given to."""
+    """A set of users with common permissions."""
 
     __tablename__ = "core_group"
 
-    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=True, sort_order=-10, info={"netinv": ColumnInfo(read_only=True, label="ID")})
+    id: Mapped[int] = mapped_column(
+        sa.Integer,
+        primary_key=True,
+        autoincrement=True,
+        sort_order=-10,
+        info={"netinv": ColumnInfo(read_only=True, label="ID")},
+    )
     name: Mapped[str] = required_text(150, unique=True)
 
 
 class User(Model):
-    """An account. ``password`` holds an argon2 hash; ``config_data`` the user's own preferences."""
+    """An account. ``password`` holds an argon2 hash, ``config_data`` the user's preferences."""
 
     __tablename__ = "core_user"
 
@@ -40,7 +57,9 @@ class User(Model):
     first_name: Mapped[str] = text(150)
     last_name: Mapped[str] = text(150)
     email: Mapped[str] = email(label="Email address")
-    is_staff: Mapped[bool] = boolean(False, "Designates whether the user can log into this admin site.", label="Staff status")
+    is_staff: Mapped[bool] = boolean(
+        False, "Designates whether the user can log into this admin site.", label="Staff status"
+    )
     is_active: Mapped[bool] = boolean(
         True,
         "Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
@@ -52,7 +71,7 @@ class User(Model):
 
 
 class Token(Model):
-    """A key that a client sends. Only its hash is stored, by which it is found."""
+    """An API token, looked up by the hash of its key; the key itself is not stored."""
 
     __tablename__ = "core_token"
 
@@ -65,7 +84,7 @@ class Token(Model):
 
 
 class ObjectPermission(Model):
-    """Actions on models, given to users and groups, within constraints."""
+    """Permission of users and groups for actions on models, limited by constraints."""
 
     __tablename__ = "core_permission"
 
@@ -73,11 +92,16 @@ class ObjectPermission(Model):
     description: Mapped[str] = text(200)
     enabled: Mapped[bool] = boolean(True)
     actions: Mapped[list[Any]] = column(Json(), kind="json", help="The list of actions granted by this permission")
-    constraints: Mapped[Any | None] = json_document("Queryset filter matching the applicable objects of the selected type(s)")
+    constraints: Mapped[Any | None] = json_document(
+        "Queryset filter matching the applicable objects of the selected type(s)"
+    )
 
 
 class SignInCounter(Base):
-    """Failed sign-ins ``since`` a moment, and when the last one succeeded (``known``); see :mod:`netinv_core.auth.passwords`."""
+    """Counter of failed sign-ins ``since`` a time; ``known`` is the time of the last success.
+
+    See :mod:`netinv_core.auth.passwords`.
+    """
 
     __tablename__ = "core_sign_in_counter"
 
@@ -88,7 +112,7 @@ class SignInCounter(Base):
 
 
 class ConfigurationVersion(Base):
-    """One row: a number that every write to configuration raises, by which processes know their caches are stale."""
+    """Single row with the version of the configuration; every write to it invalidates the caches of all processes."""
 
     __tablename__ = "core_configuration_version"
 

@@ -1,11 +1,13 @@
-"""Signing in with a name and a password, guarded against guessing.
+"""Sign-in with user name and password, protected against guessing.
 
-Every attempt is counted as a failure before the password is verified, and taken back when it was right, so that attempts made at the same time
-are counted too. There are three counters for an attempt: of the account, of the client's address, and of the pair of them. A pair that was
-right before (in the last :data:`REMEMBERED`) is held to its own counter alone: those who guess from elsewhere cannot lock its user out.
+Every attempt is counted as a failure before the password is verified, and the count is taken back after a success, so
+that concurrent attempts are counted too. An attempt has three counters: of the account, of the client's address, and of
+the pair of both. A pair with a success in the last :data:`REMEMBERED` is limited by its own counter alone: guesses from
+elsewhere cannot lock the user out.
 
-The counters are rows of one table, so all processes share them. A row is found by a keyed hash of what it counts, one of :data:`BUCKETS` for each
-kind: names that nobody has cannot fill the table, and nobody can choose to share a counter with somebody else.
+The counters are rows of one table that all processes share. A keyed hash maps what is counted to one of
+:data:`BUCKETS` rows of each kind. Unknown user names therefore cannot fill the table, and nobody can choose to share a
+counter with somebody else.
 """
 
 from __future__ import annotations
@@ -38,49 +40,54 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 5
-BUCKETS = 2**16
-ACCOUNT, ADDRESS, PAIR = range(3)
+MAX_TRANSACTION_ATTEMPTS = 5
+BUCKETS = 2**16  # rows for each kind of counter
+ACCOUNT, ADDRESS, PAIR = range(3)  # kinds of counters
 REMEMBERED = datetime.timedelta(days=30)
 WRONG = "Invalid username/password."
 _users, _counters = table_of(User), table_of(SignInCounter)
-_by_name = sa.select(_users.c.id, _users.c.password, _users.c.is_active).where(_users.c.username == sa.bindparam("username"))
-_counted = sa.select(_counters).where(_counters.c.bucket.in_(sa.bindparam("buckets", expanding=True)))
+_account_columns = (_users.c.id, _users.c.password, _users.c.is_active)
+_select_account = sa.select(*_account_columns).where(_users.c.username == sa.bindparam("username"))
+_select_counters = sa.select(_counters).where(_counters.c.bucket.in_(sa.bindparam("buckets", expanding=True)))
 
 
 def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid.UUID:
-    """The id of the account whose name and password these are; ``address`` is the client's.
+    """Returns the id of the account with this name and password; ``address`` is the client's IP address.
 
-    It works in transactions of its own, before the unit of work has begun one: a failure is counted although the request is refused.
+    Uses transactions of its own, before the unit of work has begun one: a failure is counted although the request is
+    rejected.
 
     :raises Denied: for a wrong password, an unknown or an inactive account, with the same text and after the same time
-    :raises TooManyRequests: after too many failures, or while this process verifies as many passwords as it may
+    :raises TooManyRequests: after too many failures, or while this process verifies too many passwords
     """
     settings = uow.registry.settings
-    with _turn(settings["password_checks"]):
+    network = _network(address)
+    with _limit_concurrency(settings["password_checks"]):
         with _connection(uow, writing=False) as connection:
             account = _account(connection, username)
-            buckets = _buckets(settings["secret"], str(account.id) if account else username.casefold(), _network(address))
-            counters = {row.bucket: row for row in connection.execute(_counted, {"buckets": list(buckets.all)})}
-        if (wait := _wait(settings, counters, buckets)) > 0:
-            log.warning("sign-in refused for %s seconds: too many failures, from %s, of account %s", wait, _network(address), account and account.id)
+            buckets = _buckets(settings["secret"], str(account.id) if account else username.casefold(), network)
+            rows = connection.execute(_select_counters, {"buckets": list(buckets.all)})
+            counters = {row.bucket: row for row in rows}
+        if (wait := _wait_seconds(settings, counters, buckets)) > 0:
+            message = "sign-in rejected for %s seconds: too many failures, from %s, of account %s"
+            log.warning(message, wait, network, account and account.id)
             raise TooManyRequests(wait)
-        _write(uow, _counting(uow.registry.dialect), _attempt(settings, buckets))
+        _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
         if not crypto.verify_password(account.password if account else "", password) or not account.is_active:
-            log.warning("sign-in failed, from %s, of account %s", _network(address), account and account.id)
+            log.warning("sign-in failed, from %s, of account %s", network, account and account.id)
             raise Denied(WRONG)
-        _write(uow, _taking_back(), {"now": now(), **dataclasses.asdict(buckets)})
-    found: uuid.UUID = account.id
-    return found
+        _write(uow, _count_success(), {"now": now(), **dataclasses.asdict(buckets)})
+    user_id: uuid.UUID = account.id
+    return user_id
 
 
 @contextlib.contextmanager
-def _turn(most: int) -> Iterator[None]:
-    """Waits for one of ``most`` places; as many may wait, so that the server keeps threads for others.
+def _limit_concurrency(limit: int) -> Iterator[None]:
+    """Runs the block when fewer than ``limit`` others run; as many may wait, so that the server keeps free threads.
 
-    :raises TooManyRequests: when there are more
+    :raises TooManyRequests: when as many are waiting already
     """
-    admitted, working = _places(most)
+    admitted, working = _semaphores(limit)
     if not admitted.acquire(blocking=False):
         raise TooManyRequests(1)
     try:
@@ -91,13 +98,14 @@ def _turn(most: int) -> Iterator[None]:
 
 
 @functools.cache
-def _places(most: int) -> tuple[threading.Semaphore, threading.Semaphore]:
-    return threading.Semaphore(2 * most), threading.Semaphore(most)
+def _semaphores(limit: int) -> tuple[threading.Semaphore, threading.Semaphore]:
+    """Returns the process's semaphores of admitted and of running password checks."""
+    return threading.Semaphore(2 * limit), threading.Semaphore(limit)
 
 
 @contextlib.contextmanager
 def _connection(uow: UnitOfWork, *, writing: bool) -> Iterator[sa.Connection]:
-    """A connection of its own, committed at the end."""
+    """Context manager of a separate connection, committed at the end."""
     engine: Any = uow.session.get_bind()
     with engine.connect().execution_options(**options_for(uow.registry.dialect, writing=writing)) as connection:
         yield connection
@@ -105,22 +113,22 @@ def _connection(uow: UnitOfWork, *, writing: bool) -> Iterator[sa.Connection]:
 
 
 def _write(uow: UnitOfWork, statement: Any, parameters: Mapping[str, Any]) -> None:
-    """Runs a statement in a transaction of its own, again when another one was in its way."""
-    for left in reversed(range(ATTEMPTS)):
+    """Runs a statement in a transaction of its own; repeats it after a deadlock or lock timeout."""
+    for attempts_left in reversed(range(MAX_TRANSACTION_ATTEMPTS)):
         try:
             with _connection(uow, writing=True) as connection:
                 connection.execute(statement, parameters)
             return
         except sa.exc.DBAPIError as error:
-            if not left or not is_busy(error):
+            if not attempts_left or not is_busy(error):
                 raise
 
 
 def _account(connection: sa.Connection, username: str) -> Any:
-    """The row of a user; ``None`` also for a name that no user can have and the database may not take."""
+    """Returns the row of a user; ``None`` also for a name that no user can have."""
     if "\x00" in username or len(username) > 150:
         return None
-    return connection.execute(_by_name, {"username": username}).first()
+    return connection.execute(_select_account, {"username": username}).first()
 
 
 # -- counters
@@ -128,7 +136,7 @@ def _account(connection: sa.Connection, username: str) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Buckets:
-    """The keys of the three counters of an attempt."""
+    """Keys of the three counters of an attempt."""
 
     account: int
     address: int
@@ -136,12 +144,12 @@ class Buckets:
 
     @property
     def all(self) -> tuple[int, int, int]:
-        """The keys, in the order in which rows are locked."""
+        """The keys, in the order in which their rows are locked."""
         return self.account, self.address, self.pair
 
 
 def _network(address: str) -> str:
-    """The network that counts as one address: a single IPv4 address, an IPv6 /64."""
+    """Returns the network that counts as one address: an IPv4 address, or an IPv6 /64; empty for a local socket."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:  # a local socket
@@ -152,52 +160,66 @@ def _network(address: str) -> str:
 
 def _buckets(secret: str, account: str, address: str) -> Buckets:
     def bucket(kind: int, *words: str) -> int:
-        digest = hmac.new(b"netinv sign-in" + secret.encode(), repr((kind, *words)).encode("utf-8", "backslashreplace"), hashlib.sha256).digest()
+        text = repr((kind, *words)).encode("utf-8", "backslashreplace")
+        digest = hmac.new(b"netinv sign-in" + secret.encode(), text, hashlib.sha256).digest()
         return kind * BUCKETS + int.from_bytes(digest[:8]) % BUCKETS
 
     return Buckets(bucket(ACCOUNT, account), bucket(ADDRESS, address), bucket(PAIR, account, address))
 
 
-def _wait(settings: Mapping[str, Any], counters: Mapping[int, Any], buckets: Buckets) -> int:
-    """The seconds until another attempt may be made; 0 for now."""
+def _wait_seconds(settings: Mapping[str, Any], counters: Mapping[int, Any], buckets: Buckets) -> int:
+    """Returns the seconds until the next attempt is allowed; 0 when it is allowed now."""
     at, window = now(), datetime.timedelta(seconds=settings["sign_in_window"])
     pair = counters.get(buckets.pair)
     limits = {buckets.pair: settings["sign_in_failures_pair"]}
     if pair is None or pair.known is None or pair.known <= at - REMEMBERED:
-        limits |= {buckets.account: settings["sign_in_failures_account"], buckets.address: settings["sign_in_failures_address"]}
-    over = [row for bucket, limit in limits.items() if limit and (row := counters.get(bucket)) is not None and row.failures >= limit]
-    return max([0, *(math.ceil((row.since + window - at).total_seconds()) for row in over)])
+        limits[buckets.account] = settings["sign_in_failures_account"]
+        limits[buckets.address] = settings["sign_in_failures_address"]
+    waits = [0]
+    for bucket, limit in limits.items():
+        row = counters.get(bucket)
+        if limit and row is not None and row.failures >= limit:
+            waits.append(math.ceil((row.since + window - at).total_seconds()))
+    return max(waits)
 
 
-def _attempt(settings: Mapping[str, Any], buckets: Buckets) -> dict[str, Any]:
+def _failure_parameters(settings: Mapping[str, Any], buckets: Buckets) -> dict[str, Any]:
+    """Returns the parameters of :func:`_count_failure`."""
     at = now()
-    return {"begun": at - datetime.timedelta(seconds=settings["sign_in_window"]), "at": at, **dataclasses.asdict(buckets)}
+    begun = at - datetime.timedelta(seconds=settings["sign_in_window"])
+    return {"begun": begun, "at": at, **dataclasses.asdict(buckets)}
 
 
 @functools.cache
-def _counting(dialect: str) -> Any:
-    """INSERT of the three counters or, of those that are there, UPDATE; a counter whose window is over begins another one."""
+def _count_failure(dialect: str) -> Any:
+    """Upsert of the three counters; a counter whose window is over starts another one."""
     table, over = _counters, _counters.c.since <= sa.bindparam("begun")
     failures = sa.case((over, 1), else_=table.c.failures + 1)
     since = sa.case((over, sa.bindparam("at")), else_=table.c.since)
-    values = [{"bucket": sa.bindparam(name), "failures": 1, "since": sa.bindparam("at")} for name in ("account", "address", "pair")]
-    if dialect == "mysql":  # sets the columns one after another, each from those before it
+    values = [
+        {"bucket": sa.bindparam(name), "failures": 1, "since": sa.bindparam("at")}
+        for name in ("account", "address", "pair")
+    ]
+    if dialect == "mysql":  # assigns columns in order, and later ones see the new values
         return mysql.insert(table).values(values).on_duplicate_key_update([("failures", failures), ("since", since)])
     insert = (postgresql if dialect == "postgresql" else sqlite).insert(table).values(values)
     return insert.on_conflict_do_update(index_elements=[table.c.bucket], set_={"failures": failures, "since": since})
 
 
 @functools.cache
-def _taking_back() -> Any:
-    """UPDATE after a right password: nothing counts against the account and the pair any longer, one failure less against the address.
+def _count_success() -> Any:
+    """UPDATE after a successful sign-in: resets the counters of account and pair, takes one failure off the address.
 
-    The address keeps the others, so that nobody clears it with an account of their own.
+    The address keeps its other failures: otherwise an account of one's own would reset them.
     """
-    table, pair = _counters, _counters.c.bucket == sa.bindparam("pair")
-    fewer = sa.and_(table.c.bucket == sa.bindparam("address"), table.c.failures > 0)
-    failures, known = sa.case((fewer, table.c.failures - 1), else_=0), sa.case((pair, sa.bindparam("now")), else_=table.c.known)
+    table = _counters
+    is_pair = table.c.bucket == sa.bindparam("pair")
+    is_address = sa.and_(table.c.bucket == sa.bindparam("address"), table.c.failures > 0)
     return (
         sa.update(table)
         .where(table.c.bucket.in_([sa.bindparam("account"), sa.bindparam("address"), sa.bindparam("pair")]))
-        .values(failures=failures, known=known)
+        .values(
+            failures=sa.case((is_address, table.c.failures - 1), else_=0),
+            known=sa.case((is_pair, sa.bindparam("now")), else_=table.c.known),
+        )
     )

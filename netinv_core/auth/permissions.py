@@ -1,4 +1,4 @@
-"""Whether an identity may act on a resource, and on which of its objects: asked once, where selects are built."""
+"""Object permissions: checks of actions on a resource, and SQL conditions for the objects that a user may access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
-USER = "$user"
+USER = "$user"  # stands for the user's id in constraints
 
 
 def exempt(endpoint: Endpoint) -> bool:
@@ -31,9 +31,10 @@ def exempt(endpoint: Endpoint) -> bool:
 
 
 def check(uow: UnitOfWork, endpoint: Endpoint, action: str) -> None:
-    """Refuses what no object of the resource could make permitted.
+    """Rejects an action that is not permitted on any object of the resource.
 
-    :raises Denied: for an anonymous request, a read-only token that writes, a missing permission, what the resource itself keeps from anyone
+    :raises Denied: for an anonymous request, a write with a read-only token, a missing permission, or a restriction of
+        the resource itself
     """
     identity = uow.identity
     if action == "view" and exempt(endpoint):
@@ -49,9 +50,10 @@ def check(uow: UnitOfWork, endpoint: Endpoint, action: str) -> None:
 
 
 def scope(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
-    """The condition that an object is within what is permitted; ``None`` when every object is.
+    """Returns the condition on ``table`` that an action is permitted on a row; ``None`` when it is on every row.
 
-    What is about other objects (:class:`netinv_core.resource.Resource`) is permitted only where these may be viewed.
+    Objects about other objects (``about`` of :class:`netinv_core.resource.Resource`), such as notes, are accessible
+    only where these may be viewed.
 
     :raises Denied: as :func:`check`
     """
@@ -62,9 +64,9 @@ def scope(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
 
 
 def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
-    """Conditions on ``table`` that a row may be viewed; empty when every row may.
+    """Returns the conditions on ``table`` that the user may view a row; empty when the user may view every row.
 
-    Whatever a client names or compares is limited by them, so that an object outside of its permissions behaves like one that does not exist.
+    They limit whatever a client names or compares: an object that it may not view behaves like one that does not exist.
     """
     try:
         allowed = scope(uow, endpoint, "view", table)
@@ -74,23 +76,24 @@ def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
 
 
 def visible_for(uow: UnitOfWork) -> relations.Visible:
-    """:func:`visible` for a user: how far paths lead that are followed on behalf of that user."""
+    """Returns :func:`visible` bound to a unit of work, to limit the paths of :mod:`netinv_core.read.relations`."""
     return functools.partial(visible, uow)
 
 
-def visible_named(uow: UnitOfWork, types: Any, keys: Any, *, within: bool = False) -> list[Any]:
-    """Conditions on two columns, a content type's label and an id, that the object they name may be viewed; empty for superusers.
+def visible_named(uow: UnitOfWork, types: Any, keys: Any, *, nested: bool = False) -> list[Any]:
+    """Returns the conditions that the user may view the object of a generic foreign key; empty for superusers.
 
-    What is no longer there counts as visible to those who may view every object of its model. ``within`` stops at objects that are
-    about others in turn, so that a note on a note on a note is for superusers.
+    ``types`` is the column with the label of the content type, ``keys`` the column with the id. A deleted object counts
+    as visible to users who may view every object of its model. ``nested`` excludes objects that are about others in
+    turn: a note on a note on a note is for superusers.
     """
     if uow.identity.superuser:
         return []
-    whole: list[str] = []
+    unlimited_labels: list[str] = []
     conditions: list[Any] = []
     for endpoint in uow.registry.endpoints.values():
         about = endpoint.resource.about
-        if within and about:
+        if nested and about:
             continue
         table = endpoint.table.alias()
         try:
@@ -98,22 +101,26 @@ def visible_named(uow: UnitOfWork, types: Any, keys: Any, *, within: bool = Fals
         except Denied:
             continue
         limits = _own_limits(uow, endpoint, "view", table)
-        limits += [limit for pair in about for limit in visible_named(uow, *(table.c[name] for name in pair), within=True)]
+        for type_column, key_column in about:
+            limits += visible_named(uow, table.c[type_column], table.c[key_column], nested=True)
         if not limits:
-            whole.append(endpoint.label)
+            unlimited_labels.append(endpoint.label)
         elif endpoint.key_type is uuid.UUID:
             conditions.append(sa.and_(types == endpoint.label, keys.in_(sa.select(table.c.id).where(*limits))))
-    return [sa.or_(types.in_(whole), *conditions)]
+    return [sa.or_(types.in_(unlimited_labels), *conditions)]
 
 
 def _own_limits(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> list[Any]:
-    """The conditions of the permissions themselves and of the resource."""
+    """Returns the conditions of the permissions and of the resource's base filter."""
     granted = _granted(uow, endpoint, action, table)
-    narrowing = endpoint.resource.narrowing
-    return [*([] if granted is None else [granted]), *([] if narrowing is None else [narrowing(uow, table)])]
+    limits = [] if granted is None else [granted]
+    if endpoint.resource.narrowing is not None:
+        limits.append(endpoint.resource.narrowing(uow, table))
+    return limits
 
 
 def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> Any:
+    """Returns the OR of the constraints of the user's permissions; ``None`` when one of them has no constraints."""
     identity = uow.identity
     if identity.superuser or (action == "view" and exempt(endpoint)):
         return None
@@ -124,39 +131,43 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
     conditions = []
     for constraints in granted:
         try:
-            conditions.append(relations.constraint(endpoint, table, dialect, _with_user(constraints, identity.user_id)))
+            keywords = _with_user(constraints, identity.user_id)
+            conditions.append(relations.constraint(endpoint, table, dialect, keywords))
         except (ValueError, TypeError):
-            continue  # a constraint that makes no sense grants nothing
+            continue  # an invalid constraint grants nothing
     return sa.or_(sa.false(), *conditions)
 
 
 def constraint_error(endpoint: Endpoint, constraints: Any) -> str | None:
-    """The reason why constraints on an endpoint's objects are not valid: an unknown or hidden member, a value that does not fit."""
+    """Returns why constraints are invalid (an unknown or hidden member, a bad value), or ``None``."""
+    keywords = _with_user(constraints, uuid.uuid4())
     try:
-        relations.constraint(endpoint, endpoint.table, endpoint.registry.dialect, _with_user(constraints, uuid.uuid4()))
+        relations.constraint(endpoint, endpoint.table, endpoint.registry.dialect, keywords)
     except (ValueError, TypeError) as error:
         return str(error)
     return None
 
 
-def _with_user(wanted: Any, user_id: Any) -> Any:
-    if isinstance(wanted, dict):
-        return {name: _with_user(value, user_id) for name, value in wanted.items()}
-    if isinstance(wanted, list):
-        return [_with_user(value, user_id) for value in wanted]
-    return user_id if wanted == USER else wanted
+def _with_user(constraints: Any, user_id: Any) -> Any:
+    """Replaces :data:`USER` by the user's id."""
+    if isinstance(constraints, dict):
+        return {name: _with_user(value, user_id) for name, value in constraints.items()}
+    if isinstance(constraints, list):
+        return [_with_user(value, user_id) for value in constraints]
+    return user_id if constraints == USER else constraints
 
 
 def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any]) -> None:
-    """Refuses a write that left objects outside of what is permitted; one statement, none without constraints.
+    """Rejects a write after which an object is outside of the constraints; one statement, none without constraints.
 
-    :raises Denied: when one of them is
+    :raises Denied: for such an object
     """
     table = endpoint.table
     condition = scope(uow, endpoint, action, table)
     if condition is None or not ids:
         return
     clause = in_parameter(endpoint.registry.dialect, table.c.id)
-    inside = uow.execute(sa.select(sa.func.count()).select_from(table).where(clause, condition), {"keys": list(ids)}).scalar()
+    count = sa.select(sa.func.count()).select_from(table).where(clause, condition)
+    inside = uow.execute(count, {"keys": list(ids)}).scalar()
     if inside != len(set(ids)):
         raise Denied()

@@ -1,4 +1,4 @@
-"""Tokens as a resource. The key of a token is in the answer that makes it and nowhere else: only its hash is stored."""
+"""Tokens as a resource. Only the hash of a key is stored; the response to the creation is the only one with the key."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
-TAKEN = "Token with this Key already exists."
+KEY_TAKEN = "Token with this Key already exists."
 NO_KEY = "Enter 40 hexadecimal digits."
-HELP = "In the answer that makes the token, afterwards null. Made at random when it is not given; null leaves the key as it is."
+HELP = "Only in the response that creates the token, null afterwards. Random by default; null keeps the present key."
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class TokenKey(fields.Field):
-    """The key of a token: 40 hexadecimal digits, null except in the answer to the request that makes the token."""
+    """Key of a token: 40 hexadecimal digits; null except in the response to the creation of the token."""
 
     kind: str = "string"
     node: Any = None
@@ -49,13 +49,15 @@ class TokenKey(fields.Field):
 
 
 def _token_key(registry: Any, endpoint: Any) -> fields.Field:
-    known = ColumnInfo(blank=True, min_length=crypto.KEY_LENGTH, pattern=r"^[0-9a-fA-F]*\Z", pattern_error=NO_KEY)
-    node = schema.node("key", str, known, length=crypto.KEY_LENGTH, digits=None)
-    return TokenKey(name="key", help=HELP, node=node, openapi={"type": "string", "minLength": crypto.KEY_LENGTH, "maxLength": crypto.KEY_LENGTH})
+    length = crypto.KEY_LENGTH
+    info = ColumnInfo(blank=True, min_length=length, pattern=r"^[0-9a-fA-F]*\Z", pattern_error=NO_KEY)
+    node = schema.node("key", str, info, length=length, digits=None)
+    openapi = {"type": "string", "minLength": length, "maxLength": length}
+    return TokenKey(name="key", help=HELP, node=node, openapi=openapi)
 
 
 def token_name(key: uuid.UUID, username: str) -> str:
-    """The display of a token: the first eight digits of its id, and its user."""
+    """Display of a token: the first eight digits of its id, and its user."""
     return f"{str(key)[:8]} ({username})"
 
 
@@ -76,27 +78,29 @@ tokens = Resource(
 
 @tokens.filter("key", suffixes=["n"])
 def by_key(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
-    """Whole keys only: only their hashes are stored."""
+    """Filter by whole keys, compared by their hashes."""
     matches = table.c.key_hash.in_([crypto.digest(value) for value in values])
     return sa.not_(matches) if suffix else matches
 
 
 @tokens.base_filter
 def own_tokens(uow: UnitOfWork, table: Any) -> Any:
-    """Everyone sees their own tokens only."""
+    """Base filter: users see their own tokens only."""
     return table.c.user_id == uow.identity.user_id
 
 
 @tokens.permission_check
 def only_token_writers(uow: UnitOfWork, action: str) -> bool:
-    """A token is its user's, with the user's permissions; whether users make them is for the administrators to say."""
+    """Permission check: the setting ``netinv.token_writers`` states who may create and change tokens."""
     writers = uow.registry.settings.get("token_writers", "permitted")
-    return action in ("view", "delete") or writers == "permitted" or (writers == "superusers" and uow.identity.superuser)
+    if action in ("view", "delete") or writers == "permitted":
+        return True
+    return bool(writers == "superusers" and uow.identity.superuser)
 
 
 @tokens.prepare
 def hash_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Gives a new token its owner and a key, and refuses keys that are taken; only the hash of a key is stored."""
+    """Sets the user and the key of new tokens, replaces keys by their hashes, and rejects keys that are taken."""
     by_digest: dict[str, Draft] = {}
     for draft in drafts:
         if draft.new:
@@ -105,16 +109,18 @@ def hash_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         if key := draft.extra.get("key"):
             draft["key_hash"] = crypto.digest(key)
             if draft["key_hash"] in by_digest:
-                draft.reject("key", TAKEN)
+                draft.reject("key", KEY_TAKEN)
             by_digest[draft["key_hash"]] = draft
     table = table_of(Token)
-    taken = uow.execute(sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(by_digest)))) if by_digest else ()
-    for key_hash, holder in taken:
-        if holder != by_digest[key_hash].id:
-            by_digest[key_hash].reject("key", TAKEN)
+    if not by_digest:
+        return
+    existing = sa.select(table.c.key_hash, table.c.id).where(table.c.key_hash.in_(list(by_digest)))
+    for key_hash, token_id in uow.execute(existing):
+        if token_id != by_digest[key_hash].id:
+            by_digest[key_hash].reject("key", KEY_TAKEN)
 
 
 @tokens.after_save
 def reveal_new_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The answer to the request that makes a token is the only one with its key."""
+    """Adds the keys of new tokens to the response (``uow.revealed``)."""
     uow.revealed.update((draft.id, draft.extra["key"]) for draft in drafts if draft.new)

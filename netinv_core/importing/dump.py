@@ -1,7 +1,7 @@
-"""Dumps of another inventory, and the words in which an application says what each of their models becomes here.
+"""Dumps of other inventories, and the declarations by which an application maps their models to its own.
 
-A dump is what Django's ``dumpdata`` writes: a list of ``{"model": "app.model", "pk": …, "fields": {…}}``, references as
-keys, content types as ``[app, model]``. :mod:`netinv_core.importing.netbox` reads it.
+A dump is the output of Django's ``dumpdata``: a list of ``{"model": "app.model", "pk": …, "fields": {…}}``, with
+references as keys and content types as ``[app, model]``. :mod:`netinv_core.importing.netbox` imports it.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ CONTENT_TYPE_LENGTH = 2
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """How the objects of one model of a dump become objects of the resource with the label ``to``.
+    """Mapping of a model of a dump to the resource with the label ``to``; only differences are declared.
 
-    Fields of the same name are taken over, references and content types translated. Only what differs is said:
-    ``adapt(dump, fields)`` rewrites the fields before anything else; ``given`` are values (in the dump's terms) where
-    the dump has none; ``rename`` maps a name there to a name here; ``drop`` names what only repeats what the dump says
-    elsewhere; ``omit`` maps a field that cannot be taken over to the reason, which is reported; ``later`` names (as they
-    are here) references that are set when all objects exist, because what they lead to refers back. ``by`` names the
-    columns by which an object that is already here is recognised (the last may not be null; when not given: the
-    resource's natural key, where it is unique). ``within`` names the reference to what an object is a part of: when that is not
-    here, neither is the part, and that is no fault of its own. ``needs`` are objects that this system asks for and the dump does not
-    have: labels to keys to fields, or what gives them for the dump. What comes ``first`` decides how objects of any model may be.
+    Fields of the same name are copied; references and content types are translated.
+
+    :param adapt: ``adapt(dump, fields)`` rewrites the fields of an object before anything else
+    :param given: values, in the dump's terms, for fields that the dump lacks
+    :param rename: names here by names in the dump
+    :param drop: fields that repeat what the dump says elsewhere
+    :param omit: fields that cannot be imported, with the reason for the report
+    :param deferred: references (by their names here) that are set when all objects exist, as their targets refer back
+    :param by: columns that identify an object that exists here already; the last one may not be null. Default: the
+        natural key of the resource, when it is unique
+    :param parent: the reference to the object that this one is a part of; without it, the part is skipped
+    :param needs: objects that this system requires and dumps lack, as fields by label and key, or a function of the dump
+    :param first: objects of this model are imported before all others
     """
 
     to: str
@@ -48,16 +52,16 @@ class Source:
     first: bool = False
 
     def needed(self, dump: Dump) -> Needs:
-        """The objects that this system asks for and a dump does not have."""
+        """Returns the objects that this system requires and the dump lacks."""
         return self.needs(dump) if callable(self.needs) else self.needs
 
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A model whose objects are entries of the list ``field`` of other objects.
+    """A model whose objects become entries of the list ``field`` of other objects.
 
-    ``owner`` names the fields with the owner's content type and key, ``value`` the one that refers to an object of the
-    dump's model ``of``: a tagged item is an entry in its object's ``tags``.
+    Example: a tagged item becomes an entry in the ``tags`` of its object. ``owner`` names the fields with the owner's
+    content type and key, ``value`` the field that refers to an object of the dump's model ``of``.
     """
 
     field: str
@@ -66,13 +70,13 @@ class Part:
     of: str
 
     def owner_of(self, fields: Fields) -> Key:
-        """The model and key of the object that a part belongs to."""
+        """Returns the model and key of the object that a part belongs to."""
         return content_type(fields[self.owner[0]]) or "", fields[self.owner[1]]
 
 
 @dataclasses.dataclass(frozen=True)
 class Derived:
-    """A model whose objects only repeat what the others say: this system works it out itself, for the ``reason`` that is reported."""
+    """A model that this system computes from the others; its objects are not imported, with this ``reason``."""
 
     reason: str
 
@@ -81,42 +85,44 @@ class Dump:
     """The objects of a dump: fields by model and key."""
 
     def __init__(self, objects: Mapping[str, Mapping[Any, Fields]]) -> None:
-        self.objects = {label: dict(found) for label, found in objects.items()}
+        self.objects = {label: dict(fields_by_key) for label, fields_by_key in objects.items()}
         self._uses: dict[tuple[str, str], collections.Counter[Any]] = {}
 
     @classmethod
     def read(cls, path: Path) -> Dump:
-        """The dump in a file.
+        """Reads a dump from a file.
 
         :raises ValueError: when it is not a dump, or has two objects of one model and key
         """
-        found: dict[str, dict[Any, Fields]] = {}
+        objects: dict[str, dict[Any, Fields]] = {}
         try:
             for item in json.loads(path.read_bytes()):
                 label, key, fields = item["model"].lower(), item["pk"], item["fields"]
-                if key in found.setdefault(label, {}):
+                if key in objects.setdefault(label, {}):
                     raise ValueError(f"{path} has {label} {key} twice")
-                found[label][key] = dict(fields)
+                objects[label][key] = dict(fields)
         except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path} is not a dump: a list of objects with model, pk and fields is expected ({error})") from None
-        return cls(found)
+            expected = "a list of objects with model, pk and fields is expected"
+            raise ValueError(f"{path} is not a dump: {expected} ({error})") from None
+        return cls(objects)
 
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
 
     def uses(self, label: str, name: str) -> collections.Counter[Any]:
-        """How many objects of a model have each value of a field."""
+        """Counts the objects of a model by the value of a field; cached."""
         if (label, name) not in self._uses:
-            self._uses[label, name] = collections.Counter(fields.get(name) for fields in self.objects.get(label, {}).values())
+            rows = self.objects.get(label, {}).values()
+            self._uses[label, name] = collections.Counter(fields.get(name) for fields in rows)
         return self._uses[label, name]
 
     def get(self, label: str, key: Any) -> Fields:
-        """The fields of an object; none when it is not in the dump."""
+        """Returns the fields of an object; empty when it is not in the dump."""
         return self.objects.get(label, {}).get(key, {})
 
 
 def content_type(value: Any) -> str | None:
-    """The label that a content type of a dump stands for; ``None`` for any other value."""
-    if isinstance(value, list) and len(value) == CONTENT_TYPE_LENGTH and all(isinstance(word, str) for word in value):
+    """Returns the label of a content type as a dump has it, ``[app, model]``; ``None`` for any other value."""
+    if isinstance(value, list) and len(value) == CONTENT_TYPE_LENGTH and all(isinstance(part, str) for part in value):
         return ".".join(value).lower()
     return None

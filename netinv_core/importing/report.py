@@ -1,4 +1,4 @@
-"""What became of what was imported: every object has one outcome, and there is one report for every importer."""
+"""Reports of imports, for all importers: every object has one outcome."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CREATED, UPDATED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES = ("created", 
 
 @dataclasses.dataclass
 class Report:
-    """What became of what was imported.
+    """Outcomes of an import.
 
-    ``outcomes`` and ``reasons`` are by object, ``added`` holds the outcomes of objects that the dump lacks and this
-    system needs, ``left_out`` counts values that have no place here by model, field and reason, ``incomplete`` names
-    objects that are here without a reference which was refused, ``beyond`` names by model what is here and not where it was
-    looked for. ``advance(label)`` is called when an object is done with, of the ``expected`` number; who imports files counts
-    those instead, in ``files``.
+    ``outcomes`` and ``reasons`` are by object. ``added`` has the outcomes of objects that this system requires and the
+    dump lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``incomplete`` has
+    objects that lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects that
+    exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number. An
+    importer of files counts files in place of objects, in ``files``.
     """
 
     advance: Callable[[str], None] = lambda label: None
@@ -34,17 +34,17 @@ class Report:
 
     @property
     def done(self) -> int:
-        """How many of the expected number are done with."""
+        """The number of objects (or files) done so far."""
         return len(self.outcomes) if self.files is None else self.files
 
     def settle(self, key: Key, outcome: str, reason: str = "") -> None:
-        """Says what became of an object, and why."""
+        """Sets the outcome of an object, and the reason for it."""
         self.outcomes[key] = outcome
         if reason:
             self.reasons[key] = reason
 
     def take(self, other: Report) -> None:
-        """Adds what became of more objects; what was said of an object stays."""
+        """Adds another report; outcomes that are set already stay."""
         for key, outcome in other.outcomes.items():
             if key not in self.outcomes:
                 self.settle(key, outcome, other.reasons.get(key, ""))
@@ -53,12 +53,12 @@ class Report:
             self.beyond.setdefault(label, []).extend(names)
 
     def counts(self) -> dict[str, collections.Counter[str]]:
-        """How many objects of each model had each outcome."""
-        found: dict[str, collections.Counter[str]] = {}
+        """Counts the objects of each model by outcome."""
+        counts: dict[str, collections.Counter[str]] = {}
         for (label, _), outcome in self.outcomes.items():
-            found.setdefault(label, collections.Counter())[outcome] += 1
-        return found
+            counts.setdefault(label, collections.Counter())[outcome] += 1
+        return counts
 
     def total(self, outcome: str) -> int:
-        """How many objects of all models had an outcome."""
-        return sum(found == outcome for found in self.outcomes.values())
+        """Counts the objects of all models with an outcome."""
+        return sum(item == outcome for item in self.outcomes.values())

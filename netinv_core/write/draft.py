@@ -27,7 +27,18 @@ class Draft:
     no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
     """
 
-    __slots__ = ("before", "body", "endpoint", "errors", "extra", "id", "many", "references", "references_many", "values")
+    __slots__ = (
+        "before",
+        "body",
+        "endpoint",
+        "errors",
+        "extra",
+        "id",
+        "many",
+        "references",
+        "references_many",
+        "values",
+    )
 
     def __init__(self, endpoint: Endpoint, body: Mapping[str, Any], before: dict[str, Any] | None = None) -> None:
         self.endpoint = endpoint
@@ -79,7 +90,8 @@ class Draft:
         """
         if not isinstance(self.body, Mapping):
             name = {"NoneType": None}.get(type(self.body).__name__, type(self.body).__name__)
-            self.reject(NON_FIELD, f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided")
+            message = f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided"
+            self.reject(NON_FIELD, message)
             return
         for name, field in self.endpoint.writable.items():
             if name in self.body:

@@ -167,7 +167,8 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
         return
     if single:
         raise NotFound()
-    raise Invalid.batch([{} if key in rows else {"id": [f"Object not found using the provided ID: {key}"]} for key in keys])
+    message = "Object not found using the provided ID: {}"
+    raise Invalid.batch([{} if key in rows else {"id": [message.format(key)]} for key in keys])
 
 
 def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
@@ -215,7 +216,9 @@ def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
     table = endpoint.table
     for draft in drafts:
         draft.values = {
-            name: value for name, value in draft.values.items() if name not in draft.before or value != draft.before[name]
+            name: value
+            for name, value in draft.values.items()
+            if name not in draft.before or value != draft.before[name]
         }
         if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
             draft.values["last_updated"] = uow.now

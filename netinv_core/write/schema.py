@@ -26,7 +26,9 @@ _LABEL = "[a-z0-9\u00a1-\uffff](?:[a-z0-9\u00a1-\uffff-]{0,61}[a-z0-9\u00a1-\uff
 _TOP = "(?:[a-z\u00a1-\uffff][a-z\u00a1-\uffff-]{0,61}[a-z\u00a1-\uffff]|xn--[a-z0-9]{1,59})"
 _HOST = rf"(?:{_OCTET}(?:\.{_OCTET}){{3}}|\[[0-9a-f:.]+\]|(?:{_LABEL}\.)+{_TOP}\.?|localhost)"
 # RFC 3986: scheme, user information, host, port; then path, query or fragment.
-_URL = re.compile(rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE)
+_URL = re.compile(
+    rf"[a-z][a-z0-9.+-]*://(?:[^\s:@/]+(?::[^\s:@/]*)?@)?{_HOST}(?::\d{{2,5}})?(?:[/?#]\S*)?\Z", re.IGNORECASE
+)
 
 
 MAX_PATTERN_TEXT_LENGTH = 10_000  # characters of a text that is matched with a regular expression
@@ -277,7 +279,7 @@ def _text_rules(info: ColumnInfo, length: int | None) -> list[Any]:
 
 
 def _bounded(validator: Callable[..., Any], message: str | None) -> Any:
-    """Wraps a validator; it rejects a very long text unmatched, as ``re`` takes 100 bytes of memory for each repetition."""
+    """Wraps a validator; it rejects a very long text unmatched: ``re`` takes 100 bytes for each repetition."""
     check = validator(msg=message)
 
     def check_length(node: colander.SchemaNode, value: Any) -> None:

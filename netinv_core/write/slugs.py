@@ -1,10 +1,11 @@
-"""What is made from names: slugs, and the keys by which names sort naturally."""
+"""Columns computed from names: slugs and natural sort keys."""
 
 from __future__ import annotations
 
+import collections
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -20,9 +21,10 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
-    """A key that sorts numbers within a name by value: ``eth2`` → ``eth00000002``; at most ``length`` characters.
+    """Returns a key that sorts the numbers in a name by value: ``eth2`` → ``eth00000002``.
 
-    A number of more than ``width`` digits gets a colon for each one beyond, which sorts after every digit.
+    The key has at most ``length`` characters. A number of more than ``width`` digits gets a colon for each further
+    digit, which sorts after every digit.
     """
 
     def padded(match: re.Match[str]) -> str:
@@ -33,47 +35,53 @@ def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
 
 
 def slugify(name: str, joint: str = "-") -> str:
-    """A name as letters, digits, underscores and hyphens, lower case; ``joint`` stands for spaces and hyphens."""
+    """Converts a name to lower-case letters, digits, underscores and hyphens; ``joint`` replaces spaces and hyphens."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[-\s]+", joint, re.sub(r"[^\w\s-]", "", plain)).strip("-_")
 
 
 def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Gives new objects the slugs they lack, and every draft the natural keys and unique copies of its columns."""
+    """Sets the slugs that new objects lack, natural sort keys (``sort_key_of``) and unique copies (``copy_of``)."""
     if not drafts:
         return
     for attribute, column in drafts[0].endpoint.table.c.items():
-        what = column_info(column)
-        if what.slug_of:
-            _fill_slugs(uow, attribute, column, what.slug_of, what.slug_joint, drafts)
-        elif what.sort_key_of:
+        info = column_info(column)
+        if info.slug_of:
+            _fill_slugs(uow, attribute, column, info.slug_of, info.slug_joint, drafts)
+        elif info.sort_key_of:
             for draft in drafts:
-                if what.sort_key_of in draft.values:
-                    name = draft.values[what.sort_key_of]
-                    nameless = column.nullable and name is None
-                    draft.values[attribute] = None if nameless else natural_key(name, length=column.type.length or 255)
-        elif what.copy_of:
-            source, without = what.copy_of
+                if info.sort_key_of in draft.values:
+                    name = draft.values[info.sort_key_of]
+                    is_null = column.nullable and name is None
+                    draft.values[attribute] = None if is_null else natural_key(name, length=column.type.length or 255)
+        elif info.copy_of:
+            source, other = info.copy_of
             for draft in drafts:
-                if source in draft.values or without in draft.values:
-                    draft.values[attribute] = (draft[source] or None) if draft[without] is None else None
+                if source in draft.values or other in draft.values:
+                    draft.values[attribute] = (draft[source] or None) if draft[other] is None else None
+
+
+def _needs_slug(draft: Draft, attribute: str, source: str) -> bool:
+    if attribute in draft.errors or not (draft.new or attribute in draft.values):
+        return False
+    return not draft[attribute] and isinstance(draft[source], str)
 
 
 def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint: str, drafts: Sequence[Draft]) -> None:
-    """Makes slugs from names, numbering those that are taken (``core``, ``core-2``)."""
-    lacking = [d for d in drafts if (d.new or attribute in d.values) and not d[attribute] and isinstance(d[source], str) and attribute not in d.errors]
-    if not lacking:
+    """Computes slugs from names; slugs that are taken get a number (``core``, ``core-2``)."""
+    incomplete = [draft for draft in drafts if _needs_slug(draft, attribute, source)]
+    if not incomplete:
         return
     limit = column.type.length or 100
-    bases = {id(draft): slugify(draft[source], joint)[:limit] for draft in lacking}
+    bases = {id(draft): slugify(draft[source], joint)[:limit] for draft in incomplete}
     dialect, taken = uow.registry.dialect, {d.values.get(attribute) for d in drafts}
-    own = {draft.before.get(attribute) for draft in lacking}  # a slug that is to be made anew is free
+    replaced = {draft.before.get(attribute) for draft in incomplete}  # these become free
     if column.unique:
-        taken |= set(uow.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars()) - own
+        taken |= set(uow.execute(sa.select(column).where(column.in_(set(bases.values())))).scalars()) - replaced
         if clashing := {base for base in bases.values() if base in taken} | _repeated(bases.values()):
             numbered = [lookups.LOOKUPS["startswith"](dialect, column, f"{base}{joint}") for base in clashing]
-            taken |= set(uow.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - own
-    for draft in lacking:
+            taken |= set(uow.execute(sa.select(column).where(lookups.any_of(numbered))).scalars()) - replaced
+    for draft in incomplete:
         base = slug = bases[id(draft)]
         number = 2
         while column.unique and slug in taken:
@@ -83,6 +91,5 @@ def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint
         draft.values[attribute] = slug
 
 
-def _repeated(names: Any) -> set[str]:
-    seen: set[str] = set()
-    return {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
+def _repeated(names: Iterable[str]) -> set[str]:
+    return {name for name, count in collections.Counter(names).items() if count > 1}

@@ -1,4 +1,4 @@
-"""Trees: the stored keys by which a parent sorts before its children, kept right when names or parents change."""
+"""Trees: sort keys stored with each node, by which a parent precedes its children; updated with names and parents."""
 
 from __future__ import annotations
 
@@ -18,38 +18,47 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-STEP = "\x1f"
-LAST = "\U0010ffff"
+STEP = "\x1f"  # separates the parts of a tree key
+LAST = "\U0010ffff"  # sorts after every character of a name
 LOOP = "A node cannot be made a descendant of itself."
 
 
 def is_tree(endpoint: Endpoint) -> bool:
-    """Whether the endpoint's model is a tree."""
+    """True when the endpoint's model is a tree."""
     return issubclass(endpoint.model, Tree)
 
 
 def lock(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> None:
-    """Locks a tree before its rows are written: those who move or rename nodes take turns, and those who add nodes below others wait for them.
+    """Locks a tree before its rows are written: exclusively to move or rename nodes, shared to add nodes to a parent.
 
-    Two moves at the same time could each be free of loops and make one together, and a node added below one that is moved would get a
-    key of the old place. It comes before the rows are locked, so that those who move two nodes to each other do not meet in a deadlock.
+    Two concurrent moves could each be free of loops and form one together. A node added below a node that is being
+    moved would get a key of the old position. The lock is taken before the rows are locked: two requests that move two
+    nodes below each other would deadlock otherwise.
     """
-    wanted = {"parent"} if new else {"parent", "name"}
-    if is_tree(endpoint) and any(isinstance(body, Mapping) and not wanted.isdisjoint(body) for body in bodies):
+    fields = {"parent"} if new else {"parent", "name"}
+    if is_tree(endpoint) and any(isinstance(body, Mapping) and not fields.isdisjoint(body) for body in bodies):
         lock_for(uow, "tree", [endpoint.label], shared=new)
 
 
 def _columns(table: Any) -> list[Any]:
-    """What is known of a node: its id, its parent, its name, and by what it sorts among its siblings."""
+    """The columns of a node that its key needs: id, parent, name, and the value that siblings are sorted by."""
     return [table.c.id, table.c.parent_id, table.c.name, table.c.get("name_key", table.c.name).label("sorted")]
 
 
 def _ancestors(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
-    """These objects and all above them, by id."""
-    up = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
-    above = table.alias()
-    up = up.union(sa.select(*_columns(above)).where(above.c.id == up.c.parent_id))
-    return {row.id: row for row in uow.execute(sa.select(up))}
+    """Returns these nodes and all their ancestors, by id (a recursive CTE)."""
+    ancestors = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
+    parent = table.alias()
+    ancestors = ancestors.union(sa.select(*_columns(parent)).where(parent.c.id == ancestors.c.parent_id))
+    return {row.id: row for row in uow.execute(sa.select(ancestors))}
+
+
+def _subtrees(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> dict[Any, Any]:
+    """Returns these nodes and all their descendants, by id (a recursive CTE)."""
+    subtrees = sa.select(*_columns(table)).where(table.c.id.in_(ids)).cte(recursive=True)
+    child = table.alias()
+    subtrees = subtrees.union(sa.select(*_columns(child)).where(child.c.parent_id == subtrees.c.id))
+    return {row.id: row for row in uow.execute(sa.select(subtrees))}
 
 
 def check_loops(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
@@ -57,44 +66,42 @@ def check_loops(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) ->
     moving = [draft for draft in drafts if not draft.new and draft.changed("parent_id") and draft["parent_id"]]
     if not moving:
         return
-    above = _ancestors(uow, endpoint.table, [draft["parent_id"] for draft in moving])
-    parents = {key: node.parent_id for key, node in above.items()} | {d.id: d["parent_id"] for d in moving}
+    ancestors = _ancestors(uow, endpoint.table, [draft["parent_id"] for draft in moving])
+    parents = {key: node.parent_id for key, node in ancestors.items()} | {d.id: d["parent_id"] for d in moving}
     for draft in moving:
-        step, seen = draft["parent_id"], set()
-        while step is not None and step not in seen:
-            seen.add(step)
-            if step == draft.id:
+        ancestor, visited = draft["parent_id"], set()
+        while ancestor is not None and ancestor not in visited:
+            visited.add(ancestor)
+            if ancestor == draft.id:
                 draft.reject(ALL, LOOP)
                 break
-            step = parents.get(step)
+            ancestor = parents.get(ancestor)
 
 
 def place(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
-    """Rewrites the keys of the written objects whose name or parent changed, and of everything below them."""
+    """Rewrites the tree keys of objects whose name or parent changed, and of all their descendants."""
     moved = [draft.id for draft in drafts if draft.changed("parent_id", "name")]
     if moved:
         _rewrite(uow, endpoint.table, moved)
 
 
 def rebuild(uow: UnitOfWork, endpoint: Endpoint) -> None:
-    """Rewrites the keys that an earlier release made otherwise."""
+    """Rewrites tree keys in the format of an earlier release."""
     table = endpoint.table
-    earlier = [key for key, stored in uow.execute(sa.select(table.c.id, table.c.tree_key)) if f"{key}{STEP}" not in stored]
-    if earlier:
-        _rewrite(uow, table, earlier)
+    rows = uow.execute(sa.select(table.c.id, table.c.tree_key))
+    outdated = [key for key, tree_key in rows if f"{key}{STEP}" not in tree_key]
+    if outdated:
+        _rewrite(uow, table, outdated)
 
 
-def _rewrite(uow: UnitOfWork, table: Any, moved: Sequence[Any]) -> None:
-    """The keys of these nodes and of everything below them.
+def _rewrite(uow: UnitOfWork, table: Any, ids: Sequence[Any]) -> None:
+    """Rewrites the tree keys, names and levels of these nodes and all their descendants.
 
-    A key holds the ids beside the names, so that of two nodes that are called the same (at two sites, say) each has what is below
-    it next to it.
+    A key holds ids beside names, so that the subtrees of two nodes with one name (at two sites, say) do not mix.
     """
-    down = sa.select(*_columns(table)).where(table.c.id.in_(moved)).cte(recursive=True)
-    below = table.alias()
-    down = down.union(sa.select(*_columns(below)).where(below.c.parent_id == down.c.id))
-    nodes = {row.id: row for row in uow.execute(sa.select(down))}
-    nodes |= _ancestors(uow, table, [key for key in {node.parent_id for node in nodes.values()} if key is not None and key not in nodes])
+    nodes = _subtrees(uow, table, ids)
+    parents = {node.parent_id for node in nodes.values()} - nodes.keys() - {None}
+    nodes |= _ancestors(uow, table, list(parents))
     paths: dict[Any, list[Any]] = {}
 
     def path_to(key: Any) -> list[Any]:
@@ -113,20 +120,24 @@ def _rewrite(uow: UnitOfWork, table: Any, moved: Sequence[Any]) -> None:
 
 
 def depth(name: str, **options: Any) -> FieldFactory:
-    """The field that says how many levels lie above a node; ``options`` as for any :class:`netinv_core.fields.Field`."""
-    return computed(name, lambda level: level, "tree_level", **{"kind": "integer", "openapi": {"type": "integer"}, **options})
+    """Field with the number of a node's ancestors; ``options`` are those of :class:`netinv_core.fields.Field`."""
+    defaults = {"kind": "integer", "openapi": {"type": "integer"}}
+    return computed(name, lambda level: level, "tree_level", **{**defaults, **options})
 
 
 def count_below(name: str, label: str, attribute: str) -> FieldFactory:
-    """A counter of the objects of ``label`` whose ``attribute`` leads to a node or to anything below it."""
+    """Field with the number of objects of ``label`` whose foreign key refers to a node or to one of its descendants."""
 
     def source(registry: Registry, table: Any) -> Any:
         child = registry.get(label)
         if child is None:
             return None
-        there, node = child.table.alias(), getattr(table, "element", table)
-        below = node.alias()
-        inside = sa.and_(below.c.tree_key >= table.c.tree_key, below.c.tree_key < table.c.tree_key.concat(LAST))
-        return sa.select(sa.func.count()).select_from(there.join(below, there.c[attribute] == below.c.id)).where(inside).scalar_subquery()
+        objects, node = child.table.alias(), getattr(table, "element", table)
+        descendant = node.alias()
+        joined = objects.join(descendant, objects.c[attribute] == descendant.c.id)
+        in_subtree = sa.and_(
+            descendant.c.tree_key >= table.c.tree_key, descendant.c.tree_key < table.c.tree_key.concat(LAST)
+        )
+        return sa.select(sa.func.count()).select_from(joined).where(in_subtree).scalar_subquery()
 
     return count_of(name, source)

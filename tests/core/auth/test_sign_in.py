@@ -208,7 +208,7 @@ def test_many_names_at_the_same_time_are_no_error(service: Service, sign_in: Sig
 
 
 def test_verifying_passwords_keeps_no_more_threads_than_it_may(service: Service, sign_in: SignIn, account: Account) -> None:
-    admitted, working = passwords._places(3)
+    admitted, working = passwords._semaphores(3)
     with service.configured(password_checks=3):
         for _ in range(6):
             admitted.acquire()
