@@ -1,4 +1,4 @@
-"""Commands on accounts and their tokens."""
+"""Commands for accounts and their tokens."""
 
 from __future__ import annotations
 
@@ -29,28 +29,38 @@ def user() -> None:
 
 @user.command("create")
 @click.argument("username")
-@click.option("--superuser", is_flag=True, help="May do everything.")
-@click.option("--password", envvar="NETINV_PASSWORD", show_envvar=True, help="Made at random, and printed, when not given.")
+@click.option("--superuser", is_flag=True, help="Grant all permissions.")
+@click.option("--password", envvar="NETINV_PASSWORD", show_envvar=True, help="Generated and printed by default.")
 @click.option("--email", default="", help="The user's e-mail address.")
-@click.option("--with-token", is_flag=True, help="Also make a token and print it.")
-@click.option("--unless-any", is_flag=True, help="Do nothing when there already is an account.")
+@click.option("--with-token", is_flag=True, help="Also create a token and print its key.")
+@click.option("--unless-any", is_flag=True, help="Do nothing when an account exists already.")
 @click.pass_obj
-def create_user(environment: Environment, username: str, superuser: bool, password: str | None, email: str, with_token: bool, unless_any: bool) -> None:
-    """Create the account USERNAME; what is printed is not shown again."""
-    chosen = password or secrets.token_urlsafe(12)
+def create_user(
+    environment: Environment,
+    username: str,
+    superuser: bool,
+    password: str | None,
+    email: str,
+    with_token: bool,
+    unless_any: bool,
+) -> None:
+    """Create the account USERNAME. A generated password and the key of a token are printed once."""
+    new_password = password or secrets.token_urlsafe(12)
     with environment.unit_of_work() as uow:
         if unless_any and uow.execute(sa.select(_users.c.id)).first() is not None:
             return
         try:
-            body = {"username": username, "password": chosen, "email": email}
-            (made,) = save.create(uow, uow.registry["users.user"], [body], single=True)
+            body = {"username": username, "password": new_password, "email": email}
+            (account,) = save.create(uow, uow.registry["users.user"], [body], single=True)
         except Invalid as error:
-            raise click.ClickException("; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.body.items())) from None
-        uow.write(sa.update(_users).where(_users.c.id == made["id"]).values(is_superuser=superuser, is_staff=superuser))
-        key = make_token(uow, made["id"], "made with the account") if with_token else None
+            messages = [f"{name}: {' '.join(texts)}" for name, texts in error.body.items()]
+            raise click.ClickException("; ".join(messages)) from None
+        is_account = _users.c.id == account["id"]
+        uow.write(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
+        key = create_token_row(uow, account["id"], "created with the account") if with_token else None
     click.echo(f"user      {username}")
     if password is None:
-        click.echo(f"password  {chosen}")
+        click.echo(f"password  {new_password}")
     if key is not None:
         click.echo(f"token     {key}")
 
@@ -61,16 +71,23 @@ def list_users(environment: Environment) -> None:
     """List the accounts."""
     with environment.unit_of_work() as uow:
         for row in uow.execute(sa.select(_users).order_by(_users.c.username)):
-            marks = [word for word, shown in (("superuser", row.is_superuser), ("inactive", not row.is_active)) if shown]
-            click.echo(f"{row.username:30} {' '.join(marks)}".rstrip())
+            flags = {"superuser": row.is_superuser, "inactive": not row.is_active}
+            click.echo(f"{row.username:30} {' '.join(name for name, is_set in flags.items() if is_set)}".rstrip())
 
 
 @user.command("password")
 @click.argument("username")
-@click.option("--password", prompt=True, hide_input=True, confirmation_prompt=True, envvar="NETINV_PASSWORD", show_envvar=True)
+@click.option(
+    "--password",
+    prompt=True,
+    hide_input=True,
+    confirmation_prompt=True,
+    envvar="NETINV_PASSWORD",
+    show_envvar=True,
+)
 @click.pass_obj
 def set_password(environment: Environment, username: str, password: str) -> None:
-    """Give USERNAME another password."""
+    """Change the password of USERNAME."""
     _change(environment, username, password=crypto.hash_password(password))
     click.echo(f"the password of {username} is changed")
 
@@ -79,7 +96,7 @@ def set_password(environment: Environment, username: str, password: str) -> None
 @click.argument("username")
 @click.pass_obj
 def deactivate(environment: Environment, username: str) -> None:
-    """Turn away USERNAME and every token of theirs; nothing is deleted."""
+    """Reject USERNAME and all tokens of the account; nothing is deleted."""
     _change(environment, username, is_active=False)
     click.echo(f"{username} is inactive")
 
@@ -88,15 +105,15 @@ def deactivate(environment: Environment, username: str) -> None:
 @click.argument("username")
 @click.pass_obj
 def activate(environment: Environment, username: str) -> None:
-    """Let USERNAME in again."""
+    """Accept USERNAME again."""
     _change(environment, username, is_active=True)
     click.echo(f"{username} is active")
 
 
 def _change(environment: Environment, username: str, **values: object) -> None:
     with environment.unit_of_work() as uow:
-        found = uow.write(sa.update(_users).where(_users.c.username == username).values(values))
-        if not found.rowcount:
+        result = uow.write(sa.update(_users).where(_users.c.username == username).values(values))
+        if not result.rowcount:
             raise click.ClickException(f"no user is called {username!r}")
         configuration_changed(uow)
 
@@ -110,29 +127,33 @@ def token() -> None:
 @click.argument("username")
 @click.option("--read-only", is_flag=True, help="Permit reading only.")
 @click.option("--days", type=int, help="Expire after this many days.")
-@click.option("--description", default="", help="What it is for.")
-@click.option("--key", help="The key itself, 40 hexadecimal characters (to restore a token); made at random when not given.")
+@click.option("--description", default="", help="Purpose of the token.")
+@click.option("--key", help="The key, 40 hexadecimal characters, to restore a token; generated by default.")
 @click.pass_obj
-def create_token(environment: Environment, username: str, read_only: bool, days: int | None, description: str, key: str | None) -> None:
-    """Make a token for USERNAME and print its key, which is not shown again."""
+def create_token(
+    environment: Environment, username: str, read_only: bool, days: int | None, description: str, key: str | None
+) -> None:
+    """Create a token for USERNAME and print its key, which cannot be read again."""
     key = key and key.lower()
     if key is not None and (len(key) != crypto.KEY_LENGTH or set(key) - set(string.hexdigits)):
         raise click.BadParameter("Enter 40 hexadecimal digits.", param_hint="--key")
     with environment.unit_of_work(username) as uow:
         expires = now() + datetime.timedelta(days=days) if days is not None else None
-        click.echo(make_token(uow, uow.identity.user_id, description, expires=expires, writes=not read_only, key=key))
+        user_id = uow.identity.user_id
+        click.echo(create_token_row(uow, user_id, description, expires=expires, can_write=not read_only, key=key))
 
 
 @token.command("list")
 @click.argument("username")
 @click.pass_obj
 def list_tokens(environment: Environment, username: str) -> None:
-    """List the tokens of USERNAME by the first eight digits of their ids; nobody can read a key again."""
+    """List the tokens of USERNAME by the first eight digits of their ids; keys cannot be read again."""
     with environment.unit_of_work(username) as uow:
-        mine = sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id).order_by(_tokens.c.created)
-        for row in uow.execute(mine):
+        statement = sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id).order_by(_tokens.c.created)
+        for row in uow.execute(statement):
+            access = "read, write" if row.write_enabled else "read only"
             expiry = f"expires {row.expires:%Y-%m-%d}" if row.expires else "does not expire"
-            click.echo(f"{str(row.id)[:8]}  {'read, write' if row.write_enabled else 'read only'}  {expiry}  {row.description}")
+            click.echo(f"{str(row.id)[:8]}  {access}  {expiry}  {row.description}")
 
 
 @token.command("revoke")
@@ -140,22 +161,30 @@ def list_tokens(environment: Environment, username: str) -> None:
 @click.argument("token")
 @click.pass_obj
 def revoke(environment: Environment, username: str, token: str) -> None:
-    """Delete the TOKEN of USERNAME: the beginning of its id, as listed, or the whole key."""
+    """Delete a token of USERNAME; TOKEN is the beginning of its id, as listed, or the whole key."""
     if len(token) < 4:
         raise click.BadParameter("Give at least four digits of the id.", param_hint="TOKEN")
     with environment.unit_of_work(username) as uow:
         rows = uow.execute(sa.select(_tokens).where(_tokens.c.user_id == uow.identity.user_id)).all()
-        matches = [row.id for row in rows if str(row.id).startswith(token.lower()) or row.key_hash == crypto.digest(token)]
+        digest = crypto.digest(token)
+        matches = [row.id for row in rows if str(row.id).startswith(token.lower()) or row.key_hash == digest]
         if len(matches) != 1:
-            raise click.ClickException(f"{len(matches) or 'no'} tokens of {username} have an id that begins with this, or this key")
+            count = len(matches) or "no"
+            raise click.ClickException(f"{count} tokens of {username} have an id that begins with this, or this key")
         uow.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
     click.echo("revoked")
 
 
-def make_token(
-    uow: UnitOfWork, user_id: object, description: str, *, expires: datetime.datetime | None = None, writes: bool = True, key: str | None = None
+def create_token_row(
+    uow: UnitOfWork,
+    user_id: object,
+    description: str,
+    *,
+    expires: datetime.datetime | None = None,
+    can_write: bool = True,
+    key: str | None = None,
 ) -> str:
-    """Writes a token for a user; its key."""
+    """Inserts a token of a user; returns its key."""
     key = key or crypto.new_key()
     values = {
         "id": uuid.uuid4(),
@@ -163,7 +192,7 @@ def make_token(
         "created": now(),
         "expires": expires,
         "key_hash": crypto.digest(key),
-        "write_enabled": writes,
+        "write_enabled": can_write,
         "description": description,
     }
     uow.write(sa.insert(_tokens).values(values))

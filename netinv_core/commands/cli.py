@@ -16,25 +16,34 @@ from netinv_core.db import availability
 
 
 class Commands(Extensible):
-    """The group of all commands: a database that cannot be used ends any of them with its reason."""
+    """Group of all commands; an error of the database ends any of them with a readable reason."""
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that the command line names."""
         try:
             return super().invoke(context)
         except sa.exc.SQLAlchemyError as error:
-            told = availability.start_error(context.obj.engine, error)
-            if told is None:
+            message = availability.start_error(context.obj.engine, error)
+            if message is None:
                 raise
-            raise click.ClickException(told) from None
+            raise click.ClickException(message) from None
 
 
 @click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("-c", "--config", default=DEFAULT_INI, envvar=VARIABLE, show_default=True, show_envvar=True, metavar="INI", help="The service's ini file.")
+@click.option(
+    "-c",
+    "--config",
+    default=DEFAULT_INI,
+    envvar=VARIABLE,
+    show_default=True,
+    show_envvar=True,
+    metavar="INI",
+    help="The service's ini file.",
+)
 @click.version_option(package_name="netinv-core", prog_name="netinv")
 @click.pass_context
 def cli(context: click.Context, config: str) -> None:
-    """Care for a netinv service: its database, accounts, worker and data.
+    """Administer a netinv service: its database, accounts, worker and data.
 
     The service itself is started with `pserve INI`. A first start:
 

@@ -1,4 +1,4 @@
-"""Commands on the service as a whole: database, worker, documents."""
+"""Commands for the database, the worker, the OpenAPI document and migrations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from netinv_core.app import App
 from netinv_core.commands.environment import Environment
 from netinv_core.db import migrate as migrating
 from netinv_core.http import openapi as documents
@@ -16,13 +17,13 @@ from netinv_core.tasks import queue as task_queue
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 when revisions are missing.")
-@click.option("--remove", metavar="APP", help="Drop the tables of the application APP and all they hold; do so before uninstalling its package.")
+@click.option("--remove", metavar="APP", help="Drop the tables of the application APP before uninstalling its package.")
 @click.pass_obj
 def migrate(environment: Environment, check: bool, remove: str | None) -> None:
-    """Bring the database to what the installed packages expect.
+    """Migrate the database to the revisions of the installed packages.
 
-    Creates what is missing, one branch of revisions a package, and writes the rows that every inventory starts with.
-    Repeating it changes nothing. Run it after installing or upgrading packages, before starting the service.
+    Applies missing revisions, one branch for each package, and inserts the initial rows. Repeating it changes nothing.
+    Run it after installing or upgrading packages, before starting the service.
     """
     if remove is not None:
         _remove(environment, remove)
@@ -32,7 +33,8 @@ def migrate(environment: Environment, check: bool, remove: str | None) -> None:
         click.echo("the database is up to date" if not missing else f"revisions are missing: {', '.join(missing)}")
         raise SystemExit(1 if missing else 0)
     for item in environment.registry.broken:
-        click.secho(f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}", fg="red", err=True)
+        message = f"{item.name} ({item.distribution}) does not load and is left out: {item.reason}"
+        click.secho(message, fg="red", err=True)
     try:
         migrating.upgrade(environment.engine, environment.registry)
     except LookupError as error:
@@ -40,12 +42,21 @@ def migrate(environment: Environment, check: bool, remove: str | None) -> None:
     click.echo(f"migrated {environment.engine.url.render_as_string()}: {', '.join(missing) or 'nothing was missing'}")
 
 
+def _app(environment: Environment, name: str) -> App:
+    """Returns an application by name.
+
+    :raises click.ClickException: for an unknown name
+    """
+    apps = environment.registry.apps
+    if name not in apps:
+        raise click.ClickException(f"no application is called {name!r}; there are {', '.join(apps)}")
+    return apps[name]
+
+
 def _remove(environment: Environment, name: str) -> None:
-    found = environment.registry.apps.get(name)
-    if found is None:
-        raise click.ClickException(f"no application is called {name!r}; there are {', '.join(environment.registry.apps)}")
+    app = _app(environment, name)
     try:
-        migrating.remove(environment.engine, environment.registry, found)
+        migrating.remove(environment.engine, environment.registry, app)
     except LookupError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"removed the tables of {name}; now uninstall its package")
@@ -53,28 +64,39 @@ def _remove(environment: Environment, name: str) -> None:
 
 @click.command()
 @click.argument("ini", required=False)
-@click.option("--threads", default=task_queue.THREADS, show_default=True, help="How many tasks to run at once.")
+@click.option("--threads", default=task_queue.THREADS, show_default=True, help="Number of tasks to run at once.")
 @click.pass_context
 def worker(context: click.Context, ini: str | None, threads: int) -> None:
     """Run background tasks until stopped.
 
-    Takes tasks from the queue that `netinv.queue_url` names. Any number of workers may run on any number of machines. The service's
-    settings are those of INI, as for `pserve INI`, or those that `netinv -c` names.
+    Takes tasks from the queue of the setting `netinv.queue_url`. Any number of workers may run on any number of
+    machines. The settings are read from INI, as for `pserve INI`, or from the file of `netinv -c`.
     """
     root = context.find_root()
     if ini is not None:
         root.obj = Environment(ini, root.obj.discover)
     environment: Environment = root.obj
     with environment.engine.connect():
-        pass  # a database that cannot be reached is said at the start
+        pass  # fail at the start when the database cannot be reached
     huey = environment.worker_queue()
     click.echo(f"working on {environment.settings['queue_url']}; stop with Ctrl-C")
     huey.create_consumer(workers=threads, worker_type="thread").run()
 
 
 @click.command()
-@click.option("--api-version", type=click.Choice(SUPPORTED), default=NEWEST, show_default=True, help="The version of the API to describe.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; standard output when not given.")
+@click.option(
+    "--api-version",
+    type=click.Choice(SUPPORTED),
+    default=NEWEST,
+    show_default=True,
+    help="The version of the API to describe.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write, by default the standard output.",
+)
 @click.pass_obj
 def openapi(environment: Environment, api_version: str, output: Path | None) -> None:
     """Write the OpenAPI document of the installed packages, as JSON."""
@@ -88,19 +110,17 @@ def openapi(environment: Environment, api_version: str, output: Path | None) -> 
 
 @click.command()
 @click.argument("app")
-@click.option("-m", "--message", required=True, help="What the revision does, in a few words.")
+@click.option("-m", "--message", required=True, help="Short description of the revision.")
 @click.pass_obj
 def revision(environment: Environment, app: str, message: str) -> None:
-    """Write a migration for the application APP, for those who change its models.
+    """Write a migration of the application APP after a change of its models.
 
-    Compares the models with the database, which must be migrated, and puts the difference in the package's folder of
-    revisions. Read what it wrote before you commit it.
+    Compares the models with the database, which must be migrated, and writes the difference to the package's folder of
+    revisions. Review the file before you commit it.
     """
-    found = environment.registry.apps.get(app)
-    if found is None:
-        raise click.ClickException(f"no application is called {app!r}; there are {', '.join(environment.registry.apps)}")
+    application = _app(environment, app)
     try:
-        path = migrating.revision(environment.engine, environment.registry, found, message)
+        path = migrating.revision(environment.engine, environment.registry, application, message)
     except LookupError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"wrote {path}")

@@ -1,4 +1,4 @@
-"""What every command works with: the settings of an ini file, the engine, the registry, a context for a user."""
+"""Environment of commands: settings of an ini file, engine, registry, unit of work, queue."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from netinv_core.uow import UnitOfWork
 
 @dataclasses.dataclass
 class Environment:
-    """The service that an ini file describes."""
+    """A service as configured by an ini file; its parts are created when first needed."""
 
     ini: str
     discover: Callable[[str], Packages] = discover
 
     @classmethod
     def from_variable(cls) -> Environment:
-        """The environment that ``NETINV_INI`` names (``development.ini`` when unset)."""
+        """Returns the environment of the ini file in ``NETINV_INI``, by default ``development.ini``."""
         return cls(os.environ.get(VARIABLE, DEFAULT_INI))
 
     @functools.cached_property
@@ -61,19 +61,19 @@ class Environment:
 
     @functools.cached_property
     def engine(self) -> Engine:
-        """The database."""
+        """The engine of the database."""
         return engine_for(self.settings)
 
     @functools.cached_property
     def registry(self) -> Registry:
-        """Every installed package's resources."""
+        """The registry with the resources of all installed packages."""
         return registry_for(self.engine.dialect.name, self.settings, self.packages)
 
     @contextlib.contextmanager
     def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:
-        """A context that commits at its end; acting for a user, or for the service itself.
+        """Context manager of a unit of work, committed at the end; as a user, or as the service itself.
 
-        :raises click.ClickException: when there is no such user
+        :raises click.ClickException: for an unknown user
         """
         with session_factory(self.engine)() as session:
             uow = UnitOfWork(self.registry, session, identity.Identity(superuser=True), writing=True)
@@ -87,7 +87,7 @@ class Environment:
             session.commit()
 
     def worker_queue(self) -> Huey:
-        """The queue with its tasks.
+        """Returns the queue, with its tasks registered.
 
         :raises click.ClickException: without ``netinv.queue_url``
         """

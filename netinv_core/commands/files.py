@@ -1,4 +1,4 @@
-"""The command on stored files: what a crash or a restored backup left apart from the database."""
+"""Command that compares stored files with the database, after a crash or a restored backup."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ from netinv_core.commands.environment import Environment
 from netinv_core.storage.files import stored
 from netinv_core.uow import UnitOfWork
 
-DAY = 24 * 60 * 60
+MIN_AGE_SECONDS = 24 * 60 * 60  # of files to report as unnamed: younger ones may belong to a running request
 
 
 @click.command()
-@click.option("--remove", is_flag=True, help="Delete the files that nothing names and that are older than a day.")
+@click.option("--remove", is_flag=True, help="Delete unnamed files that are older than a day.")
 @click.pass_obj
 def files(environment: Environment, remove: bool) -> None:
     """Compare the stored files with the database.
 
-    Lists files that nothing in the inventory names (a process that was killed in the middle of a request leaves such a file), and
-    files that are named and not there (a backup without the folder, say). Exits with 1 when some are missing.
+    Lists unnamed files: no row of the database refers to them, as after a process was killed during a request. Lists
+    missing files: a row refers to them, as after a backup without the folder. Exits with 1 when files are missing.
     """
     root = Path(environment.settings["media_root"])
     with environment.unit_of_work() as uow:
-        kept = dict(stored(root))  # before the names: what is written meanwhile is not taken for left over
-        named = _named(uow)
-    for name in sorted(named - kept.keys()):
+        written_at = dict(stored(root))  # read before the names: a file written meanwhile does not count as unnamed
+        referenced = _referenced(uow)
+    missing = sorted(referenced - written_at.keys())
+    for name in missing:
         click.secho(f"missing  {name}", fg="red")
-    left = sorted(name for name, written in kept.items() if name not in named and written < time.time() - DAY)
-    for name in left:
+    latest = time.time() - MIN_AGE_SECONDS
+    unnamed = sorted(name for name, written in written_at.items() if name not in referenced and written < latest)
+    for name in unnamed:
         click.echo(f"unnamed  {name}")
         if remove:
             (root / name).unlink(missing_ok=True)
-    click.echo(f"{len(kept)} files; {len(left)} that nothing names{', removed' if remove and left else ''}; {len(named - kept.keys())} missing")
-    raise SystemExit(1 if named - kept.keys() else 0)
+    removed = ", removed" if remove and unnamed else ""
+    click.echo(f"{len(written_at)} files; {len(unnamed)} that nothing names{removed}; {len(missing)} missing")
+    raise SystemExit(1 if missing else 0)
 
 
-def _named(uow: UnitOfWork) -> set[str]:
-    """The names of all files that rows name."""
-    found: set[str] = set()
+def _referenced(uow: UnitOfWork) -> set[str]:
+    """Returns the names of all files that rows refer to."""
+    names: set[str] = set()
     for endpoint in uow.registry.endpoints.values():
         for field in endpoint.uploads.values():
             column = endpoint.table.c[field.attribute]
-            found.update(uow.execute(sa.select(column).where(column.is_not(None))).scalars())
-    return found
+            names.update(uow.execute(sa.select(column).where(column.is_not(None))).scalars())
+    return names

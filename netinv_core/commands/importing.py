@@ -1,4 +1,4 @@
-"""Commands that bring another inventory's data in, and what such commands of packages share."""
+"""Import commands, and functions that import commands of packages share."""
 
 from __future__ import annotations
 
@@ -21,44 +21,61 @@ from netinv_core.importing.report import OUTCOMES, REFUSED, SKIPPED, Report
 
 @click.group("import", cls=Extensible)
 def import_() -> None:
-    """Bring in another inventory's data."""
+    """Import data of another inventory."""
 
 
 _OPTIONS = (
-    click.option("--user", required=True, metavar="NAME", help="The account that imports: its permissions apply, and the change log names it."),
-    click.option("--dry-run", is_flag=True, help="Report what would happen and change nothing."),
-    click.option("--limit", default=20, show_default=True, help="How many refused objects to list for each model; 0 lists all."),
+    click.option(
+        "--user",
+        required=True,
+        metavar="NAME",
+        help="The account that imports: its permissions apply, and the change log names it.",
+    ),
+    click.option("--dry-run", is_flag=True, help="Report the outcomes without changing anything."),
+    click.option(
+        "--limit",
+        default=20,
+        show_default=True,
+        help="Maximum number of refused objects to list for each model; 0 lists all.",
+    ),
 )
 
 
 def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options ``user``, ``dry_run`` and ``limit`` that every import has."""
+    """Decorator that adds the options ``user``, ``dry_run`` and ``limit`` of every import to a command."""
     return functools.reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
 
 
 @import_.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--origin", default="netbox", show_default=True, metavar="NAME", help="Which NetBox the file comes from, when there are several.")
+@click.option(
+    "--origin",
+    default="netbox",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the NetBox that the file comes from, when there are several.",
+)
 @import_options
 @click.pass_obj
 def netbox(environment: Environment, file: Path, user: str, origin: str, dry_run: bool, limit: int) -> None:
-    """Import FILE, the database of a NetBox 2.11 as its `manage.py dumpdata` writes it.
+    """Import FILE, the output of `manage.py dumpdata` of a NetBox 2.11.
 
-    Objects are created and updated through the same rules as requests to the API, in one transaction. Importing the same
-    file again changes nothing; importing a newer one of the same NetBox updates what changed there. Nothing is deleted. Ends
-    with a table of what became of the objects of each model, and exits with 1 when some were refused.
+    Objects are created and updated by the rules of the API, in one transaction. Importing the same file again changes
+    nothing; importing a newer one of the same NetBox updates objects that changed. Nothing is deleted. Prints a table
+    of the outcomes for each model, and exits with 1 when objects were refused.
     """
-    carry_out(environment, user, functools.partial(import_netbox, path=file, origin=origin), dry_run=dry_run, limit=limit)
+    load = functools.partial(import_netbox, path=file, origin=origin)
+    carry_out(environment, user, load, dry_run=dry_run, limit=limit)
 
 
 def carry_out(environment: Environment, user: str, load: Callable[..., None], *, dry_run: bool, limit: int) -> None:
-    """Imports with ``load(context, report=report)``, shows the progress, and prints what became of everything.
+    """Imports with ``load(uow, report=report)``, shows the progress and prints the report.
 
-    Exits with 1 when something was refused.
+    Exits with 1 when objects were refused.
 
-    :raises click.ClickException: when ``load`` raises a ``ValueError``: what it was given is nothing that can be imported
+    :raises click.ClickException: when ``load`` raises a ``ValueError``, as its source is not valid
     """
-    report, shown = Report(), Console()
+    report, console = Report(), Console()
     try:
         with environment.unit_of_work(user) as uow, _progress(report):
             load(uow, report=report)
@@ -66,17 +83,18 @@ def carry_out(environment: Environment, user: str, load: Callable[..., None], *,
                 uow.session.rollback()
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    shown.print(_table(report))
-    _print_notes(shown, report, limit)
+    console.print(_table(report))
+    _print_notes(console, report, limit)
     if dry_run:
-        shown.print("Dry run: nothing was changed.")
+        console.print("Dry run: nothing was changed.")
     if report.total(REFUSED) or report.incomplete:
         raise SystemExit(1)
 
 
 def _progress(report: Report) -> Progress:
-    """A progress bar that follows the report."""
-    columns = SpinnerColumn(), TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    """Returns a progress bar that follows the report."""
+    label, count = TextColumn("{task.description:32}"), MofNCompleteColumn()
+    columns = SpinnerColumn(), label, BarColumn(), count, TimeElapsedColumn()
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("reading", total=None)
 
@@ -88,7 +106,7 @@ def _progress(report: Report) -> Progress:
 
 
 def _table(report: Report) -> Table:
-    """Objects by model and outcome."""
+    """Returns a table with the number of objects by model and outcome."""
     table = Table(Column("model", overflow="fold"))
     occurring = [name for name in OUTCOMES if report.total(name)]
     for name in (*occurring, "objects"):
@@ -101,15 +119,15 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _print_notes(shown: Console, report: Report, limit: int) -> None:
-    """Why objects were skipped or refused, and what of the others was left out."""
-    say = functools.partial(shown.print, highlight=False, markup=False, soft_wrap=True)
+def _print_notes(console: Console, report: Report, limit: int) -> None:
+    """Prints why objects were skipped or refused, and which values were left out."""
+    say = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
     for (label, key), outcome in report.added.items():
         say(f"added     {label} {key}: {outcome}, for what the dump has no equal of")
     skipped: dict[str, set[Key]] = {}
-    for found, reason in report.reasons.items():
-        if report.outcomes[found] == SKIPPED:
-            skipped.setdefault(reason, set()).add(found)
+    for skipped_key, reason in report.reasons.items():
+        if report.outcomes[skipped_key] == SKIPPED:
+            skipped.setdefault(reason, set()).add(skipped_key)
     for reason, keys in skipped.items():
         say(f"skipped   {len(keys)} objects of {len({label for label, _ in keys})} models: {reason}")
     listed: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Groups of commands that packages add to: what is built in is found first, and packages are loaded only when it is not enough."""
+"""Groups of commands that packages extend; packages are loaded only when a command is not built in."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DEFAULT_INI = "development.ini"
 
 
 def packages(context: click.Context, plugins_dir: str) -> Packages:
-    """The installed packages, with those of the folder of plugins. Loaded once for a command line, as is the log of those that fail.
+    """Returns the installed packages and those of the plugin folder; loaded once for each command line.
 
-    :raises click.ClickException: when there is no such folder
+    :raises click.ClickException: when the folder does not exist
     """
     key = f"{__name__} {plugins_dir}"
     if key not in context.meta:
@@ -33,7 +33,7 @@ def packages(context: click.Context, plugins_dir: str) -> Packages:
 
 
 def _plugins_dir(context: click.Context) -> str:
-    """The folder of plugins that the ini file of the command line names; blank without one."""
+    """Returns the plugin folder of the command line's ini file; empty without one."""
     ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
     if not Path(ini.partition("#")[0]).is_file():
         return ""
@@ -41,20 +41,21 @@ def _plugins_dir(context: click.Context) -> str:
 
 
 class Extensible(click.Group):
-    """A group of commands that packages add to, by the group's name, with the hook ``netinv_commands``."""
+    """Group of commands that packages extend, by the group's name, with the hook ``netinv_commands``."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """The names of its own commands and of those that packages add."""
+        """Returns the names of built-in commands and of those of packages."""
         return sorted({*super().list_commands(context), *[command.name or "" for command in self._added(context)]})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """A command by name; its own stand before those of packages."""
-        return super().get_command(context, name) or next((command for command in self._added(context) if command.name == name), None)
+        """Returns a command by name; built-in ones come first."""
+        built_in = super().get_command(context, name)
+        return built_in or next((command for command in self._added(context) if command.name == name), None)
 
     def _added(self, context: click.Context) -> Iterator[click.Command]:
         manager = pluggy.PluginManager("netinv")
         manager.add_hookspecs(hookspecs)
         for name, module in packages(context, _plugins_dir(context))[0]:
             manager.register(module, name)
-        for found in reversed(manager.hook.netinv_commands()):
-            yield from found.get(self.name or "", ())
+        for commands in reversed(manager.hook.netinv_commands()):
+            yield from commands.get(self.name or "", ())

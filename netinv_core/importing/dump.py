@@ -35,7 +35,7 @@ class Source:
     :param by: columns that identify an object that exists here already; the last one may not be null. Default: the
         natural key of the resource, when it is unique
     :param parent: the reference to the object that this one is a part of; without it, the part is skipped
-    :param needs: objects that this system requires and dumps lack, as fields by label and key, or a function of the dump
+    :param needs: objects that this system requires and dumps lack: fields by label and key, or a function of the dump
     :param first: objects of this model are imported before all others
     """
 

@@ -1,4 +1,4 @@
-"""From the objects of a dump to bodies of this system: ids for keys, labels for content types, one name for another."""
+"""Mapping of a dump's objects to request bodies: ids for keys, labels for content types, renamed fields."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Body = dict[str, Any]
 _NAMESPACE = uuid.UUID("6d1a3f0e-5f0c-4c8e-9a59-7f6c52a8f0b4")
 _BOOKKEEPING = frozenset({"created", "last_updated"})
 _TREE = frozenset({"lft", "rght", "tree_id", "level"})
-_NAMES = {"custom_field_data": "custom_fields"}
-_NOTHING: tuple[Any, ...] = (None, "", False, [], {})
+_FIELD_NAMES = {"custom_field_data": "custom_fields"}
+_EMPTY: tuple[Any, ...] = (None, "", False, [], {})
 
 
 class Missing(LookupError):
-    """An object refers to one (``key``) that is not here."""
+    """Error of an object that refers to one (``key``) which does not exist here."""
 
     def __init__(self, key: Key) -> None:
         super().__init__(key)
@@ -34,95 +34,143 @@ class Missing(LookupError):
 
 
 class Unavailable(LookupError):
-    """A value has no place here, for a reason that concerns all of its kind."""
+    """Error of a value that cannot be stored here; the reason holds for all values of its kind."""
 
 
 class DumpMapping:
-    """What the objects of a dump are here.
+    """Mapping of a dump's objects to objects of this system.
 
-    ``ids`` holds the id of every object that has a resource; ``here`` the keys of those that exist, which is for the
-    importer to say; ``added`` those that the dump lacks and a source needs; ``left_out`` counts by model, field and
-    reason the values that could not be taken over.
+    ``ids`` holds the id of every object whose model has a resource. ``here`` holds the keys of objects that exist; the
+    importer adds to it. ``added`` are the keys of objects that a source needs and the dump lacks. ``left_out`` counts
+    the values that cannot be stored, by model, field and reason.
     """
 
-    def __init__(self, registry: Registry, dump: Dump, sources: Mapping[str, Source | Part | Derived], *, user_id: Any, origin: str | None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        dump: Dump,
+        sources: Mapping[str, Source | Part | Derived],
+        *,
+        user_id: Any,
+        origin: str | None,
+    ) -> None:
         self.registry = registry
         self.dump = dump
         self.user_id = user_id
         self.here: set[Key] = set()
         self.left_out: collections.Counter[tuple[str, str, str]] = collections.Counter()
-        self.parts = {label: found for label, found in sources.items() if isinstance(found, Part)}
-        self.derived = {label: found for label, found in sources.items() if isinstance(found, Derived)}
-        known = {label: found for label, found in sources.items() if isinstance(found, Source) and found.to in registry.endpoints}
-        self.sources = {label: found for label, found in known.items() if label in dump.objects}
-        self.added = list(self._add_what_is_needed(known))
+        self.parts = {label: item for label, item in sources.items() if isinstance(item, Part)}
+        self.derived = {label: item for label, item in sources.items() if isinstance(item, Derived)}
+        installed = {
+            label: item
+            for label, item in sources.items()
+            if isinstance(item, Source) and item.to in registry.endpoints
+        }
+        self.sources = {label: source for label, source in installed.items() if label in dump.objects}
+        self.added = list(self._add_needed(installed))
         self.labels = {source.to: label for label, source in self.sources.items()}
         self.ids = {(label, key): _id(origin, label, key) for label in self.sources for key in dump.objects[label]}
         self.entries = self._entries()
 
-    def _add_what_is_needed(self, known: Mapping[str, Source]) -> Iterator[Key]:
+    def _add_needed(self, installed: Mapping[str, Source]) -> Iterator[Key]:
+        """Adds the objects that sources need to the dump; yields their keys."""
         for source in list(self.sources.values()):
             for label, objects in source.needed(self.dump).items():
-                self.sources[label] = known[label]
+                self.sources[label] = installed[label]
                 for key, fields in objects.items():
                     self.dump.objects.setdefault(label, {})[key] = fields
                     yield label, key
 
     def _entries(self) -> dict[Key, dict[str, list[Key]]]:
-        """The lists that parts make up: by their owner and field, what the entries refer to."""
-        found: dict[Key, dict[str, list[Key]]] = {}
+        """Returns the lists that parts become: keys of the entries, by owner and field."""
+        entries: dict[Key, dict[str, list[Key]]] = {}
         for label, part in self.parts.items():
             for fields in self.dump.objects.get(label, {}).values():
-                found.setdefault(part.owner_of(fields), {}).setdefault(part.field, []).append((part.of, fields[part.value]))
-        return found
+                entry = part.of, fields[part.value]
+                entries.setdefault(part.owner_of(fields), {}).setdefault(part.field, []).append(entry)
+        return entries
 
     def endpoint(self, label: str) -> Endpoint:
-        """What a model of the dump is here."""
+        """Returns the endpoint of a model of the dump."""
         return self.registry[self.sources[label].to]
 
     # -- order
 
     def order(self) -> list[str]:
-        """The models, each after those it refers to.
+        """Returns the models in topological order: each after the models it refers to.
 
-        :raises ValueError: when references go round in a circle
+        :raises ValueError: for circular references
         """
         first = {label for label, source in self.sources.items() if source.first}
-        graph = {label: (self._referred_to(label) | (set() if label in first else first)) & self.sources.keys() - {label} for label in self.sources}
+        graph: dict[str, set[str]] = {}
+        for label in self.sources:
+            predecessors = self._referenced_models(label) | (set() if label in first else first)
+            graph[label] = predecessors & self.sources.keys() - {label}
         try:
             return list(graphlib.TopologicalSorter(graph).static_order())
         except graphlib.CycleError as error:
-            raise ValueError(f"{' → '.join(error.args[1])} refer to each other: one of the references must be declared `later`") from None
+            cycle = " → ".join(error.args[1])
+            message = f"{cycle} refer to each other: one of the references must be declared `deferred`"
+            raise ValueError(message) from None
 
-    def _referred_to(self, label: str) -> set[str]:
+    def _referenced_models(self, label: str) -> set[str]:
+        """Returns the dump's models that objects of a model refer to, without deferred references."""
         source = self.sources[label]
-        found = {of for (owner, _), lists in self.entries.items() if owner == label for keys in lists.values() for of, _ in keys}
-        for name, field in self.endpoint(label).writable.items():
-            if isinstance(field, Reference | ToMany) and field.target is not None and name not in source.deferred:
-                found.add(self.labels.get(field.target.label, ""))
+        return self._entry_models(label) | self._field_models(label, source) | self._generic_models(label, source)
+
+    def _entry_models(self, label: str) -> set[str]:
+        """The models of the entries of lists (:class:`Part`)."""
+        fields = [lists for (owner, _), lists in self.entries.items() if owner == label]
+        return {model for lists in fields for keys in lists.values() for model, _ in keys}
+
+    def _field_models(self, label: str, source: Source) -> set[str]:
+        """The models that foreign keys and to-many fields refer to."""
+        targets = [
+            field.target
+            for name, field in self.endpoint(label).writable.items()
+            if isinstance(field, Reference | ToMany) and name not in source.deferred
+        ]
+        return {self.labels.get(target.label, "") for target in targets if target is not None}
+
+    def _generic_models(self, label: str, source: Source) -> set[str]:
+        """The models that generic foreign keys (pairs ``…_type``, ``…_id``) of the dump refer to."""
+        models: set[str] = set()
         for fields in self.dump.objects[label].values():
-            typed = ((name, content_type(value)) for name, value in fields.items() if name.endswith("_type") and _is_told(source, name))
-            found |= {kind for name, kind in typed if kind and source.rename.get(name, name) not in source.deferred}
-        return found
+            for name, value in fields.items():
+                if not name.endswith("_type") or not _is_imported(source, name):
+                    continue
+                model = content_type(value)
+                if model and source.rename.get(name, name) not in source.deferred:
+                    models.add(model)
+        return models
 
     def dependency_levels(self, label: str) -> Iterator[list[Any]]:
-        """The keys of a model's objects, those first that others of the model refer to; a circle comes last, as it is."""
+        """Yields the keys of a model's objects in levels, each after those that its objects refer to.
+
+        Objects that refer to each other in a circle come last, together.
+        """
         source, endpoint, waiting = self.sources[label], self.endpoint(label), dict(self.dump.objects[label])
-        names = {name: endpoint.writable.get(source.rename.get(name, name)) for fields in waiting.values() for name in fields}
-        own = [n for n, field in names.items() if isinstance(field, Reference) and field.target is endpoint and field.name not in source.deferred]
+        names = {name for fields in waiting.values() for name in fields}
+        self_references = []
+        for name in names:
+            field = endpoint.writable.get(source.rename.get(name, name))
+            if isinstance(field, Reference) and field.target is endpoint and field.name not in source.deferred:
+                self_references.append(name)
         while waiting:
-            ready = [key for key, fields in waiting.items() if not any(fields.get(name) in waiting for name in own)]
-            ready = ready or list(waiting)
+            blocked = {
+                key for key, fields in waiting.items() if any(fields.get(name) in waiting for name in self_references)
+            }
+            ready = [key for key in waiting if key not in blocked] or list(waiting)
             yield ready
             for key in ready:
                 del waiting[key]
 
     # -- bodies
 
-    def body(self, label: str, key: Any, *, later: bool = False) -> Body:
-        """What is to be written for an object: its ordinary fields, or those that have to wait.
+    def body(self, label: str, key: Any, *, deferred: bool = False) -> Body:
+        """Returns the request body of an object: its ordinary fields, or those that are ``deferred``.
 
-        :raises Missing: when it refers to an object that is not here
+        :raises Missing: when it refers to an object that does not exist here
         """
         source, endpoint = self.sources[label], self.endpoint(label)
         fields: Fields = {**source.given, **self.dump.get(label, key)}
@@ -130,63 +178,73 @@ class DumpMapping:
             fields = source.adapt(self.dump, fields)
         ignored = {*_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}
         body: Body = {}
-        for there, value in fields.items():
-            name = source.rename.get(there, _NAMES.get(there, there))
-            if not _is_told(source, there) or there in ignored or (name in source.deferred) is not later:
+        for dump_name in fields:
+            name = source.rename.get(dump_name, _FIELD_NAMES.get(dump_name, dump_name))
+            if not _is_imported(source, dump_name) or dump_name in ignored:
                 continue
-            try:
-                if there in source.omit:
-                    raise Unavailable(source.omit[there])
-                field = endpoint.writable.get(name)
-                if field is not None and field.merges and not value:
-                    continue
-                found = self._value(field, there, value, fields)
-            except Unavailable as reason:
-                if value not in _NOTHING:
-                    self.left_out[label, there, str(reason)] += 1
-                continue
-            if found is not None or endpoint.writable[name].nullable:
-                body[name] = found
-        if not later:
+            if (name in source.deferred) is deferred:
+                self._add_value(body, label, name, dump_name, fields)
+        if not deferred:
             entries = self.entries.get((label, key), {})
-            body |= {name: [self._id_of(entry) for entry in keys] for name, keys in entries.items() if name in endpoint.writable}
+            for name, keys in entries.items():
+                if name in endpoint.writable:
+                    body[name] = [self._id_of(entry) for entry in keys]
         return body
 
-    def _value(self, field: Field | None, there: str, value: Any, fields: Fields) -> Any:
-        """A value in this system's terms.
+    def _add_value(self, body: Body, label: str, name: str, dump_name: str, fields: Fields) -> None:
+        """Adds a field of the dump to a body, or counts its value as left out."""
+        source, field, value = self.sources[label], self.endpoint(label).writable.get(name), fields[dump_name]
+        try:
+            if dump_name in source.omit:
+                raise Unavailable(source.omit[dump_name])
+            if field is None:
+                raise Unavailable(NO_FIELD)
+            if field.merges and not value:
+                return
+            translated = self._value(field, dump_name, value, fields)
+        except Unavailable as reason:
+            if value not in _EMPTY:
+                self.left_out[label, dump_name, str(reason)] += 1
+            return
+        if translated is not None or field.nullable:
+            body[name] = translated
 
-        :raises Missing: when it refers to an object that is not here
-        :raises Unavailable: when there is no place for it
+    def _value(self, field: Field, dump_name: str, value: Any, fields: Fields) -> Any:
+        """Translates a value of the dump; ``fields`` are all fields of its object.
+
+        :raises Missing: when it refers to an object that does not exist here
+        :raises Unavailable: when it cannot be stored
         """
-        if field is None:
-            raise Unavailable(NO_FIELD)
         if value is None or isinstance(field, Status):
             return value
         if isinstance(field, ContentTypeList):
             return sorted(content_type(item) or str(item) for item in value)
         if isinstance(field, Reference | ToMany):
             return self._reference(field, value)
-        if there.endswith("_type") and (kind := content_type(value)):
-            return self._target(kind)
-        if there.endswith("_id") and (kind := content_type(fields.get(f"{there.removesuffix('_id')}_type"))):
-            self._target(kind)
-            return self._id_of((kind, value))
+        if dump_name.endswith("_type") and (model := content_type(value)):
+            return self._target(model)
+        if dump_name.endswith("_id") and (model := content_type(fields.get(f"{dump_name.removesuffix('_id')}_type"))):
+            self._target(model)
+            return self._id_of((model, value))
         return value
 
     def _reference(self, field: Reference | ToMany, value: Any) -> Any:
-        """Ids for keys. Accounts are not taken over: what is someone's there is the importing user's here."""
+        """Translates keys to ids. Accounts are not imported: references to a user become the importing user."""
         target = field.target
         if target is not None and target.model is User:
             return str(self.user_id)
         label = self.labels.get(target.label) if target is not None else None
         if label is None:
             raise Unavailable(NO_RESOURCE)
-        return [self._id_of((label, item)) for item in value] if isinstance(field, ToMany) else self._id_of((label, value))
+        if isinstance(field, ToMany):
+            return [self._id_of((label, item)) for item in value]
+        return self._id_of((label, value))
 
-    def _target(self, kind: str) -> str:
-        if kind not in self.sources:
-            raise Unavailable(f"{kind}: {NO_RESOURCE}")
-        return self.sources[kind].to
+    def _target(self, model: str) -> str:
+        """Returns the label here of a model of the dump."""
+        if model not in self.sources:
+            raise Unavailable(f"{model}: {NO_RESOURCE}")
+        return self.sources[model].to
 
     def _id_of(self, key: Key) -> str:
         if key not in self.here:
@@ -195,10 +253,10 @@ class DumpMapping:
 
 
 def _id(origin: str | None, label: str, key: Any) -> uuid.UUID:
-    """The id of an object: always the same for the same one, unless objects are known by what they are called."""
+    """Returns the id of an object: a UUID derived from its origin, model and key; random without an origin."""
     return uuid.uuid4() if origin is None else uuid.uuid5(_NAMESPACE, f"{origin}/{label}/{key}")
 
 
-def _is_told(source: Source, name: str) -> bool:
-    """Whether a field says something of its own: not what NetBox computes, nor what is told elsewhere."""
+def _is_imported(source: Source, name: str) -> bool:
+    """False for fields that NetBox computes (their names begin with an underscore), and for dropped ones."""
     return not name.startswith("_") and name not in source.drop

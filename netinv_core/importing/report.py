@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 from netinv_core.importing.dump import Key
 
-CREATED, UPDATED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES = ("created", "updated", "unchanged", "derived", "skipped", "refused")
+OUTCOMES = ("created", "updated", "unchanged", "derived", "skipped", "refused")
+CREATED, UPDATED, UNCHANGED, DERIVED, SKIPPED, REFUSED = OUTCOMES
 
 
 @dataclasses.dataclass
@@ -16,9 +17,9 @@ class Report:
     """Outcomes of an import.
 
     ``outcomes`` and ``reasons`` are by object. ``added`` has the outcomes of objects that this system requires and the
-    dump lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``incomplete`` has
-    objects that lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects that
-    exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number. An
+    dump lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``incomplete``
+    has objects that lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects
+    that exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number. An
     importer of files counts files in place of objects, in ``files``.
     """
 
