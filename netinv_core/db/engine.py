@@ -1,4 +1,4 @@
-"""Engines and sessions, and the few places where the three databases speak differently."""
+"""Engines and sessions, and SQL that differs between PostgreSQL, MariaDB/MySQL and SQLite."""
 
 from __future__ import annotations
 
@@ -23,48 +23,56 @@ from netinv_core.db.availability import is_away, is_busy
 from netinv_core.models.types import Timestamp
 
 WRITING = "netinv_writing"
-PATTERN_SECONDS = 1.0  # processor time that the regular expressions of one SQLite statement may take
-INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # of SQLite's virtual machine, about a millisecond
+PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one SQLite statement
+INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # instructions of SQLite's virtual machine, about a millisecond
 _CLOCK = "netinv statement clock"
-# A PostgreSQL server that vanished is noticed within a minute, not after the two hours of the operating system.
+# TCP keep-alive detects a lost PostgreSQL server within a minute; the default of the operating system is two hours.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
 
 
 def engine_from(url: str, statement_timeout: float = 0, connect_timeout: int = 10, **options: Any) -> Engine:
-    """An engine for a PostgreSQL, MariaDB/MySQL or SQLite URL; ``postgresql://`` means psycopg 3, ``mysql://`` PyMySQL.
+    """Returns an engine for a PostgreSQL (psycopg 3), MariaDB/MySQL (PyMySQL) or SQLite URL.
 
-    The database cancels a statement after ``statement_timeout`` seconds, 0 for never; MySQL only a SELECT. A server that does not
-    answer is given up after ``connect_timeout`` seconds. Each connection is tried before it is used again: the server may have closed it.
+    Connections of the pool are tested before use, as the server may have closed them.
+
+    :param statement_timeout: seconds after which the database cancels a statement, 0 for never; MySQL only a SELECT
+    :param connect_timeout: seconds to wait for a server that does not answer
     """
     address = _with_driver(make_url(url))
-    options.setdefault("json_serializer", lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode())
+    options.setdefault("json_serializer", _to_json)
     options.setdefault("json_deserializer", _from_json)
     dialect = address.get_backend_name()
     if dialect == "postgresql":
-        # Plans join many small tables: planning them anew takes longer than running them.
+        # Queries join many small tables: planning them takes longer than running them, so plans are reused.
         limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
-        wanted = f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"
-        options.setdefault("connect_args", {"options": wanted, "connect_timeout": connect_timeout, **_KEEPALIVE})
+        parameters = f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"
+        options.setdefault("connect_args", {"options": parameters, "connect_timeout": connect_timeout, **_KEEPALIVE})
     elif dialect in ("mysql", "mariadb"):
         command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
-        options.setdefault("connect_args", {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout})
+        arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout}
+        options.setdefault("connect_args", arguments)
         options.setdefault("isolation_level", "READ COMMITTED")
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
         options.setdefault("pool_pre_ping", True)
-    engine = sa.create_engine(address, hide_parameters=True, **options)  # what is bound to a statement may be a secret, and errors are logged
+    # Errors are logged, and parameters of statements may be secrets.
+    engine = sa.create_engine(address, hide_parameters=True, **options)
     if dialect == "sqlite":
         _prepare_sqlite(engine, statement_timeout)
     return engine
 
 
 def _mysql_limit(seconds: float) -> str:
-    """Assignments of the statement time limit: a comment that MariaDB alone executes, and one that MySQL 8 alone does."""
+    """SQL that sets the statement timeout: a comment that only MariaDB executes, and one that only MySQL 8 executes."""
     return f"/*M!100101 , max_statement_time = {seconds} */ /*!50708 , max_execution_time = {round(seconds * 1000)} */"
 
 
+def _to_json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode()
+
+
 def _from_json(stored: Any) -> Any:
-    """A JSON document; SQLite keeps one that is a number alone as a number."""
+    """Parses a JSON document; SQLite returns a document that is a single number as a number."""
     return orjson.loads(stored) if isinstance(stored, str | bytes) else stored
 
 
@@ -74,28 +82,32 @@ def _with_driver(address: URL) -> URL:
 
 
 class _SqliteClock:
-    """Time limits of the statement that a SQLite connection is executing: of all of it, and of its regular expressions."""
+    """Time limits of the present statement of a SQLite connection, and of its regular expressions."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.start()
 
     def start(self) -> None:
-        """Begins with a new statement."""
+        """Starts the limits for a new statement."""
         self._end = time.monotonic() + self.seconds if self.seconds else float("inf")
         self._patterns = patterns.Budget(PATTERN_SECONDS)
 
     def is_over(self) -> bool:
-        """Tells SQLite to interrupt the statement."""
+        """Progress handler of SQLite; True interrupts the statement."""
         return time.monotonic() > self._end
 
     def matches(self, pattern: str, value: Any, ignore_case: int) -> bool:
-        """The SQL function ``netinv_matches``."""
+        """SQL function ``netinv_matches``: a value matches a regular expression."""
         return value is not None and self._patterns.search(pattern, str(value), ignore_case=bool(ignore_case))
 
 
 def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
-    """WAL, enforced foreign keys, Unicode-aware ``lower``, ``netinv_matches``, and transactions that take the write lock first."""
+    """Configures SQLite connections.
+
+    WAL, foreign keys, ``lower`` for Unicode, the function ``netinv_matches``, and BEGIN IMMEDIATE for transactions that
+    write.
+    """
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
@@ -104,8 +116,8 @@ def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA busy_timeout=30000")
-        connection.create_function("lower", 1, lambda s: s.lower() if isinstance(s, str) else s, deterministic=True)
-        connection.create_function("concat_ws", -1, lambda joint, *parts: joint.join(p for p in parts if p is not None), deterministic=True)
+        connection.create_function("lower", 1, _lower, deterministic=True)
+        connection.create_function("concat_ws", -1, _concat_ws, deterministic=True)
         clock = record.info[_CLOCK] = _SqliteClock(statement_timeout)
         connection.create_function("netinv_matches", 3, clock.matches, deterministic=True)
         if statement_timeout:
@@ -121,8 +133,16 @@ def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _concat_ws(separator: str, *parts: str | None) -> str:
+    return separator.join(part for part in parts if part is not None)
+
+
 def session_factory(engine: Engine) -> sessionmaker[Session]:
-    """Sessions that never flush by surprise and keep what they read."""
+    """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
     return sessionmaker(engine, autoflush=False, expire_on_commit=False)
 
 
@@ -132,7 +152,7 @@ def join_transaction(session: Session, manager: Any) -> None:
 
 
 class _KeySet(TypeDecorator[list[Any]]):
-    """A list of keys as one JSON text parameter (SQLite's ``json_each``)."""
+    """Parameter type: a list of keys as one JSON text, for SQLite's ``json_each``."""
 
     impl = sa.Text
     cache_ok = True
@@ -142,10 +162,10 @@ class _KeySet(TypeDecorator[list[Any]]):
 
 
 def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:
-    """The execution options of a unit of work's connection.
+    """Returns the execution options of a unit of work's connection.
 
-    A writing one takes SQLite's write lock at its start; a reading one spares PostgreSQL the BEGIN and ROLLBACK
-    around statements that each see a snapshot of their own anyway.
+    A writing one takes SQLite's write lock at its start. A reading one uses autocommit on PostgreSQL: it saves BEGIN
+    and ROLLBACK, and at READ COMMITTED each statement has its own snapshot anyway.
     """
     if writing:
         return {WRITING: True}
@@ -153,7 +173,7 @@ def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:
 
 
 def in_parameter(dialect: str, column: Any, name: str = "keys") -> ColumnElement[bool]:
-    """``column`` is one of the values of the parameter ``name``; the statement's text does not grow with them."""
+    """The condition that ``column`` is one of the values of the parameter ``name``; one parameter for all values."""
     if dialect == "postgresql":
         return column == sa.any_(sa.bindparam(name, type_=ARRAY(column.type)))
     if dialect == "sqlite":
@@ -163,19 +183,22 @@ def in_parameter(dialect: str, column: Any, name: str = "keys") -> ColumnElement
 
 
 def inlined_int(name: str, value: int) -> Any:
-    """A number written into the statement, so that the database plans for it."""
+    """An integer as a literal in the statement, so that the query planner sees it (LIMIT, OFFSET)."""
     return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
 
 
 def lower(dialect: str, expression: Any) -> Any:
-    """``expression`` in lower case, by Unicode's rules on every database."""
+    """SQL expression: ``expression`` in lower case, by the rules of Unicode on every database."""
     if dialect == "postgresql":
         return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "und-x-icu"))
     return sa.func.lower(expression)
 
 
 def lower_value(dialect: str, value: str) -> Any:
-    """A value in lower case, to be compared with :func:`lowered`; MariaDB and MySQL map some letters otherwise than Python (``İ``, ``ẞ``)."""
+    """A value in lower case, to compare with :func:`lower`.
+
+    MariaDB and MySQL convert it themselves, as they map some letters differently from Python (``İ``, ``ẞ``).
+    """
     return sa.func.lower(sa.literal(value)) if dialect in ("mysql", "mariadb") else value.lower()
 
 
@@ -183,15 +206,16 @@ _POSTGRES_WORDS = {r"\b": r"\y", r"\B": r"\Y", r"\Z": r"\Z", r"\z": r"\Z"}
 
 
 def regex_match(dialect: str, expression: Any, pattern: str, *, ignore_case: bool) -> ColumnElement[bool]:
-    """``expression`` matches a regular expression (Python's syntax, what all three databases share of it).
+    """The condition that ``expression`` matches a regular expression, in the syntax common to Python and the databases.
 
-    :raises ValueError: when the pattern is not a regular expression, or too long
+    :raises ValueError: for an invalid or too long pattern
     """
     patterns.check(pattern)
     if dialect == "postgresql":
         shared = re.sub(r"\\[bBZz]|\\.", lambda m: _POSTGRES_WORDS.get(m.group(), m.group()), pattern, flags=re.S)
         operator = "~*" if ignore_case else "~"
-        folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")  # the collation C folds and classifies ASCII only
+        # The collation C knows upper and lower case and classes of ASCII characters only.
+        folding = sa.collate(sa.cast(expression, sa.Text), "und-x-icu")
         return folding.op(operator, is_comparison=True)(shared)
     if dialect == "sqlite":
         return sa.func.netinv_matches(pattern, expression, int(ignore_case), type_=sa.Boolean) == 1
@@ -200,9 +224,10 @@ def regex_match(dialect: str, expression: Any, pattern: str, *, ignore_case: boo
 
 
 def db_now(dialect: str) -> ColumnElement[Any]:
-    """The time at which a statement runs, by the one clock that all processes share: the database's.
+    """SQL expression: the present time by the clock of the database, which all processes share.
 
-    What was written after waiting for a row carries a later time than what held it, on whatever machine either was asked for.
+    It is the time of the statement, not of the transaction: a row written after a wait for a lock has a later time than
+    the row of the transaction that held the lock.
     """
     if dialect == "postgresql":
         return sa.func.clock_timestamp()
@@ -212,37 +237,40 @@ def db_now(dialect: str) -> ColumnElement[Any]:
 
 
 def lock_rows(statement: Any) -> Any:
-    """Holds the rows read until the transaction ends (SQLite holds the whole database since ``BEGIN IMMEDIATE``)."""
+    """Adds FOR UPDATE: locks the rows until the transaction ends; SQLite locks the database at BEGIN IMMEDIATE."""
     return statement.with_for_update()
 
 
 def lock_parents(statement: Any) -> Any:
-    """Holds the rows read as :func:`lock_rows` does, for rules over what refers to them.
+    """Adds FOR UPDATE, on PostgreSQL FOR NO KEY UPDATE, for rules about rows that refer to the selected ones.
 
-    On PostgreSQL those who only refer to one of the rows (its foreign keys are checked) need not wait.
+    Transactions that only insert a reference to one of the rows do not wait on PostgreSQL.
     """
     return statement.with_for_update(key_share=True)
 
 
-# What the databases say of a regular expression that they do not take, and of a statement that is too much for them.
-_BAD_FILTER_STATES = re.compile(
-    r"regex|too many sql variables|expression tree is too large|parser stack overflow|number of parameters|stack depth limit|thread stack overrun"
-    r"|max_allowed_packet|regular expression|user-defined function raised",
+# Error messages about invalid regular expressions, and about statements that exceed limits of the database.
+_BAD_FILTER_MESSAGE = re.compile(
+    r"regex|too many sql variables|expression tree is too large|parser stack overflow|number of parameters"
+    r"|stack depth limit|thread stack overrun|max_allowed_packet|regular expression|user-defined function raised",
     re.I,
 )
 # SQLite; PostgreSQL; MariaDB; MySQL
-_TIMEOUT = re.compile(r"interrupted|due to statement timeout|max_statement_time exceeded|maximum statement execution time exceeded")
+_TIMEOUT = re.compile(
+    r"interrupted|due to statement timeout|max_statement_time exceeded|maximum statement execution time exceeded"
+)
 
 
 def is_bad_filter_error(error: Exception) -> bool:
-    """Whether the database refused a value of the query itself (a pattern or number it cannot hold), or more of them than it can compare."""
+    """True for an error about the values of a query: an invalid pattern, a number out of range, too many values."""
     if is_away(error) or is_busy(error):
         return False
-    return isinstance(error, sa.exc.DataError | sa.exc.InterfaceError) or (
-        isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError) and bool(_BAD_FILTER_STATES.search(str(error)))
-    )
+    if isinstance(error, sa.exc.DataError | sa.exc.InterfaceError):
+        return True
+    is_statement_error = isinstance(error, sa.exc.OperationalError | sa.exc.ProgrammingError | sa.exc.InternalError)
+    return is_statement_error and _BAD_FILTER_MESSAGE.search(str(error)) is not None
 
 
 def is_timeout(error: Exception) -> bool:
-    """Tells the error of a statement that the database cancelled after ``netinv.statement_timeout``."""
+    """True for the error of a statement that the database cancelled after ``netinv.statement_timeout``."""
     return isinstance(error, sa.exc.OperationalError | sa.exc.InternalError) and bool(_TIMEOUT.search(str(error.orig)))

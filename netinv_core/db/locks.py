@@ -1,7 +1,8 @@
-"""Locks for rules that read other rows to decide, where neither a UNIQUE constraint nor the lock of one row can say the same.
+"""Locks for rules that depend on other rows, where a UNIQUE constraint or the lock of one row does not suffice.
 
-Two transactions that each look for a conflicting row, find none and then write, both succeed. :func:`lock_for` makes the second one
-wait until the first has ended; what it reads afterwards includes what the first one wrote (transactions run at READ COMMITTED).
+Two transactions that each look for a conflicting row, find none and then insert, would both succeed. :func:`lock_for`
+makes the second one wait until the first has ended. What it reads afterwards includes the rows of the first, as
+transactions run at READ COMMITTED.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from netinv_core.models.base import Base, table_of
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-STRIPES = 1024
+STRIPES = 1024  # rows of the lock table
 
 
 class LockStripe(Base):
-    """A row that stands for all rules and values with one hash: it is locked, never read or written."""
+    """Row that is locked for all rules and values with one hash; it has no content."""
 
     __tablename__ = "core_lock_stripe"
 
@@ -31,11 +32,13 @@ class LockStripe(Base):
 
 
 def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool = False) -> None:
-    """Locks the ``values`` of a ``rule`` until the transaction ends: one statement, in one order, none for what is locked already.
+    """Locks the ``values`` of a ``rule`` until the transaction ends: one statement, none for values locked already.
 
-    Whoever locks one of the same values waits, unless both locks are ``shared``. ``repr`` tells values apart: strings, numbers, ids,
-    bytes, and tuples of them. Values with the same hash share a row, so that two unrelated writes wait for each other now and then.
-    What the rule decides by has to be read after the lock. SQLite needs no lock: its writers take turns from BEGIN IMMEDIATE on.
+    Transactions that lock the same value wait for each other, unless both locks are ``shared``. Rows are locked in
+    order of their ids, to avoid deadlocks. Values are distinguished by ``repr``: strings, numbers, ids, bytes, and
+    tuples of them. Values with the same hash share a row, so that unrelated writes may wait for each other occasionally.
+
+    The rule must read its rows after the lock. SQLite needs no lock: BEGIN IMMEDIATE serializes its writers.
     """
     if uow.registry.dialect == "sqlite":
         return
@@ -45,7 +48,7 @@ def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool 
         return
     table = table_of(LockStripe)
     statement = sa.select(table.c.id).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
-    for dialect in ("mysql", "mariadb"):  # a scan of the whole table would wait for the locks of others
+    for dialect in ("mysql", "mariadb"):  # a table scan would wait for locks on other rows
         statement = statement.with_hint(table, "FORCE INDEX (PRIMARY)", dialect)
     uow.execute(statement.with_for_update(read=shared), {"keys": stripes})
     if not shared:

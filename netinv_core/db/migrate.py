@@ -1,8 +1,8 @@
-"""Bringing a database to what the installed packages expect: one Alembic branch a package, then the seed rows.
+"""Migrations: one Alembic branch for each installed package, then the initial rows.
 
-Each branch stands alone, with a version table of its own, and a package's tables carry its name as prefix
-(``dcim_site``, ``dcim_alembic_version``): packages install, migrate and leave without touching the others. Branches are
-applied in the order in which their tables refer to each other.
+Each branch is independent, with a version table of its own, and the tables of a package have its name as prefix
+(``dcim_site``, ``dcim_alembic_version``). Packages are installed, migrated and removed without effect on others.
+Branches are applied in the order in which their tables refer to each other.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ CORE = "netinv_core:migrations"
 
 
 def _label(app: App) -> str:
-    """The name of an application's branch, which is also its tables' prefix."""
+    """Returns the name of an application's branch, the prefix of its tables."""
     return "core" if app.migrations == CORE else app.name
 
 
 def _folder(place: str) -> Path:
-    """The ``versions`` folder of ``package:folder``."""
+    """Returns the path of the ``versions`` folder of ``package:folder``."""
     package, _, folder = place.partition(":")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -47,21 +47,22 @@ def _folder(place: str) -> Path:
 
 
 def _referred(app: App) -> set[str]:
-    """The branches that hold the tables an application's own refer to."""
-    own = f"{_label(app)}_"
-    keys = [key for name, table in Base.metadata.tables.items() if name.startswith(own) for key in table.foreign_keys]
+    """Returns the branches of the tables that an application's tables refer to."""
+    prefix = f"{_label(app)}_"
+    tables = [table for name, table in Base.metadata.tables.items() if name.startswith(prefix)]
+    keys = [key for table in tables for key in table.foreign_keys]
     return {"core", *[key.target_fullname.partition("_")[0] for key in keys]} - {_label(app)}
 
 
 def _ordered(registry: Registry) -> list[App]:
-    """The applications that have migrations, each after those its tables refer to."""
+    """Returns the applications with migrations in topological order of the references of their tables."""
     apps = {_label(app): app for app in registry.apps.values() if app.migrations}
     order = graphlib.TopologicalSorter({label: _referred(app) & set(apps) for label, app in sorted(apps.items())})
     return [apps[label] for label in order.static_order()]
 
 
 def _configuration(app: App, connection: Connection | None = None) -> alembic.config.Config:
-    """Alembic's configuration for one application."""
+    """Returns Alembic's configuration for one application."""
     config = alembic.config.Config()
     config.set_main_option("script_location", str(_folder(CORE).parent))
     config.set_main_option("path_separator", "newline")
@@ -75,13 +76,13 @@ def _version_table(app: App) -> str:
 
 
 def upgrade(engine: Engine, registry: Registry) -> None:
-    """Applies every revision that is missing, then seeds; repeating it changes nothing."""
+    """Applies the missing revisions, then inserts the initial rows; idempotent."""
     apply(engine, registry)
     seed(engine, registry)
 
 
 def apply(engine: Engine, registry: Registry) -> None:
-    """Applies every revision that is missing."""
+    """Applies the missing revisions."""
     for app in _ordered(registry):
         with _changing_tables(engine) as connection:
             alembic.command.upgrade(_configuration(app, connection), "head")
@@ -89,30 +90,41 @@ def apply(engine: Engine, registry: Registry) -> None:
 
 @contextmanager
 def _changing_tables(engine: Engine) -> Iterator[Connection]:
-    """A connection whose transaction is committed at the end.
+    """Context manager of a connection for DDL, committed at the end.
 
-    SQLite changes a table by making it anew, with the rows, and dropping the old one, which would take along what refers to it: the
-    references are therefore checked at the end, all of them, and not on the way.
+    On SQLite a table is changed by copying it and dropping the original, which would cascade to rows that refer to it.
+    Foreign keys are therefore not enforced during the change, and all are checked at the end.
     """
     with engine.connect().execution_options(**{WRITING: True}) as connection:
-        plain = connection.connection.cursor() if engine.dialect.name == "sqlite" else None
-        if plain is not None:
-            plain.execute("PRAGMA foreign_keys=OFF")  # means nothing within a transaction
+        cursor = connection.connection.cursor() if engine.dialect.name == "sqlite" else None
+        if cursor is not None:
+            cursor.execute("PRAGMA foreign_keys=OFF")  # has no effect within a transaction
         try:
             yield connection
-            if plain is not None and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
-                raise LookupError(f"a row of {broken[0]} refers to one of {broken[2]} that is not there; nothing was changed")
+            if cursor is not None:
+                _check_foreign_keys(connection)
             connection.commit()
         finally:
             connection.rollback()
-            if plain is not None:
-                plain.execute("PRAGMA foreign_keys=ON")
+            if cursor is not None:
+                cursor.execute("PRAGMA foreign_keys=ON")
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    """Checks all foreign keys of a SQLite database.
+
+    :raises LookupError: for a row that refers to a missing one
+    """
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        message = f"a row of {broken[0]} refers to one of {broken[2]} that is not there; nothing was changed"
+        raise LookupError(message)
 
 
 def remove(engine: Engine, registry: Registry, app: App) -> None:
-    """Takes back every revision of an application, its tables with them; its package can then be uninstalled.
+    """Downgrades all revisions of an application, which drops its tables; its package can then be uninstalled.
 
-    :raises LookupError: when it has no branch of its own, or the tables of other applications refer to its own
+    :raises LookupError: when it has no branch, or tables of other applications refer to its tables
     """
     if not app.migrations or app.migrations == CORE:
         raise LookupError(f"the application {app.name} has no migrations of its own")
@@ -124,7 +136,7 @@ def remove(engine: Engine, registry: Registry, app: App) -> None:
 
 
 def seed(engine: Engine, registry: Registry) -> None:
-    """Lets every package write the rows a fresh database starts with, and mends what earlier releases stored otherwise."""
+    """Inserts the initial rows of all packages (hook ``netinv_seed``), and updates values of earlier releases."""
     with session_factory(engine)() as session:
         uow = UnitOfWork(registry, session, ANONYMOUS, writing=True)
         load(uow)
@@ -135,26 +147,31 @@ def seed(engine: Engine, registry: Registry) -> None:
 
 
 def pending(engine: Engine, registry: Registry) -> list[str]:
-    """The revisions that the database has not reached, one a package."""
-    found: list[str] = []
+    """Returns the head revisions that the database lacks, one for each package."""
+    missing: list[str] = []
     with engine.connect() as connection:
         for app in _ordered(registry):
-            reached = MigrationContext.configure(connection, opts={"version_table": _version_table(app)}).get_current_heads()
+            options = {"version_table": _version_table(app)}
+            applied = MigrationContext.configure(connection, opts=options).get_current_heads()
             heads = ScriptDirectory.from_config(_configuration(app)).get_heads()
-            found += [head for head in heads if head not in reached]
-    return found
+            missing += [head for head in heads if head not in applied]
+    return missing
 
 
 def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path:
-    """Writes a revision with what an application's models have and the (migrated) database lacks; its path."""
+    """Writes a revision with the differences between an application's models and the migrated database.
+
+    :returns: the path of the file
+    :raises LookupError: without a migrations folder, or without differences
+    """
     if not app.migrations:
         raise LookupError(f"the application {app.name} names no migrations folder")
     folder = _folder(app.migrations)
     number = 1 + len(list(folder.glob("[0-9]*.py")))
     with engine.connect() as connection:
         config = _configuration(app, connection)
-        made = alembic.command.revision(config, message, autogenerate=True, rev_id=f"{_label(app)}_{number:04}")
-    script = made[0] if isinstance(made, list) else made
+        scripts = alembic.command.revision(config, message, autogenerate=True, rev_id=f"{_label(app)}_{number:04}")
+    script = scripts[0] if isinstance(scripts, list) else scripts
     if script is None:
         raise LookupError("nothing to write")
     path = Path(script.path).rename(folder / f"{number:04}_{slugify(message, '_')}.py")
