@@ -36,7 +36,7 @@ def lock_for(uow: UnitOfWork, rule: str, values: Iterable[Any], *, shared: bool 
 
     Transactions that lock the same value wait for each other, unless both locks are ``shared``. Rows are locked in
     order of their ids, to avoid deadlocks. Values are distinguished by ``repr``: strings, numbers, ids, bytes, and
-    tuples of them. Values with the same hash share a row, so that unrelated writes may wait for each other occasionally.
+    tuples of them. Values with the same hash share a row, so that unrelated writes may occasionally wait.
 
     The rule must read its rows after the lock. SQLite needs no lock: BEGIN IMMEDIATE serializes its writers.
     """

@@ -13,7 +13,7 @@ import colander
 from netinv_core.fields.base import NONE, Field, last_text
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.storage import image_headers
-from netinv_core.storage.files import LENGTH, Upload, new_name
+from netinv_core.storage.files import MAX_NAME_LENGTH, Upload, new_name
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -104,7 +104,7 @@ class Image(Field):
         return shown or ""
 
     def options(self) -> dict[str, Any]:
-        return super().options() | {"max_length": LENGTH}
+        return super().options() | {"max_length": MAX_NAME_LENGTH}
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "string", "format": "uri"})

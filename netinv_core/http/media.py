@@ -41,7 +41,7 @@ def send(request: Request) -> Response:
         found = uow.files.open(f"{folder}/{name}")
     except FileNotFoundError:
         raise NotFound() from None
-    media_type = image_headers.media_type(found.read(image_headers.HEAD)) or "application/octet-stream"
+    media_type = image_headers.media_type(found.read(image_headers.HEADER_LENGTH)) or "application/octet-stream"
     found.seek(0)
     kept = os.fstat(found.fileno())
     response = Response(app_iter=FileIter(found), content_type=media_type, charset=None, conditional_response=True)

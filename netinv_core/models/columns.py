@@ -15,7 +15,7 @@ from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 
 from netinv_core.changelog.masking import mask
 from netinv_core.models.types import Chars, Json, LongText
-from netinv_core.storage.files import LENGTH
+from netinv_core.storage.files import MAX_NAME_LENGTH
 
 PROTECT = "protect"
 CASCADE = "cascade"
@@ -224,7 +224,7 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
 
 def image(folder: str, **known: Any) -> MappedColumn[Any]:
     """The name of a picture's file in ``folder`` (:mod:`netinv_core.storage.files`): read as its URL, written by sending the file in a form."""
-    return column(Chars(LENGTH), index=True, kind="image", folder=folder, **known)
+    return column(Chars(MAX_NAME_LENGTH), index=True, kind="image", folder=folder, **known)
 
 
 def email(length: int = 254, **known: Any) -> MappedColumn[Any]:

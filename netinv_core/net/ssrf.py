@@ -1,5 +1,7 @@
-"""The guard: which addresses netinv talks to for its users. Whoever may write webhooks or name repositories must not reach, through netinv,
-what trusts the machine it runs on."""
+"""Protection against server-side request forgery (SSRF): the addresses that the service may connect to for users.
+
+Users who may write webhooks or name Git repositories must not reach, through the service, hosts that trust its machine.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import Any
 from sqlalchemy.engine import make_url
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Not for the public, but not (or not in every version of Python) among those that ipaddress knows for it.
-_FURTHER = tuple(
+# Networks that are not public, which ipaddress (of some versions of Python) counts as public.
+_NOT_PUBLIC = tuple(
     map(
         ipaddress.ip_network,
         (
@@ -26,29 +28,35 @@ _FURTHER = tuple(
         ),
     )
 )
-_ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # RFC 5214: what stands before the IPv4 address in the lower half
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # RFC 5214: interface identifier before the embedded IPv4 address
 _PORTS = {"postgresql": 5432, "mysql": 3306, "redis": 6379, "rediss": 6379}
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052
 
 
 class Refused(Exception):
-    """A target that nothing is sent to, and why."""
+    """Error of a connection that is not allowed, with the reason."""
 
 
 def own_services(settings: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Hosts and ports of the database and the queue."""
+    """Returns hosts and ports of the database and the queue."""
     urls = [make_url(settings[name]) for name in ("database_url", "queue_url") if settings[name]]
     ports = [(url, url.port or _PORTS.get(url.get_backend_name(), 0)) for url in urls]
     return [(url.host or "localhost", port) for url, port in ports if port]
 
 
 class Guard:
-    """Which addresses may be connected to: public ones, and those of networks and hosts that ``allowed`` names, which is what is set as ``setting``.
+    """Check of addresses: public ones are allowed, and those of the networks and hosts in ``allowed``.
 
-    ``own`` are hosts and ports of netinv's own services, to which nothing is sent whatever is allowed: a request of HTTP may look like commands to them.
+    ``setting`` is the name of the setting with ``allowed``, for messages. ``own`` are hosts and ports of the service's
+    database and queue. They are never allowed, as they might interpret an HTTP request as commands.
     """
 
-    def __init__(self, allowed: Iterable[str] = (), setting: str = "netinv.webhook_allow", own: Iterable[tuple[str, int]] = ()) -> None:
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        setting: str = "netinv.webhook_allow",
+        own: Iterable[tuple[str, int]] = (),
+    ) -> None:
         self.setting = setting
         self.own = list(own)
         self.networks: list[Any] = []
@@ -60,7 +68,7 @@ class Guard:
                 self.hosts.add(word.lower().rstrip("."))
 
     def check(self, host: str, address: Address, port: int = 0) -> None:
-        """Lets an address of a host pass.
+        """Checks a connection to an address of a host.
 
         :raises Refused: when it is not allowed
         """
@@ -72,11 +80,12 @@ class Guard:
         if any(form in network for form in forms for network in self.networks if network.version == form.version):
             return
         if not all(map(_is_public, forms)):
-            raise Refused(f"Nothing is sent to {address}: it is no public address, and {self.setting} does not name it.")
+            reason = f"it is no public address, and {self.setting} does not name it"
+            raise Refused(f"Nothing is sent to {address}: {reason}.")
 
 
 def _forms(address: Address) -> list[Address]:
-    """An address, and the IPv4 address that it stands for."""
+    """Returns an address and the IPv4 address embedded in it (mapped, 6to4, NAT64, ISATAP)."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     if address.ipv4_mapped is not None:
@@ -91,25 +100,25 @@ def _forms(address: Address) -> list[Address]:
 
 
 def _is_at(address: Address, host: str) -> bool:
-    """Tells whether an address is one of a host, or leads to one; when the host cannot be resolved, that is not known, and counts as true."""
+    """True when an address belongs to a host, also for a host that cannot be resolved."""
     try:
-        places = [ipaddress.ip_address(str(place[0]).partition("%")[0]) for *_, place in resolve(host, 0)]
+        addresses = [ipaddress.ip_address(str(entry[0]).partition("%")[0]) for *_, entry in resolve(host, 0)]
     except (OSError, UnicodeError):
         return True
     forms = _forms(address)
     loopback = any(form.is_loopback or form.is_unspecified for form in forms)
-    return any(place in forms or (loopback and place.is_loopback) for place in places)
+    return any(resolved in forms or (loopback and resolved.is_loopback) for resolved in addresses)
 
 
 def _is_public(address: Address) -> bool:
-    # 2002::/16 stands for the public in ipaddress of some versions and not in others; what counts is what it leads to.
+    # Versions of ipaddress differ about 6to4 (2002::/16); its embedded IPv4 address is checked separately.
     if isinstance(address, ipaddress.IPv6Address) and address.sixtofour is not None:
         return True
-    further = any(address in network for network in _FURTHER if network.version == address.version)
-    return (address.is_global and not (address.is_multicast or address.is_reserved or further)) or address in _NAT64
+    not_public = any(address in network for network in _NOT_PUBLIC if network.version == address.version)
+    return (address.is_global and not (address.is_multicast or address.is_reserved or not_public)) or address in _NAT64
 
 
 def resolve(host: str, port: int) -> list[tuple[Any, ...]]:
-    """The addresses of a host, as :func:`socket.getaddrinfo` gives them, each once."""
-    found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(found))
+    """Returns the addresses of a host from :func:`socket.getaddrinfo`, without duplicates."""
+    entries = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(entries))

@@ -1,7 +1,7 @@
-"""Files kept beside the database, in one folder that every process of a service shares.
+"""Stored files, in one folder beside the database that all processes of a service share.
 
-A file is written, whole and durable, before the transaction that names it commits; it goes again when that transaction does not,
-and a file that is no longer named goes only after the commit. So what the database names is always there.
+A file is written and synced before the transaction that refers to it commits; it is removed when the transaction rolls
+back. A discarded file is removed after the commit. Every file that the database refers to therefore exists.
 """
 
 from __future__ import annotations
@@ -23,36 +23,37 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from netinv_core.errors import Unavailable
 
-LENGTH = 100
+MAX_NAME_LENGTH = 100
 log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclasses.dataclass(frozen=True)
 class Upload:
-    """A file that was sent: what its sender calls it, and what it holds."""
+    """An uploaded file: the name given by the client, and the content."""
 
     name: str
     content: bytes
 
 
-def new_name(folder: str, called: str, suffix: str) -> str:
-    """A name that no file has, ``folder/random-stem.suffix``: of what the sender calls the file, only plain letters and digits are kept."""
-    stem = called.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or called
+def new_name(folder: str, client_name: str, suffix: str) -> str:
+    """Returns an unused name ``folder/random-stem.suffix``; the stem is the ASCII part of ``client_name``."""
+    stem = client_name.replace("\\", "/").rpartition("/")[2].rpartition(".")[0] or client_name
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
     start = f"{folder}/{secrets.token_hex(8)}"
-    kept = re.sub(r"[^A-Za-z0-9]+", "-", plain)[: min(40, LENGTH - len(start) - len(suffix) - 1)].strip("-")
-    return f"{start}-{kept}{suffix}" if kept else f"{start}{suffix}"
+    limit = min(40, MAX_NAME_LENGTH - len(start) - len(suffix) - 1)
+    clean_stem = re.sub(r"[^A-Za-z0-9]+", "-", plain)[:limit].strip("-")
+    return f"{start}-{clean_stem}{suffix}" if clean_stem else f"{start}{suffix}"
 
 
 def upload_name(name: str) -> str:
-    """What the file of a name made by :func:`new_name` is called: what is kept of its sender's word for it, and the suffix."""
-    own = name.rpartition("/")[2]
-    return own.partition("-")[2] or own
+    """Returns the part of a name of :func:`new_name` that comes from the client's name, with the suffix."""
+    file_name = name.rpartition("/")[2]
+    return file_name.partition("-")[2] or file_name
 
 
 class Files:
-    """The files of a unit of work: what it adds and discards becomes so with its session's transaction, or not at all."""
+    """Files of a unit of work; additions and removals follow the transactions and savepoints of its session."""
 
     def __init__(self, root: Path, session: Session) -> None:
         self._root = root
@@ -63,7 +64,7 @@ class Files:
         self._committing = False
 
     def add(self, name: str, content: bytes) -> None:
-        """Writes a new file; it goes again when the transaction is not committed.
+        """Writes a new file; it is removed when the transaction rolls back.
 
         :raises Unavailable: when it cannot be written
         """
@@ -76,14 +77,14 @@ class Files:
             raise Unavailable("The file cannot be stored.") from error
 
     def discard(self, name: str) -> None:
-        """Has a file removed once the transaction is committed."""
+        """Removes a file after the commit of the transaction."""
         self._listen()
         self._discarded.append((self._current(), name))
 
     def open(self, name: str) -> BinaryIO:
-        """A file, to be read.
+        """Opens a file for reading.
 
-        :raises FileNotFoundError: when there is none of this name, or the name is not one of a file kept here
+        :raises FileNotFoundError: when it does not exist, or for an invalid name
         """
         try:
             return self._path(name).open("rb")
@@ -91,9 +92,9 @@ class Files:
             raise FileNotFoundError(str(error)) from None
 
     def _path(self, name: str) -> Path:
-        """Where a file is kept.
+        """Returns the path of a file.
 
-        :raises ValueError: for a name that leads out of its folder, or to a file that is not written yet
+        :raises ValueError: for a name outside of the folder, or of a temporary file
         """
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is not the name of a stored file")
@@ -105,41 +106,46 @@ class Files:
     def _listen(self) -> None:
         if not self._listening:
             self._listening = True
-            event.listen(self._session, "before_commit", self._decided)
-            event.listen(self._session, "after_commit", self._committed)
-            event.listen(self._session, "after_soft_rollback", self._undone)
-            event.listen(self._session, "after_transaction_end", self._ended)
+            event.listen(self._session, "before_commit", self._before_commit)
+            event.listen(self._session, "after_commit", self._after_commit)
+            event.listen(self._session, "after_soft_rollback", self._after_rollback)
+            event.listen(self._session, "after_transaction_end", self._after_transaction_end)
 
-    def _decided(self, session: Session) -> None:
+    def _before_commit(self, session: Session) -> None:
         self._committing = self._committing or session.get_nested_transaction() is None
 
-    def _committed(self, session: Session) -> None:
-        """The outermost transaction is committed: what was discarded is named no more."""
+    def _after_commit(self, session: Session) -> None:
+        """Removes discarded files after the commit of the outermost transaction."""
         if session.get_nested_transaction() is None:
             self._added.clear()
             self._remove(self._discarded, lambda transaction: True)
 
-    def _undone(self, session: Session, ended: SessionTransaction) -> None:
-        """A savepoint, or everything, was rolled back: nothing that happened within it has happened."""
-        self._remove(self._added, lambda transaction: _within(transaction, ended))
-        self._discarded[:] = [(transaction, name) for transaction, name in self._discarded if not _within(transaction, ended)]
+    def _after_rollback(self, session: Session, ended: SessionTransaction) -> None:
+        """Reverts what happened within a savepoint or transaction that was rolled back."""
+        self._remove(self._added, lambda transaction: _is_within(transaction, ended))
+        self._discarded[:] = [
+            (transaction, name) for transaction, name in self._discarded if not _is_within(transaction, ended)
+        ]
 
-    def _ended(self, session: Session, ended: SessionTransaction) -> None:
-        """The outermost transaction is over; what it did not commit is not there.
+    def _after_transaction_end(self, session: Session, ended: SessionTransaction) -> None:
+        """Removes the files that the outermost transaction did not commit.
 
-        When the commit itself failed, nobody knows what the database did: a file too many is better than one that is missing.
+        After a failed commit the state of the database is unknown. The files stay then: a superfluous file is better
+        than a missing one.
         """
         if ended.parent is not None:
             return
         if self._committing and self._added:
-            log.warning("a commit failed; perhaps nothing names these files: %s", ", ".join(name for _, name in self._added))
+            names = ", ".join(name for _, name in self._added)
+            log.warning("a commit failed; perhaps nothing names these files: %s", names)
             self._added.clear()
         self._remove(self._added, lambda transaction: True)
         self._discarded.clear()
         self._committing = False
 
-    def _remove(self, files: list[tuple[SessionTransaction | None, str]], concerned: Callable[[Any], bool]) -> None:
-        for entry in [entry for entry in files if concerned(entry[0])]:
+    def _remove(self, files: list[tuple[SessionTransaction | None, str]], condition: Callable[[Any], bool]) -> None:
+        """Removes the files whose transaction meets the condition, from the list and from the folder."""
+        for entry in [entry for entry in files if condition(entry[0])]:
             files.remove(entry)
             try:
                 self._path(entry[1]).unlink(missing_ok=True)
@@ -148,38 +154,38 @@ class Files:
 
 
 def stored(root: Path) -> Iterator[tuple[str, float]]:
-    """Every file in a folder of files: its name, and when it was written (seconds since 1970)."""
+    """Yields the name of each file in the folder and the time of its last write (seconds since 1970)."""
     for path in sorted(root.glob("*/*")):
         with contextlib.suppress(FileNotFoundError):
             yield f"{path.parent.name}/{path.name}", path.stat().st_mtime
 
 
-def _within(transaction: SessionTransaction | None, outer: SessionTransaction) -> bool:
-    """Whether a transaction is ``outer``, or a savepoint within it."""
+def _is_within(transaction: SessionTransaction | None, outer: SessionTransaction) -> bool:
+    """True when a transaction is ``outer`` or a savepoint within it."""
     while transaction is not None and transaction is not outer:
         transaction = transaction.parent
     return transaction is outer
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Writes a file so that it is there as a whole, even after the machine fails, or not at all."""
+    """Writes a file atomically and durably: temporary file, fsync, rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(prefix=".", dir=path.parent)
+    handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as target:
             target.write(content)
             target.flush()
             os.fsync(target.fileno())
-        Path(draft).replace(path)
+        Path(temporary).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(draft).unlink()
+            Path(temporary).unlink()
         raise
-    _keep_entry(path.parent)
+    _sync_folder(path.parent)
 
 
-def _keep_entry(folder: Path) -> None:
-    """Makes a folder's entries durable, where the system offers it."""
+def _sync_folder(folder: Path) -> None:
+    """Syncs the entries of a folder to disk, where the operating system supports it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,7 +1,7 @@
-"""Pictures by their bytes: which kind of image a file holds, and how large it is when decoded.
+"""Headers of images: the media type, width and height of a file.
 
-Only headers are read, nothing is decoded, so that a small file that claims to be a huge picture costs nothing. What a file is
-called, or what its sender says it is, plays no part.
+Only headers are parsed and nothing is decoded, so that a small file that claims to be a huge image costs nothing. The
+file's name and the media type stated by the client are ignored.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import struct
 import zlib
 
 SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
-HEAD = 16
+HEADER_LENGTH = 16  # bytes that the media type is recognised by
 _PNG = b"\x89PNG\r\n\x1a\n"
 _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 _SIZED = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _LAST = frozenset({0xD9, 0xDA})
-_MOST_SEGMENTS = 1000
+_MAX_SEGMENTS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class ImageInfo:
-    """A kind of image, and its width and height in pixels."""
+    """Media type of an image, and its width and height in pixels."""
 
     media_type: str
     width: int
@@ -29,7 +29,7 @@ class ImageInfo:
 
 
 def media_type(head: bytes) -> str | None:
-    """The kind of image that a file with these first :data:`HEAD` bytes is; ``None`` for anything else."""
+    """Returns the media type of a file by its first :data:`HEADER_LENGTH` bytes; ``None`` for any other file."""
     if head.startswith(_PNG):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -40,11 +40,11 @@ def media_type(head: bytes) -> str | None:
 
 
 def read(content: bytes) -> ImageInfo:
-    """What a PNG, JPEG, GIF or WebP file holds.
+    """Parses the header of a PNG, JPEG, GIF or WebP file.
 
-    :raises ValueError: for anything else, and for a header that is cut off or contradicts itself
+    :raises ValueError: for any other file, and for a truncated or invalid header
     """
-    kind = media_type(content[:HEAD])
+    kind = media_type(content[:HEADER_LENGTH])
     if kind is None:
         raise ValueError("not a kind of image that is known")
     try:
@@ -57,7 +57,7 @@ def read(content: bytes) -> ImageInfo:
 
 
 def _png(content: bytes) -> tuple[int, int]:
-    """The first chunk is IHDR (W3C PNG, 11.2.1), with a checksum."""
+    """Size in the first chunk, IHDR (W3C PNG, 11.2.1); checks its checksum."""
     length, name, width, height = struct.unpack_from(">I4sII", content, 8)
     (checksum,) = struct.unpack_from(">I", content, 29)
     if name != b"IHDR" or length != 13 or zlib.crc32(content[12:29]) != checksum:
@@ -66,15 +66,15 @@ def _png(content: bytes) -> tuple[int, int]:
 
 
 def _gif(content: bytes) -> tuple[int, int]:
-    """The logical screen follows the signature."""
+    """Size of the logical screen, which follows the signature (GIF89a, 18)."""
     width, height = struct.unpack_from("<HH", content, 6)
     return width, height
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
-    """Segments follow each other up to the one that starts the frame (ITU-T T.81, B.1)."""
+    """Size in the frame header, which follows other segments (ITU-T T.81, B.1)."""
     place = 2
-    for _ in range(_MOST_SEGMENTS):
+    for _ in range(_MAX_SEGMENTS):
         if content[place] != 0xFF:
             raise ValueError("a JPEG whose segments do not follow each other")
         while content[place] == 0xFF:
@@ -95,7 +95,7 @@ def _jpeg(content: bytes) -> tuple[int, int]:
 
 
 def _webp(content: bytes) -> tuple[int, int]:
-    """The first chunk is a lossy or a lossless frame, or says the size of what follows (RFC 9649, 2.5 to 2.7)."""
+    """Size in the first chunk: VP8 (lossy), VP8L (lossless) or VP8X (extended); RFC 9649, 2.5 to 2.7."""
     (length,) = struct.unpack_from("<I", content, 4)
     if length + 8 > len(content):
         raise ValueError("a WebP that is cut off")

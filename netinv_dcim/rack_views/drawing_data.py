@@ -98,7 +98,7 @@ def _pictures(uow: UnitOfWork, names: Iterable[str]) -> dict[str, Picture]:
                 content = file.read(left + 1)
         except OSError:
             continue
-        media_type = image_headers.media_type(content[: image_headers.HEAD])
+        media_type = image_headers.media_type(content[: image_headers.HEADER_LENGTH])
         if media_type is not None and len(content) <= left:
             found[name] = Picture(media_type, content)
             left -= len(content)
