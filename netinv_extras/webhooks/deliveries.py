@@ -1,7 +1,6 @@
-"""Deliveries: one row for each change that a webhook is to be told of, written with the change itself, and what came of sending it.
+"""Webhook deliveries and their attempts: one delivery for each change and matching webhook, written with the change.
 
-A delivery's number grows in the order in which changes of one object were made: what changes an object holds its row from before its
-delivery is written until it commits.
+Ids of deliveries grow in the order of the changes of one object, because a change locks the object's row until commit.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ LABEL = "extras.webhookdelivery"
 DELIVER = "deliver"  # the worker's task that sends what is queued
 QUEUED, SUCCEEDED, FAILED = "queued", "succeeded", "failed"
 STATES = Choices.of((QUEUED, "Queued"), (SUCCEEDED, "Succeeded"), (FAILED, "Failed"))
-KEPT = 1024  # characters of a receiver's answer
+MAX_ANSWER_LENGTH = 1024  # stored characters of a receiver's answer
 
 _BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 class WebhookDelivery(Base):
-    """That a receiver is to be told of a change: ``queued`` until an attempt succeeds or the last one has failed.
+    """Delivery of a change to a webhook: ``queued`` until an attempt succeeds or the last one fails.
 
-    ``due`` is when it may be sent; ``claimed_until`` until when a worker (``claimed_by``) has it in hand; ``lost_claims`` how many times in a row
-    a worker had it in hand and recorded nothing. What is sent is made from the
+    ``due`` is the earliest time of the next attempt. ``claimed_by`` and ``claimed_until`` are the lease of a worker;
+    ``lost_claims`` counts consecutive leases that ended without a recorded attempt. The message is built from the
     change record ``change_id``.
     """
 
@@ -80,7 +79,7 @@ class WebhookDelivery(Base):
 
 
 class WebhookAttempt(Base):
-    """One sending of a delivery: the ``status`` of the answer and its first :data:`KEPT` characters, or the ``error`` that came instead."""
+    """Attempt to send a delivery: status and first :data:`MAX_ANSWER_LENGTH` characters of the answer, or an error."""
 
     __tablename__ = "extras_webhook_attempt"
 
@@ -113,13 +112,13 @@ _HISTORY = {
 
 
 def _history(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[dict[str, Any]]]:
-    """The attempts of each delivery, in order: one statement for a page."""
+    """Returns the attempts of each delivery in order: one statement for a page."""
     clause = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
     statement = sa.select(_attempt.c.delivery_id, *_SHOWN.values()).where(clause).order_by(_attempt.c.id)
-    found: dict[Any, list[dict[str, Any]]] = {}
+    attempts: dict[Any, list[dict[str, Any]]] = {}
     for delivery, *values in uow.execute(statement, {"keys": keys}):
-        found.setdefault(delivery, []).append(dict(zip(_SHOWN, values, strict=True)))
-    return found
+        attempts.setdefault(delivery, []).append(dict(zip(_SHOWN, values, strict=True)))
+    return attempts
 
 
 webhook_deliveries = Resource(
@@ -179,27 +178,28 @@ def retry_some(request: Request) -> dict[str, int]:
 
 
 def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str, Any] | None = None) -> int:
-    """Queues failed deliveries anew, due now, and has the worker look for them: one statement; gives how many there were.
+    """Enqueues failed deliveries again, due now, and notifies the worker: one UPDATE. Returns their number.
 
-    ``parameters`` are those of the conditions.
+    :param parameters: bound values of the conditions
     """
     values = {"state": QUEUED, "due": uow.now, "finished": None, "claimed_by": None, "claimed_until": None, "lost_claims": 0}
-    found = uow.write(sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values), parameters).rowcount
-    if found:
+    statement = sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values)
+    count = uow.write(statement, parameters).rowcount
+    if count:
         task_queue.notify_worker(uow, DELIVER)
-    return int(found)
+    return int(count)
 
 
 def prune(engine: Engine, registry: Registry) -> int:
-    """Deletes deliveries that are done and older than ``netinv.changelog_retention`` days (0 keeps all); gives how many."""
+    """Deletes finished deliveries older than ``netinv.changelog_retention`` days (0 keeps all). Returns their number."""
     days = registry.settings.get("changelog_retention") or 0
     if not days:
         return 0
     old = _table.c.time < now() - datetime.timedelta(days=days)
     with engine.execution_options(**{WRITING: True}).begin() as connection:
-        found = connection.execute(sa.delete(_table).where(old, _table.c.state != QUEUED)).rowcount
-    log.info("%d webhook deliveries older than %d days deleted", found, days)
-    return int(found)
+        count = connection.execute(sa.delete(_table).where(old, _table.c.state != QUEUED)).rowcount
+    log.info("%d webhook deliveries older than %d days deleted", count, days)
+    return int(count)
 
 
 pruning = task_queue.Task("prune_deliveries", prune, crontab(minute="27", hour="3"))

@@ -1,4 +1,4 @@
-"""Additional headers of webhooks: parsed the same way when a webhook is saved and when a message is made, and masked in the change log."""
+"""Additional headers of webhooks: parsed on saving a webhook and on building a message, masked in the change log."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 
 from netinv_core.changelog.masking import MASK, credential_name
 
-MOST = 100  # headers of one message
+MAX_HEADERS = 100  # of one message
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2: a token
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# Headers that the sender sets itself, that belong to one connection (RFC 9110, 7.6.1), or that lead to another host than the URL's.
+# Headers that the client sets, headers of one connection (RFC 9110, 7.6.1), and Host, which would bypass the URL check.
 _RESERVED = re.compile(
     r"host$|x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|http2-settings$|te$|trailer$|expect$|proxy-",
     re.IGNORECASE,
 )
-# What is not closed reaches to the end, so that the time grows with the length alone.
+# An unclosed construct matches to the end of the text, which keeps the time linear.
 _COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{.*?(?:\}\}|\Z)", re.DOTALL)
 _TAG = re.compile(r"\{%.*?(?:%\}|\Z)", re.DOTALL)
 
 
 class HeaderError(ValueError):
-    """Additional headers that cannot be sent, and why."""
+    """Error in additional headers; the text is the reason."""
 
 
 def parse(text: str) -> dict[str, str]:
-    """Headers by name, from one ``Name: Value`` a line; blank lines are left out.
+    """Parses one ``Name: Value`` for each line into values by name; skips blank lines.
 
     :raises HeaderError: for a line of another form, a reserved name, or too many headers
     """
@@ -40,8 +40,8 @@ def parse(text: str) -> dict[str, str]:
             raise HeaderError(f"Line {number} of the additional headers is not of the form Name: Value.")
         _check_reserved(name)
         headers[name] = value
-        if len(headers) > MOST:
-            raise HeaderError(f"There are more than {MOST} additional headers.")
+        if len(headers) > MAX_HEADERS:
+            raise HeaderError(f"There are more than {MAX_HEADERS} additional headers.")
     return headers
 
 
@@ -51,9 +51,9 @@ def _check_reserved(name: str) -> None:
 
 
 def check_template(source: str) -> None:
-    """Checks what can be known of a template of headers before it is rendered: an expression stands for some text of a line.
+    """Checks a template of headers before it is rendered, with a placeholder for each expression.
 
-    :raises HeaderError: as :func:`parse`; where tags decide which lines there are, for reserved names alone
+    :raises HeaderError: as :func:`parse`; for a template with tags, only for reserved names
     """
     plain = _EXPRESSION.sub("x", _COMMENT.sub("", source))
     if "{%" not in plain:
@@ -66,7 +66,7 @@ def check_template(source: str) -> None:
 
 
 def mask(source: Any) -> Any:
-    """The source of additional headers without the values of those that carry credentials, or whose names a template makes."""
+    """Masks the values of headers that carry credentials or have a name with a template expression."""
     if not isinstance(source, str):
         return source
     return "\n".join(map(_masked_line, source.split("\n")))

@@ -27,10 +27,10 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionErr
 
 from netinv_core.changelog.masking import without_secrets
 from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
-from netinv_extras.webhooks.deliveries import KEPT
+from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import Message
 
-_READ = KEPT * 4  # bytes that may hold as many characters
+_READ = MAX_ANSWER_LENGTH * 4  # bytes that may hold as many characters
 _TICK = 0.2
 
 
@@ -180,8 +180,8 @@ class Sender:
         except Exception as problem:  # the receiver's doing, of whatever kind: it is what is recorded
             late = sending.cut or _is_late(problem)
             error = f"There was no answer within {self._total:g} s." if sending.cut else self._explained(problem)
-        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:KEPT]
-        return Answer(status, without_secrets(error, message.secrets).replace("\x00", "")[:KEPT], text, time.monotonic() - start, late)
+        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:MAX_ANSWER_LENGTH]
+        return Answer(status, without_secrets(error, message.secrets).replace("\x00", "")[:MAX_ANSWER_LENGTH], text, time.monotonic() - start, late)
 
     def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
         if urlsplit(message.url).scheme.lower() not in ("http", "https"):

@@ -1,4 +1,4 @@
-"""Webhooks: who outside is told of which changes, where, and in what words."""
+"""Webhooks: receivers of changes, with URL, message templates and retry policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from netinv_extras.templates import sandbox
 from netinv_extras.webhooks import headers as webhook_headers
 
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
-LONGEST_WAIT = 7 * 24 * 3600
+MAX_RETRY_AFTER_SECONDS = 7 * 24 * 3600
 EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
 SCHEMES = ("http", "https")
 CA_FOLDERS = "webhook_ca_folders"
@@ -37,17 +37,17 @@ _USERINFO = re.compile(r"(?<=://)[^/?#]*@")
 
 
 def mask_url(url: Any) -> Any:
-    """A URL without credentials: its user information, and the values of parameters that are named after credentials."""
+    """Masks the credentials of a URL: its user information, and query parameters with a credential's name."""
     if not isinstance(url, str):
         return url
     plain = _USERINFO.sub(f"{MASK}@", url)
-    return _PARAMETER.sub(lambda found: f"{found[1]}{found[2]}={MASK}" if credential_name(found[2]) else found[0], plain)
+    return _PARAMETER.sub(lambda match: f"{match[1]}{match[2]}={MASK}" if credential_name(match[2]) else match[0], plain)
 
 
 class Webhook(Organizational):
-    """A receiver, and the changes it is told of.
+    """Receiver of changes of certain content types.
 
-    A message that failed is sent again ``retries`` times, first after ``retry_after`` seconds, then after twice as many each time.
+    A failed message is sent again ``retries`` times: after ``retry_after`` seconds, doubled for each further attempt.
     """
 
     __tablename__ = "extras_webhook"
@@ -66,14 +66,19 @@ class Webhook(Organizational):
     ssl_verification: Mapped[bool] = boolean(True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification")
     ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
     retries: Mapped[int] = integer(0, 20, default=0, help="How often a message that failed is sent again.")
-    retry_after: Mapped[int] = integer(1, LONGEST_WAIT, default=60, help="Seconds until it is sent again for the first time; twice as many each further time.")
+    retry_after: Mapped[int] = integer(
+        1,
+        MAX_RETRY_AFTER_SECONDS,
+        default=60,
+        help="Seconds until it is sent again for the first time; twice as many each further time.",
+    )
 
 
 webhook_types = content_type_table("extras_webhook_type", "extras_webhook")
 
 
 def is_recorded(registry: Registry, label: str) -> bool:
-    """Whether changes of a model are recorded, as far as its package is here to say so."""
+    """True for models whose changes are recorded, and for models of packages that are not installed."""
     endpoint = registry.get(label)
     return endpoint is None or endpoint.resource.recorded
 
@@ -91,8 +96,8 @@ webhooks = Resource(
 
 
 @webhooks.rule
-def tells_of_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A webhook has at least one event."""
+def has_an_event(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects webhooks without any event."""
     for draft in drafts:
         if not any(draft[name] for name in EVENTS):
             draft.reject(ALL, "You must select at least one type: create, update, and/or delete.")
@@ -115,8 +120,8 @@ webhooks.rule(sandbox.rule("body_template", lines=["additional_headers"]))
 
 
 @webhooks.rule
-def can_be_sent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The URL is an absolute one of HTTP without credentials, headers are headers that a webhook may set."""
+def url_and_headers_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects URLs other than absolute HTTP URLs without credentials, and invalid or reserved headers."""
     for draft in drafts:
         if draft.changed("payload_url") and (reason := url_fault(draft["payload_url"])):
             draft.reject("payload_url", reason)
@@ -137,7 +142,7 @@ def _headers_fault(source: str) -> str | None:
 
 
 def url_fault(url: str) -> str | None:
-    """The reason why the URL of a receiver is not valid."""
+    """Returns the error text for an invalid URL of a receiver, or ``None``."""
     if not url.isprintable():
         return "Control characters are not allowed."
     try:
@@ -151,34 +156,42 @@ def url_fault(url: str) -> str | None:
 
 
 @webhooks.rule
-def tells_a_receiver_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """No two webhooks tell one URL of the same event of the same model; those who write webhooks at the same time wait for each other."""
-    wanted = [draft for draft in drafts if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)]
-    if not wanted:
+def subscriptions_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects webhooks with the URL, content type and event of another one. A lock serialises concurrent writes."""
+    changed = [
+        draft
+        for draft in drafts
+        if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)
+    ]
+    if not changed:
         return
     lock_configuration(uow)
-    own = _labels(uow, [draft.id for draft in wanted if "content_types" not in draft.many])
-    taken = set(_taken(uow, {draft["payload_url"] for draft in wanted}, [draft.id for draft in wanted]))
-    for draft in wanted:
+    stored = _labels(uow, [draft.id for draft in changed if "content_types" not in draft.many])
+    urls, keys = {draft["payload_url"] for draft in changed}, [draft.id for draft in changed]
+    existing = set(_subscriptions(uow, urls, excluded=keys))
+    for draft in changed:
         url = draft["payload_url"]
-        for label in draft.many.get("content_types", own.get(draft.id, [])):
+        for label in draft.many.get("content_types", stored.get(draft.id, [])):
             for name, event in EVENTS.items():
-                if draft[name] and (url, label, name) in taken:
-                    draft.reject(name, f"A webhook already exists for {event} on {name_of(uow.registry, label)} to URL {url}")
+                if draft[name] and (url, label, name) in existing:
+                    title = name_of(uow.registry, label)
+                    draft.reject(name, f"A webhook already exists for {event} on {title} to URL {url}")
                 elif draft[name]:
-                    taken.add((url, label, name))
+                    existing.add((url, label, name))
 
 
 def _labels(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[str]]:
-    found: dict[Any, list[str]] = {}
-    statement = sa.select(webhook_types.c.owner_id, webhook_types.c.label).where(in_parameter(uow.registry.dialect, webhook_types.c.owner_id))
+    """Returns the content types of webhooks by id."""
+    labels: dict[Any, list[str]] = {}
+    owner_id = webhook_types.c.owner_id
+    statement = sa.select(owner_id, webhook_types.c.label).where(in_parameter(uow.registry.dialect, owner_id))
     for owner, label in uow.execute(statement, {"keys": keys}) if keys else ():
-        found.setdefault(owner, []).append(label)
-    return found
+        labels.setdefault(owner, []).append(label)
+    return labels
 
 
-def _taken(uow: UnitOfWork, urls: set[str], but: list[Any]) -> Iterator[tuple[str, str, str]]:
-    """URL, label and event of what webhooks other than these tell the URLs of."""
+def _subscriptions(uow: UnitOfWork, urls: set[str], excluded: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """Yields URL, content type and event of the webhooks of some URLs."""
     table = table_of(Webhook)
     statement = (
         sa.select(table.c.id, table.c.payload_url, webhook_types.c.label, *(table.c[name] for name in EVENTS))
@@ -186,5 +199,5 @@ def _taken(uow: UnitOfWork, urls: set[str], but: list[Any]) -> Iterator[tuple[st
         .where(table.c.payload_url.in_(urls))
     )
     for row in uow.execute(statement).mappings():
-        if row["id"] not in but:
+        if row["id"] not in excluded:
             yield from ((row["payload_url"], row["label"], name) for name in EVENTS if row[name])

@@ -1,7 +1,7 @@
-"""The message of a delivery: made, when it is sent, from the change record, in the form that receivers of the reference service know.
+"""Builds the HTTP message of a delivery from its change record, when it is sent.
 
-The body holds the object as API version 1.3 shows it to nobody in particular: without the members that a request must ask for, and without
-counters while the object is new. URLs of the service begin as those in the answer to the request that made the change did.
+The body holds the object as in API version 1.3, without opt-in members, and without counters for a new object. URLs of
+the service have the base of the request that made the change.
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ VERSION = "1.3"
 EVENTS = {CREATE: "created", UPDATE: "updated", DELETE: "deleted"}
 _LAST = ("created", "last_updated", "tags", "notes_url", "custom_fields")
 
+
 class PayloadError(ValueError):
-    """A message that could not be made, and why."""
+    """Failure to build a message because of its webhook; the text is the reason."""
 
 
 class Postponed(Exception):
-    """A message that cannot be made now, through no fault of its webhook, and why."""
+    """Temporary failure to build a message, such as no free renderer; the text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Message:
-    """One HTTP request. ``verify`` is as ``requests`` takes it; ``secrets`` are texts to mask in whatever is said of it."""
+    """HTTP request to a receiver. ``verify`` is that of ``requests``; ``secrets`` are texts to mask in logs and errors."""
 
     method: str
     url: str
@@ -60,9 +61,12 @@ class Message:
 
 
 def build_message(registry: Registry, delivery: Row, webhook: Row, change: Row, at: datetime.datetime, renderings: Renderings = NONE) -> Message:
-    """The message of a delivery (a row), at its next attempt, ``at`` which it is signed; ``renderings`` are those of the object's label.
+    """Builds the message for the next attempt of a delivery.
 
-    :raises Unmade: when a template of the webhook fails or makes headers that are none, or its secret cannot be unsealed
+    :param at: time of the signature
+    :param renderings: conversions for the label of the object (:func:`renderings_for`)
+    :raises PayloadError: when a template fails or renders invalid headers, or the secret cannot be decrypted
+    :raises Postponed: when no renderer is available
     """
     context = template_variables(registry, change, renderings)
     try:
@@ -71,18 +75,19 @@ def build_message(registry: Registry, delivery: Row, webhook: Row, change: Row, 
         raise PayloadError(f"The webhook's secret cannot be read: {error}") from None
     body, lines = _rendered(registry, webhook, context)
     headers = {"User-Agent": _user_agent().encode(), "Content-Type": webhook["http_content_type"].encode()}
-    own = _additional(lines)
-    headers = {name: value for name, value in headers.items() if name.lower() not in {other.lower() for other in own}}
-    headers |= {name: value.encode() for name, value in own.items()}
+    additional = _additional(lines)
+    overridden = {name.lower() for name in additional}
+    headers = {name: value for name, value in headers.items() if name.lower() not in overridden}
+    headers |= {name: value.encode() for name, value in additional.items()}
     headers |= {name: value.encode() for name, value in _identification(delivery, secret, body, at).items()}
-    hidden = _secrets(secret, webhook["payload_url"], own)
-    return Message(webhook["http_method"], webhook["payload_url"], headers, body, _verification(registry, webhook), hidden)
+    url, secrets = webhook["payload_url"], _secrets(secret, webhook["payload_url"], additional)
+    return Message(webhook["http_method"], url, headers, body, _verification(registry, webhook), secrets)
 
 
 def _verification(registry: Registry, webhook: Row) -> bool | str:
-    """Against what the receiver's certificate is verified: the file of authorities, else the system's (true); false for nothing.
+    """Returns the path of a CA file, true for the authorities of the system, or false for no verification.
 
-    :raises Unmade: when the file is one that the settings do not allow, or no longer do
+    :raises PayloadError: when the settings do not allow the file
     """
     if not webhook["ssl_verification"] or not webhook["ca_file_path"]:
         return bool(webhook["ssl_verification"])
@@ -101,10 +106,10 @@ def _user_agent() -> str:
 
 
 def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tuple[bytes, str]:
-    """The rendered templates of a webhook: the body, which is the context where there is no template, and the lines of its own headers.
+    """Renders body and additional headers of a webhook. Without a template the body is ``context`` as JSON.
 
-    :raises Unmade: when one fails
-    :raises Postponed: when they cannot be rendered now
+    :raises PayloadError: when a template fails
+    :raises Postponed: when no renderer is available
     """
     templates = {"body template": webhook["body_template"], "template of the additional headers": webhook["additional_headers"].strip()}
     renderings = {name: Rendering(source, context, lines="headers" in name) for name, source in templates.items() if source}
@@ -119,9 +124,9 @@ def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tupl
 
 
 def _additional(text: str) -> dict[str, str]:
-    """The headers that the webhook adds, from their lines.
+    """Parses additional headers.
 
-    :raises Unmade: for a line that is no header, or a header that is reserved
+    :raises PayloadError: for an invalid line, or a reserved header
     """
     try:
         return webhook_headers.parse(text) if text.strip() else {}
@@ -130,8 +135,8 @@ def _additional(text: str) -> dict[str, str]:
 
 
 def _identification(delivery: Row, secret: str, body: bytes, at: datetime.datetime) -> dict[str, str]:
-    """Which change, which delivery, which attempt; and, with a secret, that it comes from here and when."""
-    found = {
+    """Headers that identify change, delivery and attempt, and, with a secret, the signatures of the body."""
+    headers = {
         "X-Netinv-Event": str(delivery["change_id"]),
         "X-Netinv-Delivery": str(delivery["id"]),
         "X-Netinv-Attempt": str(delivery["attempts"] + 1),
@@ -139,36 +144,36 @@ def _identification(delivery: Row, secret: str, body: bytes, at: datetime.dateti
     if secret:
         key, seconds = secret.encode(), str(int(at.timestamp()))
         signature = hmac.new(key, seconds.encode() + b"." + body, hashlib.sha256).hexdigest()
-        found["X-Hook-Signature"] = hmac.new(key, body, hashlib.sha512).hexdigest()
-        found["X-Netinv-Signature"] = f"t={seconds},v1={signature}"
-    return found
+        headers["X-Hook-Signature"] = hmac.new(key, body, hashlib.sha512).hexdigest()
+        headers["X-Netinv-Signature"] = f"t={seconds},v1={signature}"
+    return headers
 
 
 # -- secrets
 
 
 def _secrets(secret: str, url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
-    """The credentials in a message, in the forms that a receiver may repeat them in, longest first; short ones are left out (see masking)."""
-    found = {secret} if len(secret) >= SHORTEST else set()
+    """Returns the credentials in a message with their encoded variants, longest first; short texts are not masked."""
+    texts = {secret} if len(secret) >= SHORTEST else set()
     address = urlsplit(url)
     credentials = address.netloc.rpartition("@")[0]
     password = credentials.partition(":")[2] or credentials
     if len(password) >= SHORTEST:
         plain = unquote(credentials)
-        found |= {credentials, password, plain, unquote(password), base64.b64encode(plain.encode()).decode()}
-    named = [*headers.items(), *parse_qsl(address.query)]
-    for value in (value for name, value in named if credential_name(name)):
+        texts |= {credentials, password, plain, unquote(password), base64.b64encode(plain.encode()).decode()}
+    parameters = [*headers.items(), *parse_qsl(address.query)]
+    for value in (value for name, value in parameters if credential_name(name)):
         token = value.rpartition(" ")[2]  # "Bearer …": the scheme is no secret
-        found |= {value, token} if len(token) >= SHORTEST else set()
-    found |= {variant for text in found for variant in (json.dumps(text)[1:-1], quote(text, safe=""))}
-    return tuple(sorted(found, key=len, reverse=True))
+        texts |= {value, token} if len(token) >= SHORTEST else set()
+    texts |= {variant for text in texts for variant in (json.dumps(text)[1:-1], quote(text, safe=""))}
+    return tuple(sorted(texts, key=len, reverse=True))
 
 
 # -- the context of templates, and default body
 
 
 def renderings_for(uow: UnitOfWork, labels: Iterable[str]) -> dict[str, Renderings]:
-    """By label, what becomes of members whose older form depends on the configuration, such as custom fields."""
+    """Returns conversions to API version 1.3 by label and member, for members that depend on the configuration."""
     endpoints = {label: endpoint for label in labels if (endpoint := uow.registry.get(label)) is not None}
     return {
         label: {field.name: render for field in endpoint.versioned_fields if (render := field.downgrade(uow, VERSION)) is not None}
@@ -177,7 +182,7 @@ def renderings_for(uow: UnitOfWork, labels: Iterable[str]) -> dict[str, Renderin
 
 
 def template_variables(registry: Registry, change: Row, renderings: Renderings = NONE) -> dict[str, Any]:
-    """What templates may use, and what the body is without one; from a row of the change log."""
+    """Returns the variables of templates, which are also the default body, for a row of the change log."""
     endpoint = registry.get(change["changed_object_type"])
     before, after = change["before"], change["after"]
     before = before and _shown(endpoint, before, renderings, new=False)
@@ -195,7 +200,7 @@ def template_variables(registry: Registry, change: Row, renderings: Renderings =
 
 
 def _differences(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
-    """What each of two states has that the other has not; of two that are there, when they were written does not count."""
+    """Returns the members that differ between two snapshots, except ``last_updated``."""
     if not old or not new:
         return {"removed": old or None, "added": new or None}
     names = [name for name in _jsonb({**old, **new}) if name != "last_updated" and old.get(name) != new.get(name)]
@@ -203,7 +208,7 @@ def _differences(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict
 
 
 def _jsonb(value: Any) -> Any:
-    """A value as the snapshots have it: the names of every object by length, then by bytes."""
+    """Sorts the members of all objects like PostgreSQL's JSONB: by length, then by bytes."""
     if isinstance(value, dict):
         return {name: _jsonb(value[name]) for name in sorted(value, key=_length_first)}
     return [_jsonb(item) for item in value] if isinstance(value, list) else value
@@ -214,12 +219,12 @@ def _length_first(name: str) -> tuple[int, bytes]:
     return len(encoded), encoded
 
 
-# -- a stored representation as the body has it
+# -- conversion of stored representations
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How the representations of an endpoint are laid out in a message: the members, and those of them with a treatment of their own."""
+    """Layout of an endpoint's objects in a message: order of members, counters, and members that are copied unchanged."""
 
     order: tuple[str, ...]
     counters: frozenset[str]
@@ -231,10 +236,10 @@ def _layout(endpoint: Endpoint) -> Layout:
     asked_for = endpoint.opt_in | endpoint.costly
     fields = {name: field for name, field in endpoint.fields.items() if not (name in asked_for or field.write_only)}
     counters = [name for name, field in fields.items() if isinstance(field, kinds.Count)]
-    own = [name for name in fields if name not in counters and name not in _LAST]
+    first = [name for name in fields if name not in counters and name not in _LAST]
     last = [name for name in _LAST if name in fields]
     return Layout(
-        order=(*own, *sorted(counters), *last),
+        order=(*first, *sorted(counters), *last),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),
         as_they_are=frozenset(
             name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.known.kind == "json")
@@ -243,26 +248,26 @@ def _layout(endpoint: Endpoint) -> Layout:
 
 
 def _shown(endpoint: Endpoint | None, stored: dict[str, Any], renderings: Renderings, *, new: bool) -> dict[str, Any]:
-    """A stored representation in the form and order of the body; as it is when its package is gone."""
+    """Converts a stored representation to the form of the body; unchanged if its package is not installed."""
     if endpoint is None:
         return stored
     layout = _layout(endpoint)
-    shown = versions.downgrade(endpoint, VERSION, stored)
-    found = {}
+    downgraded = versions.downgrade(endpoint, VERSION, stored)
+    members = {}
     for name in layout.order:
-        if name not in shown or (new and name in layout.counters):
+        if name not in downgraded or (new and name in layout.counters):
             continue
-        value = renderings[name](shown[name]) if name in renderings else shown[name]
+        value = renderings[name](downgraded[name]) if name in renderings else downgraded[name]
         if name == "custom_fields" and isinstance(value, dict):
             value = dict(sorted(value.items()))
         elif isinstance(value, dict | list) and name not in layout.as_they_are:
             value = _nested(endpoint.registry, value)
-        found[name] = value
-    return found
+        members[name] = value
+    return members
 
 
 def _nested(registry: Registry, value: Any) -> Any:
-    """The members of a representation: nested ones with their members in order, choices with the value first."""
+    """Orders the members of nested objects by their brief form; choices have the value first."""
     if isinstance(value, list):
         return [_nested(registry, item) for item in value]
     if not isinstance(value, dict):
@@ -275,7 +280,7 @@ def _nested(registry: Registry, value: Any) -> Any:
 
 
 def _brief(registry: Registry, url: str) -> list[str]:
-    """The members of the nested form of what is at a URL, in order."""
+    """Returns the members of the brief form of the object at a URL, in order."""
     steps = url.split("/")
     endpoint = registry.by_path.get((steps[-4], steps[-3])) if len(steps) > 4 else None
     return [field.name for field in endpoint.brief] if endpoint is not None else []

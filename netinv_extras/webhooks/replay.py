@@ -1,4 +1,4 @@
-"""Replaying: deliveries for changes that were recorded some time ago, for receivers that lost data or were set up late."""
+"""Replay of recorded changes: new deliveries for receivers that lost data or were set up late."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from netinv_extras.webhooks import enqueue
 from netinv_extras.webhooks.deliveries import DELIVER
 from netinv_extras.webhooks.models import Webhook
 
-AT_ONCE = 500  # changes in one transaction
+BATCH_SIZE = 500  # changes in one transaction
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)
 
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """The changes from ``after`` until just before ``before``, of one type of objects and for one webhook where these are said."""
+    """Selection of changes from ``after`` (inclusive) to ``before`` (exclusive), optionally of one content type and webhook."""
 
     after: datetime.datetime
     before: datetime.datetime | None = None
@@ -32,7 +32,7 @@ class Span:
     webhook: uuid.UUID | None = None
 
     def conditions(self) -> Iterator[Any]:
-        """What holds for them; changes without a number are too new."""
+        """Yields the conditions of the selection. Changes without a number are too recent."""
         yield _change.c.number.is_not(None)
         yield _change.c.time >= self.after
         if self.before is not None:
@@ -44,24 +44,25 @@ class Span:
 
 
 def count(uow: UnitOfWork, span: Span) -> tuple[int, int]:
-    """How many changes of the span some enabled webhook is told of, and how many deliveries that makes."""
-    changes = sa.func.count(sa.distinct(_change.c.id))
-    found, deliveries = uow.execute(enqueue.matches(changes, sa.func.count()).where(*span.conditions())).one()
-    return found, deliveries
+    """Returns the numbers of matching changes and of deliveries that a replay would enqueue."""
+    columns = sa.func.count(sa.distinct(_change.c.id)), sa.func.count()
+    changes, deliveries = uow.execute(enqueue.matches(*columns).where(*span.conditions())).one()
+    return changes, deliveries
 
 
 def replay(uow: UnitOfWork, span: Span, behind: int) -> tuple[int, int, int]:
-    """Queues the deliveries of the next :data:`AT_ONCE` changes ``behind`` a number, due now, in the order of the changes.
+    """Enqueues deliveries of the next :data:`BATCH_SIZE` changes after the number ``behind``, due now, in their order.
 
-    Gives the number to go on from, and how many changes and deliveries these were: none, when all are done.
+    Returns the number of the last change, and the numbers of changes and deliveries, which are 0 at the end.
     """
     conditions = [*span.conditions(), _change.c.number > behind]
-    following = enqueue.matches(_change.c.number).where(*conditions).distinct().order_by(_change.c.number).limit(AT_ONCE)
+    following = enqueue.matches(_change.c.number).where(*conditions).distinct().order_by(_change.c.number).limit(BATCH_SIZE)
     numbers = uow.execute(following).scalars().all()
     if not numbers:
         return behind, 0, 0
-    row = {**enqueue.row(_change), "time": sa.literal(uow.now, _change.c.time.type), "due": sa.literal(uow.now, _change.c.time.type)}
-    found = enqueue.matches(*row.values()).where(*conditions, _change.c.number <= numbers[-1]).order_by(_change.c.number)
-    written = enqueue.write(uow, row, found)
+    now = sa.literal(uow.now, _change.c.time.type)
+    row = {**enqueue.row(_change), "time": now, "due": now}
+    in_batch = [*conditions, _change.c.number <= numbers[-1]]
+    written = enqueue.write(uow, row, enqueue.matches(*row.values()).where(*in_batch).order_by(_change.c.number))
     task_queue.notify_worker(uow, DELIVER)
     return numbers[-1], len(numbers), written

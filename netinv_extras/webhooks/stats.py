@@ -1,4 +1,4 @@
-"""How webhooks are doing: what waits to be sent, what could not be, for who watches the service."""
+"""Statistics of webhook deliveries for ``/api/status/``, ``/metrics`` and the command line."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _open = sa.select(*_columns).where(_delivery.c.state.in_((QUEUED, FAILED))).grou
 
 @dataclasses.dataclass
 class QueueStats:
-    """The deliveries of one webhook: how many in each state, the sendings they took, when the oldest one that waits was made and the next is due.
+    """Deliveries of one webhook: numbers by state, attempts, creation of the oldest queued one, and the next due date.
 
-    ``webhook`` is its name; ``None`` for all webhooks together that the user may not view.
+    ``webhook`` is its name; ``None`` stands for all webhooks that the user may not view.
     """
 
     webhook: str | None
@@ -38,7 +38,7 @@ class QueueStats:
 
 
 def queue_stats(uow: UnitOfWork) -> list[QueueStats]:
-    """Those of all webhooks, by name, of those that the user may not view together, nameless and last: one statement."""
+    """Returns the statistics of all webhooks by name, those that the user may not view in one last entry: one statement."""
     visible = _visible(uow)
     name = sa.case((visible, _webhook.c.name), else_=sa.null()).label("name")
     enabled = sa.case((visible, _webhook.c.enabled), else_=sa.true()).label("enabled")
@@ -50,20 +50,20 @@ def queue_stats(uow: UnitOfWork) -> list[QueueStats]:
     of = grouped.c
     figures = (sa.func.count(of.id), sa.func.min(of.time), sa.func.sum(of.attempts), sa.func.min(of.due))
     statement = sa.select(of.name, of.enabled, of.state, *figures).group_by(of.name, of.enabled, of.state).order_by(of.name.is_(None), of.name)
-    found: dict[str | None, QueueStats] = {}
+    by_name: dict[str | None, QueueStats] = {}
     for name, enabled, state, count, oldest, attempts, due in uow.execute(statement):
-        backlog = found.setdefault(name, QueueStats(name, enabled, dict.fromkeys(STATES.labels, 0)))
+        stats = by_name.setdefault(name, QueueStats(name, enabled, dict.fromkeys(STATES.labels, 0)))
         if state is None:
             continue
-        backlog.counts[state] = count
-        backlog.attempts += int(attempts)
+        stats.counts[state] = count
+        stats.attempts += int(attempts)
         if state == QUEUED:
-            backlog.oldest, backlog.due = oldest, due
-    return list(found.values())
+            stats.oldest, stats.due = oldest, due
+    return list(by_name.values())
 
 
 def _visible(uow: UnitOfWork) -> Any:
-    """The condition that the user may view a webhook."""
+    """Condition for webhooks that the user may view."""
     try:
         scope = permissions.scope(uow, uow.registry.of_model(Webhook), "view", _webhook)
     except Denied:
@@ -72,14 +72,16 @@ def _visible(uow: UnitOfWork) -> Any:
 
 
 def status(uow: UnitOfWork) -> dict[str, Any]:
-    """``queued``, ``failed`` and ``oldest_queued_seconds`` (null when nothing waits), over all webhooks: one statement."""
-    found = {state: (count, oldest) for state, count, oldest in uow.execute(_open)}
-    queued, oldest = found.get(QUEUED, (0, None))
-    return {"queued": queued, "failed": found.get(FAILED, (0, None))[0], "oldest_queued_seconds": None if oldest is None else int(_age(oldest))}
+    """Returns ``queued``, ``failed`` and ``oldest_queued_seconds`` (or null) over all webhooks: one statement."""
+    by_state = {state: (count, oldest) for state, count, oldest in uow.execute(_open)}
+    queued, oldest = by_state.get(QUEUED, (0, None))
+    failed, _ = by_state.get(FAILED, (0, None))
+    seconds = None if oldest is None else int(_age(oldest))
+    return {"queued": queued, "failed": failed, "oldest_queued_seconds": seconds}
 
 
 def samples(uow: UnitOfWork) -> Iterator[Sample]:
-    """The figures for ``/metrics``, by webhook; of those that the user may not view together, without a name."""
+    """Yields the metrics by webhook; those that the user may not view have one entry without a name."""
     for backlog in queue_stats(uow):
         labels = {} if backlog.webhook is None else {"webhook": backlog.webhook}
         for state, count in backlog.counts.items():

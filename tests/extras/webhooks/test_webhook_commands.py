@@ -215,7 +215,7 @@ def test_changes_are_replayed_in_their_order(service: Service, run: Any, changes
 
 def test_many_changes_are_replayed_part_by_part(service: Service, run: Any, changes: Any, webhook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     began, keys = changes
-    monkeypatch.setattr("netinv_extras.webhooks.replay.AT_ONCE", 2)
+    monkeypatch.setattr("netinv_extras.webhooks.replay.BATCH_SIZE", 2)
     assert run("replay", "--after", began, "--webhook", webhook["name"], "--yes") == "5 queued\n"
     assert queued(service, webhook) == [("delete", key) for key in keys]
 
