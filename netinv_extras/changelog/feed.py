@@ -1,6 +1,7 @@
-"""The feed: the change log in the order of commits, nothing left out, for those who keep a copy of the inventory up to date.
+"""Feed of the change log in the order of commits, without gaps, for clients that mirror the inventory.
 
-Who has no news waits here, without a connection to the database; what was hidden from a reader counts as read.
+Supports long polling: a waiting request holds no database connection. The cursor also passes changes that the user may
+not view.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from netinv_core.models.base import table_of
 from netinv_extras.webhooks.payload import EVENTS
 
 log = logging.getLogger(__name__)
-LONGEST_WAIT, PAUSE = 60, 0.5  # seconds: a request's patience, and how often it looks
-MOST = 1000  # changes, where the setting for pages names no maximum
+MAX_WAIT_SECONDS, POLL_INTERVAL = 60, 0.5
+DEFAULT_LIMIT = 1000  # changes of a page, where the setting for pages has no maximum
 NOW, _VERSION = "now", "1"
 _PRUNED = "Changes after this cursor are no longer kept: read everything anew, then go on from a cursor of that time."
 _AHEAD = "There is no such change: the log is older than this cursor. Read everything anew, then go on from a cursor of that time."
@@ -41,29 +42,29 @@ _names = ("id", "time", "action", "changed_object_type", "changed_object_id", "o
 
 
 class LongPollSlots:
-    """How many requests of this process wait for changes: each holds one of the server's threads."""
+    """Counter of the long-polling requests of this process, each of which occupies a thread of the server."""
 
     def __init__(self) -> None:
         self.count = 0
         self._lock = threading.Lock()
 
-    def enter(self, most: int) -> bool:
-        """Takes a place, unless ``most`` are taken."""
+    def enter(self, limit: int) -> bool:
+        """Takes a slot; returns false when ``limit`` slots are taken."""
         with self._lock:
-            if self.count >= most:
+            if self.count >= limit:
                 return False
             self.count += 1
             return True
 
     def leave(self) -> None:
-        """Gives the place back."""
+        """Releases a slot."""
         with self._lock:
             self.count -= 1
 
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """What a look found: the changes that may be seen, the number of the last one looked at, and whether there are others behind it."""
+    """Result of one query: the visible changes, the number of the last one read, and whether more follow."""
 
     results: list[dict[str, Any]]
     last: int
@@ -71,14 +72,14 @@ class Page:
 
 
 def cursor_of(number: int) -> str:
-    """The place behind a change, as clients keep it."""
+    """Returns the opaque cursor after the change with a number."""
     return base64.urlsafe_b64encode(f"{_VERSION}:{number}".encode()).decode().rstrip("=")
 
 
 def number_of(cursor: str) -> int:
-    """The number of the change that a cursor is behind.
+    """Returns the number of the change that a cursor follows.
 
-    :raises Invalid: for what is no cursor
+    :raises Invalid: for an invalid cursor
     """
     try:
         version, number = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii").split(":")
@@ -117,7 +118,7 @@ _PAGE_SCHEMA = {
 _QUERY = (
     openapi_parameters.query("after", {"type": "string"}, "A cursor: the changes behind it. `now`: those to come. Not given: from the first one kept."),
     openapi_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many changes to look at; 0 for as many as a page may hold."),
-    openapi_parameters.query("wait", {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT}, "Seconds to wait for a change when there is none."),
+    openapi_parameters.query("wait", {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}, "Seconds to wait for a change when there is none."),
 )
 
 
@@ -125,28 +126,28 @@ _QUERY = (
 def feed(request: Request) -> dict[str, Any]:
     """The changes committed after a cursor, in the order of their commits; waits for one when asked to."""
     uow, endpoint = request.uow, request.context.endpoint
-    limit = pagination.window(uow.query, uow.registry.settings).limit or MOST
-    with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as patience:
+    limit = pagination.window(uow.query, uow.registry.settings).limit or DEFAULT_LIMIT
+    with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as deadline:
         reader = Reader(uow, endpoint, request.registry.netinv_engine, limit)
-        found = reader.look(reader.start(uow.query.get("after", [""])[-1]))
-        while not found.results and patience.left and (found.more or patience.pause()):
-            found = reader.look(found.last)
+        page = reader.look(reader.start(uow.query.get("after", [""])[-1]))
+        while not page.results and deadline.left and (page.more or deadline.pause()):
+            page = reader.look(page.last)
     request.response.headers["Cache-Control"] = "no-store"
-    return {"results": found.results, "cursor": cursor_of(found.last), "more": found.more}
+    return {"results": page.results, "cursor": cursor_of(page.last), "more": page.more}
 
 
 def _wait(query: Query) -> int:
     text = query.get("wait", ["0"])[-1]
-    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > LONGEST_WAIT:
-        raise Invalid.field("wait", f"A whole number of seconds is required, {LONGEST_WAIT} at most.")
+    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) > MAX_WAIT_SECONDS:
+        raise Invalid.field("wait", f"A whole number of seconds is required, {MAX_WAIT_SECONDS} at most.")
     return int(text)
 
 
 class Deadline:
-    """How long a request goes on looking; one that finds no place among those who wait does not wait."""
+    """Time limit of a long-polling request. Without a free slot the request does not wait."""
 
     def __init__(self, uow: RequestUnitOfWork, waiters: LongPollSlots, seconds: int) -> None:
-        self._context, self._waiters, self._deadline = uow, waiters, time.monotonic() + seconds
+        self._uow, self._waiters, self._deadline = uow, waiters, time.monotonic() + seconds
         self._waiting = False
 
     def __enter__(self) -> Self:
@@ -158,32 +159,32 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds; 0 when there are none."""
+        """Remaining seconds, at least 0."""
         return max(0.0, self._deadline - time.monotonic())
 
     def pause(self) -> bool:
-        """Waits until it is time for another look, without a connection; says whether to take one."""
-        self._waiting = self._waiting or self._waiters.enter(self._context.registry.settings["feed_waiters"])
+        """Releases the connection and sleeps until the next query. Returns false when no slot is free."""
+        self._waiting = self._waiting or self._waiters.enter(self._uow.registry.settings["feed_waiters"])
         if self._waiting:
-            self._context.release()
-            time.sleep(min(PAUSE, self.left))
+            self._uow.release()
+            time.sleep(min(POLL_INTERVAL, self.left))
         return self._waiting
 
 
 class Reader:
-    """Looks at changes on behalf of who asks, up to ``limit`` at a time."""
+    """Reads changes with the permissions of the user, at most ``limit`` at a time."""
 
     def __init__(self, uow: RequestUnitOfWork, endpoint: Endpoint, engine: Engine, limit: int) -> None:
-        self._context, self._engine, self._limit = uow, engine, limit
+        self._uow, self._engine, self._limit = uow, engine, limit
         allowed = permissions.scope(uow, endpoint, "view", _change)
         permitted = sa.true() if allowed is None else allowed
         self._next = sa.select(*[_change.c[name] for name in _names], permitted.label("permitted")).order_by(_change.c.number).limit(limit + 1)
         self._types: dict[str, bool] = {}
 
     def start(self, after: str) -> int:
-        """The number to begin behind.
+        """Returns the number after which to start.
 
-        :raises Unavailable: when not all changes that there are can get their numbers, so that nobody knows where the new ones begin
+        :raises Unavailable: for ``now``, when committed changes cannot be numbered, so that the end is unknown
         """
         if after not in ("", NOW):
             return number_of(after)
@@ -197,51 +198,53 @@ class Reader:
         return known.given
 
     def look(self, last: int) -> Page:
-        """What comes behind a number.
+        """Reads the changes after a number.
 
-        :raises Gone: when something was there that is not kept any longer
+        :raises Gone: when changes after it were pruned, or the number is unknown
         """
         known = self._numbers()
         if last > known.given:
             raise Gone(_AHEAD)
         if last == known.given:
             return Page([], last, False)
-        rows = self._context.execute(self._next.where(_change.c.number > last)).all()
-        if last < sequence.numbers(self._context.connection).pruned:  # asked after reading: what was missing then is said by now
+        rows = self._uow.execute(self._next.where(_change.c.number > last)).all()
+        if last < sequence.numbers(self._uow.connection).pruned:  # read last: rows pruned before the SELECT are known now
             raise Gone(_PRUNED)
         seen = rows[: self._limit]
         shown = [self._shown(row) for row in seen if row.permitted and self._may_view(row.changed_object_type)]
         return Page(shown, seen[-1].number if seen else last, len(rows) > len(seen))
 
     def _numbers(self) -> sequence.Numbers:
-        """How far the numbers are, once what is committed has them; on a snapshot of its own."""
-        self._context.release()
-        found = sequence.numbers(self._context.connection)
-        if found.waiting:
-            self._context.release()
+        """Numbers the committed changes, and returns the state of the numbering; in a new snapshot."""
+        self._uow.release()
+        numbers = sequence.numbers(self._uow.connection)
+        if numbers.waiting:
+            self._uow.release()
             try:
                 sequence.number_some(self._engine)
-            except sa.exc.OperationalError as error:  # a deadlock, a lock that does not come: the next look tries again
-                log.info("changes get their numbers later: %s", error)
-            found = sequence.numbers(self._context.connection)
-        return found
+            except sa.exc.OperationalError as error:  # deadlock or lock timeout: the next query tries again
+                log.info("numbering of changes postponed: %s", error)
+            numbers = sequence.numbers(self._uow.connection)
+        return numbers
 
     def _may_view(self, label: str) -> bool:
-        """Whether every object of a type may be viewed: a change is not measured by constraints, which are about what objects are now."""
+        """True if the user may view all objects of a type. Constraints apply to current objects, not to past changes."""
         if label not in self._types:
-            endpoint = self._context.registry.get(label)
-            try:
-                found = self._context.identity.superuser if endpoint is None else permissions.scope(self._context, endpoint, "view", endpoint.table) is None
-            except Denied:
-                found = False
-            self._types[label] = found
+            endpoint = self._uow.registry.get(label)
+            self._types[label] = self._uow.identity.superuser if endpoint is None else self._is_unrestricted(endpoint)
         return self._types[label]
 
+    def _is_unrestricted(self, endpoint: Endpoint) -> bool:
+        try:
+            return permissions.scope(self._uow, endpoint, "view", endpoint.table) is None
+        except Denied:
+            return False
+
     def _shown(self, row: Any) -> dict[str, Any]:
-        endpoint = self._context.registry.get(row.changed_object_type)
+        endpoint = self._uow.registry.get(row.changed_object_type)
 
         def as_asked(shown: Any) -> Any:
-            return views.downgrade_representation(self._context, endpoint, [shown])[0] if endpoint is not None and shown is not None else shown
+            return views.downgrade_representation(self._uow, endpoint, [shown])[0] if endpoint is not None and shown is not None else shown
 
         return {
             "cursor": cursor_of(row.number),

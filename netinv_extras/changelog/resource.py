@@ -17,20 +17,20 @@ from netinv_extras.content_types import content_type_pair, name_of
 
 
 def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    def words(label: str, shown: str, action: str, user: str) -> str:
-        return f"{name_of(registry, label)} {shown} {ACTIONS.labels[action].lower()} by {user}"
+    def display_name(label: str, object_name: str, action: str, user: str) -> str:
+        return f"{name_of(registry, label)} {object_name} {ACTIONS.labels[action].lower()} by {user}"
 
     paths = ("changed_object_type", "object_repr", "action", "user_name")
-    return fields.Computed(name="display", function=words, paths=paths, openapi={"type": "string"})
+    return fields.Computed(name="display", function=display_name, paths=paths, openapi={"type": "string"})
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ChangedObject(fields.GenericForeignKey):
-    """The object that changed, if it is still there: nested, or by what it was called where its model has no nested form."""
+    """Changed object in nested form, if it still exists; its recorded name where its model has no nested form."""
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        nested, called = super().reader(plan, place), plan.column(place, "object_repr")
-        return lambda row, page: row[called] if (found := nested(row, page)) == {} else found
+        nested, name = super().reader(plan, place), plan.column(place, "object_repr")
+        return lambda row, page: row[name] if (value := nested(row, page)) == {} else value
 
     def schema(self) -> dict[str, Any]:
         return self._described({"anyOf": [{"type": "object"}, {"type": "string"}]}, nullable=True)

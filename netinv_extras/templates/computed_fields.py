@@ -1,4 +1,4 @@
-"""Computed fields: members that objects of a content type show to those who ask, made by templates of the object."""
+"""Computed fields: opt-in members of objects, rendered from templates of the object."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FALLBACK = "Fallback value (if any) to be output for the field in the case of a 
 
 
 class ComputedField(Organizational):
-    """A member of ``computed_fields``: what ``template`` makes of the object, ``fallback_value`` when that fails."""
+    """Member of ``computed_fields``: the rendered ``template``, or ``fallback_value`` when rendering fails."""
 
     __tablename__ = "extras_computed_field"
     __table_args__ = (unique_set("content_type", "label"),)
@@ -42,7 +42,7 @@ class ComputedField(Organizational):
 
 
 def may_compute(endpoint: Endpoint) -> bool:
-    """Whether objects of an endpoint have computed fields."""
+    """True for endpoints whose objects have computed fields."""
     return issubclass(endpoint.model, Customizable) and NAME not in endpoint.resource.omit
 
 
@@ -66,7 +66,7 @@ computed_fields.rule(sandbox.rule("template"))
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """A computed field of a content type."""
+    """Computed field of a content type, as cached."""
 
     slug: str
     template: str
@@ -74,22 +74,23 @@ class Definition:
 
 
 def definitions_of(uow: UnitOfWork, label: str) -> Sequence[Definition]:
-    """The computed fields of a content type, in the order of their weights; no statement while they are cached."""
-    found: Sequence[Definition] = uow.cached_config(NAME, _load).get(label, ())
-    return found
+    """Returns the computed fields of a content type, ordered by weight, from the configuration cache."""
+    definitions: Sequence[Definition] = uow.cached_config(NAME, _load).get(label, ())
+    return definitions
 
 
 def _load(uow: UnitOfWork) -> dict[str, list[Definition]]:
     table = table_of(ComputedField)
-    found: dict[str, list[Definition]] = {}
+    definitions: dict[str, list[Definition]] = {}
     for row in uow.execute(sa.select(table).order_by(table.c.weight, table.c.slug)):
-        found.setdefault(row.content_type, []).append(Definition(row.slug, row.template, row.fallback_value))
-    return found
+        definition = Definition(row.slug, row.template, row.fallback_value)
+        definitions.setdefault(row.content_type, []).append(definition)
+    return definitions
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ComputedFields(fields.Field):
-    """An object with the value of each computed field of the content type, by slug."""
+    """JSON object with the rendered value of each computed field of the content type, by slug."""
 
     opt_in: bool = True
     read_only: bool = True
@@ -107,11 +108,11 @@ def _values(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[An
     loader = ObjectLoader(uow, without=(NAME,))
     batch = loader.add(endpoint, keys, open=True)
     variables = {key: {"obj": batch.object(key)} for key in keys}
-    wanted = [(key, definition) for key in variables for definition in defined]
-    renderings = [sandbox.Rendering(definition.template, variables[key]) for key, definition in wanted]
+    pairs = [(key, definition) for key in variables for definition in defined]
+    renderings = [sandbox.Rendering(definition.template, variables[key]) for key, definition in pairs]
     results = sandbox.render(renderings, sandbox.Limits.of(uow.registry.settings), loader)
     values: dict[Any, dict[str, str]] = {}
-    for (key, definition), result in zip(wanted, results, strict=True):
+    for (key, definition), result in zip(pairs, results, strict=True):
         values.setdefault(key, {})[definition.slug] = result if isinstance(result, str) else definition.fallback
     return values
 

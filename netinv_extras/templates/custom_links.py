@@ -1,4 +1,4 @@
-"""Custom links: links to elsewhere that those who show an object put beside it, written as templates of the object."""
+"""Custom links: templates of links that a user interface shows beside an object."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ TEMPLATED = ("text", "target_url")
 
 
 class CustomLink(Organizational):
-    """A link on every object of a content type; ``text`` and ``target_url`` are Jinja2 templates in which ``obj`` is the object.
+    """Link on all objects of a content type. ``text`` and ``target_url`` are Jinja2 templates with the variable ``obj``.
 
-    Links of one ``group_name`` belong in one menu; lower ``weight`` comes first.
+    Links with the same ``group_name`` form a menu, ordered by ``weight``.
     """
 
     __tablename__ = "extras_custom_link"

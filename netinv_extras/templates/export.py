@@ -1,6 +1,6 @@
-"""Exporting: ``?export=<name of an export template>`` on any list gives what the template makes of it, as a file.
+"""Export of lists: ``?export=<name of an export template>`` answers with the rendered template as a file.
 
-A template sees of the objects what the API shows to whoever asks (:mod:`netinv_extras.templates.objects`).
+The template sees of the objects what the API shows to the user (:mod:`netinv_extras.templates.objects`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from netinv_extras.templates.export_templates import ExportTemplate
 from netinv_extras.templates.objects import ObjectLoader
 
 PARAMETER = "export"
-LONGEST = 1 << 24  # characters of a file
+MAX_FILE_LENGTH = 1 << 24  # characters
 _WORD = r"[\w!#$&^.+-]+"
 _MEDIA = re.compile(rf"{_WORD}/{_WORD}(\s*;\s*{_WORD}={_WORD})*", re.ASCII)
 _table = table_of(ExportTemplate)
 
 
 def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: listing.Parameters) -> Response:
-    """The file that a template makes of the objects that the parameters select.
+    """Renders an export template with the objects that the parameters select.
 
-    :raises Invalid: for an unknown name, a template that fails, and more objects than are exported at once
+    :raises Invalid: for an unknown template, a failing one, and more objects than ``netinv.max_export_size``
     """
     template = _template(uow, endpoint, name)
     loader = ObjectLoader(uow)
@@ -53,46 +53,49 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
 
 
 def _limits(uow: UnitOfWork) -> sandbox.Limits:
-    """Those of other templates, with a longer result and a time of their own."""
+    """Returns the limits of exports: those of other templates, but a longer result and the time ``export_timeout``."""
     settings = uow.registry.settings
     seconds = settings["export_timeout"]
-    return dataclasses.replace(sandbox.Limits.of(settings), seconds=seconds, total=seconds + 2 * sandbox.RESULT_GRACE, longest=LONGEST)
+    return dataclasses.replace(sandbox.Limits.of(settings), seconds=seconds, total=seconds + 2 * sandbox.RESULT_GRACE, longest=MAX_FILE_LENGTH)
 
 
 def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, Any]:
-    """The row of a content type's template; one that nobody owns goes before others of its name.
+    """Returns the row of a content type's template. One without an owner takes precedence over others of its name.
 
-    :raises Invalid: when there is none
+    :raises Invalid: for an unknown name
     """
-    wanted = sa.select(_table).where(_table.c.content_type == endpoint.label, _table.c.name == name)
-    found = list(uow.execute(wanted).mappings()) if "\x00" not in name else []
-    if not found:
+    statement = sa.select(_table).where(_table.c.content_type == endpoint.label, _table.c.name == name)
+    rows = list(uow.execute(statement).mappings()) if "\x00" not in name else []
+    if not rows:
         raise Invalid.field(PARAMETER, f"There is no export template of this name for {endpoint.plural}.")
-    return dict(min(found, key=lambda row: (row["owner_object_id"] is not None, str(row["id"]))))
+    return dict(min(rows, key=lambda row: (row["owner_object_id"] is not None, str(row["id"]))))
 
 
 def _selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Parameters) -> list[Any]:
-    """The ids of all that is selected, or of the part that ``limit`` and ``offset`` name, in order.
+    """Returns the ids of the selected objects in order, or those of the slice by ``limit`` and ``offset``.
 
-    :raises Invalid: when they are too many
+    :raises Invalid: when there are too many
     """
-    most = uow.registry.settings.get("max_export_size") or 0
-    edge = most + 1 if most else 0
-    part = pagination.window(uow.query, {"paginate_count": edge, "max_page_size": edge})
+    maximum = uow.registry.settings.get("max_export_size") or 0
+    page_size = maximum + 1 if maximum else 0
+    part = pagination.window(uow.query, {"paginate_count": page_size, "max_page_size": page_size})
     _, keys = listing.ids(uow, endpoint, parameters, part)
-    if most and len(keys) > most:
-        raise Invalid.field(PARAMETER, f"At most {most} objects are exported at once: filter them, or use limit and offset.")
+    if maximum and len(keys) > maximum:
+        message = f"At most {maximum} objects are exported at once: filter them, or use limit and offset."
+        raise Invalid.field(PARAMETER, message)
     return keys
 
 
-def _media_type(given: str) -> str:
-    """A template's media type, when it is one, else that of plain text."""
-    found = given if _MEDIA.fullmatch(given) else "text/plain"
-    return f"{found}; charset=utf-8" if found.startswith("text/") and "charset" not in found else found
+def _media_type(text: str) -> str:
+    """Returns a template's media type with a character set for text; ``text/plain`` when it is not a media type."""
+    media_type = text if _MEDIA.fullmatch(text) else "text/plain"
+    if media_type.startswith("text/") and "charset" not in media_type:
+        return f"{media_type}; charset=utf-8"
+    return media_type
 
 
 def _file_name(endpoint: Endpoint, extension: str) -> str:
-    """``rack_groups.csv``: the model's plural, and the template's extension."""
+    """Returns a file name such as ``rack_groups.csv``: the model's plural and the template's extension."""
     name = f"{endpoint.plural}.{extension.lstrip('.')}" if extension.strip(".") else endpoint.plural
     return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
 

@@ -1,4 +1,4 @@
-"""Export templates: what users make of a list of objects of one content type, written as templates of the list."""
+"""Export templates: templates that render a list of objects of one content type as a file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from netinv_extras.config_contexts.schemas import may_own, schema_display_name
 from netinv_extras.content_types import content_type_choice, content_type_parameter, generic_reference, has_pages, name_of, type_label
 from netinv_extras.templates import sandbox
 
-TAKEN = "An ExportTemplate with this name and content type already exists."
+NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."
 
 
 class ExportTemplate(Organizational):
-    """A template of a list of objects, ``queryset`` in it, and what its result is as a file; possibly on behalf of an object that owns it."""
+    """Template with the variable ``queryset``, a list of objects; media type and extension of the file; optional owner."""
 
     __tablename__ = "extras_export_template"
     __table_args__ = (
         unique_set("content_type", "name", "owner_content_type", "owner_object_id"),
-        unique_together("content_type", "unowned_name", field="name", message=TAKEN),
+        unique_together("content_type", "unowned_name", field="name", message=NOT_UNIQUE),
     )
 
     content_type: Mapped[str] = column(length=100)
@@ -44,10 +44,10 @@ class ExportTemplate(Organizational):
 
 
 def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    def words(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
+    def display_name(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
         return schema_display_name(f"{name_of(registry, content_type)}: {name}", owner)
 
-    return fields.Computed(name="display", function=words, paths=("content_type", "name", "owner"), openapi={"type": "string"})
+    return fields.Computed(name="display", function=display_name, paths=("content_type", "name", "owner"), openapi={"type": "string"})
 
 
 export_templates = Resource(

@@ -128,7 +128,7 @@ class Process:
             return content
 
         try:
-            frame = frames.read(exactly, frames.LONGEST_HEAD, longest)
+            frame = frames.read(exactly, frames.MAX_HEAD_BYTES, longest)
         except TimeoutError:
             raise RendererTimeout from None
         except (OSError, frames.BadFrame) as error:

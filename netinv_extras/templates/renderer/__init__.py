@@ -1,5 +1,5 @@
-"""The renderer: a child process that renders the templates of users, so that no template runs within the service or a worker.
+"""Renderer: child process for the templates of users, so that no template runs within the service or a worker.
 
-Its modules are loaded without those of :mod:`netinv_extras` itself (:mod:`netinv_extras.templates.renderer.__main__`), so they import only each other,
-the standard library and Jinja2. The parent's side is :mod:`netinv_extras.templates.renderer_pool`.
+Its modules import only each other, the standard library and Jinja2, because they are loaded without the package
+:mod:`netinv_extras` (see ``__main__``). The parent's side is :mod:`netinv_extras.templates.renderer_pool`.
 """

@@ -1,8 +1,8 @@
-"""Frames: the messages between the service and its renderer, over a stream socket.
+"""Framing of messages between the service and its renderer over a stream socket.
 
-A frame is a JSON object (the head) and bytes (the body), after the lengths of both. The renderer's heads are short and its texts are bodies:
-whatever a renderer sends, the service parses no more than :data:`LONGEST_HEAD` bytes of JSON. The JSON is that of the standard library,
-because templates may have integers of more than 64 bits and lone surrogates.
+A frame consists of the lengths of head and body (32 bits each), the head (a JSON object) and the body (bytes). Rendered
+texts are bodies, so that the service parses at most :data:`MAX_HEAD_BYTES` of JSON from a renderer. The JSON is that of
+the standard library, because templates may have integers of more than 64 bits and lone surrogates.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-LONGEST_HEAD = 4096  # bytes of a head that the renderer sends
+MAX_HEAD_BYTES = 4096  # of a head from the renderer
 _LENGTHS = struct.Struct(">II")
 Head = dict[str, Any]
 
 
 class BadFrame(ValueError):
-    """Bytes that are no frame, or a frame longer than allowed."""
+    """Invalid frame, or one longer than allowed."""
 
 
 def pack(head: Head, body: bytes = b"") -> bytes:
-    """A frame as bytes."""
+    """Encodes a frame."""
     encoded = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return _LENGTHS.pack(len(encoded), len(body)) + encoded + body
 
 
 def read(receive: Callable[[int], bytes], longest_head: int, longest_body: int) -> tuple[Head, bytes] | None:
-    """The next frame, from ``receive(n)``, which gives exactly so many bytes, or fewer at the end of the stream; ``None`` at that end.
+    """Reads the next frame; returns ``None`` at the end of the stream.
 
-    :raises BadFrame: for anything that is no frame
+    :param receive: returns exactly as many bytes as its argument says, or fewer at the end of the stream
+    :raises BadFrame: for an invalid frame
     """
     lengths = receive(_LENGTHS.size)
     if len(lengths) < _LENGTHS.size:

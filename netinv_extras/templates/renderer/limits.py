@@ -1,6 +1,6 @@
-"""Limits of the renderer's process, which it sets itself before it reads the first message.
+"""Resource limits that the renderer process sets for itself before it reads the first message.
 
-A limit that the system does not have, or does not let be set, is left out.
+Limits that the system lacks or refuses are left out.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _REFUSED = ("open", "import", "os.", "socket.", "subprocess.", "ctypes.", "shuti
 
 
 def set_limits(memory: int) -> None:
-    """Bounds memory; no files are written, no further descriptors opened, no processes started, no core dumped."""
-    wanted = {"AS": memory, "FSIZE": 0, "CORE": 0, "NOFILE": 0, "NPROC": 0}
-    for name, value in wanted.items():
+    """Limits the address space to ``memory`` bytes. Forbids writing files, descriptors, processes and core dumps."""
+    limits = {"AS": memory, "FSIZE": 0, "CORE": 0, "NOFILE": 0, "NPROC": 0}
+    for name, value in limits.items():
         number = getattr(resource, f"RLIMIT_{name}", None)
         if number is None:
             continue
@@ -27,15 +27,15 @@ def set_limits(memory: int) -> None:
 
 
 def allow_processor(seconds: float) -> None:
-    """Has the system end this process when it uses more processor time than that from now on: nobody else may be there any more to kill it."""
+    """Limits the processor time from now on (RLIMIT_CPU). The system kills the process even if its parent is gone."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    wanted = int(processor_seconds() + seconds) + 1
+    soft = int(processor_seconds() + seconds) + 1
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def refuse_system() -> None:
-    """Has the interpreter refuse files, sockets, processes, signals and imports from now on; this cannot be undone."""
+    """Installs an audit hook that refuses files, sockets, processes and imports. It cannot be removed."""
 
     def audit(event: str, _: tuple[Any, ...]) -> None:
         if event.startswith(_REFUSED):
@@ -45,6 +45,6 @@ def refuse_system() -> None:
 
 
 def processor_seconds() -> float:
-    """Processor time that this process has used."""
+    """Returns the processor time of this process so far."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime

@@ -318,4 +318,4 @@ def test_what_is_no_frame_is_refused(content: bytes) -> None:
         return part
 
     with pytest.raises(frames.BadFrame):
-        frames.read(receive, frames.LONGEST_HEAD, 100)
+        frames.read(receive, frames.MAX_HEAD_BYTES, 100)
