@@ -17,7 +17,7 @@ _UNCHECKED = [
     HealthCheck.function_scoped_fixture,
     HealthCheck.too_slow,
 ]  # fixtures hold clients, machines may be loaded
-_COMMON = settings(deadline=None, database=None, max_examples=80, suppress_health_check=_UNCHECKED)
+_COMMON = settings(deadline=None, database=None, max_examples=60, suppress_health_check=_UNCHECKED)
 settings.register_profile("repeatable", _COMMON, derandomize=True)
 settings.register_profile("random", _COMMON, print_blob=True)
 settings.load_profile("random" if os.environ.get("NETINV_TEST_RANDOM") else "repeatable")
