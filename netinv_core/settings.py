@@ -8,18 +8,25 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyramid.settings import asbool, aslist, falsey, truthy
+
 from netinv_core.packages import CORE, PackageError, errors_of
 
 if TYPE_CHECKING:
     from netinv_core.app import App
 
 log = logging.getLogger(__name__)
-_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def flag(text: str) -> bool:
-    """Yes or no."""
-    return _BOOLEANS[text.strip().lower()]
+    """A boolean: ``true``, ``yes``, ``on`` or ``1``; ``false``, ``no``, ``off`` or ``0``.
+
+    :raises ValueError: for any other text, which ``asbool`` takes for false
+    """
+    if text.strip().lower() not in truthy | falsey:
+        raise ValueError(text)
+    value: bool = asbool(text)
+    return value
 
 
 def count(text: str) -> int:
@@ -36,7 +43,7 @@ def positive(text: str) -> int:
 
 def words(text: str) -> tuple[str, ...]:
     """Words with white space between them."""
-    return tuple(text.split())
+    return tuple(aslist(text))
 
 
 def size(text: str) -> int:

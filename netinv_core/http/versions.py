@@ -73,7 +73,11 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
 
 
 def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
-    """The media ranges that an Accept header names, in its order: quality, media type, ``version`` parameter; in one pass over the header."""
+    """The media ranges of an Accept header in its order: quality, media type, ``version`` parameter; in one pass over the header.
+
+    Malformed ranges are read as far as possible. ``webob.acceptparse`` rejects the whole header for one of them
+    (``version = 1.4``, ``q=1.5``), and takes 20 ms for a header of 4,000 characters.
+    """
     ranges = []
     for part in accept.split(","):
         media, *parameters = part.split(";")
