@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 class App:
     """An application: ``name`` is its URL segment and the first half of its models' labels.
 
-    ``migrations`` is ``"package:folder"`` of its Alembic branch; a ``plugin`` is served under ``/api/plugins/``.
-    ``pages`` are its paths that are no resources, by name (:func:`netinv_core.http.root_views.root`), ``doors`` those that stand beside the
-    applications, as ``/api/<name>/``; ``includes`` names modules with ``includeme(config)``, for views of its own. ``hooks`` is a module
-    with hook specifications of its own, for other packages to implement; ``settings`` are those of the ini file that it reads
-    (:data:`netinv_core.settings.Known`).
+    ``migrations`` is ``"package:folder"`` of its Alembic branch. A ``plugin`` is served below ``/api/plugins/``.
+    ``extra_views`` are views of paths below the application's, by name (:func:`netinv_core.http.root_views.root`);
+    ``root_views`` those of paths ``/api/<name>/``. ``includes`` names modules with ``includeme(config)``, which add actions
+    (:mod:`netinv_core.http.actions`) and other views. ``hooks`` is a module with hook specifications for other packages to
+    implement. ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`).
     """
 
     name: str
@@ -45,6 +45,6 @@ class App:
 
     @property
     def views(self) -> Mapping[str, Any]:
-        """The views of its pages and doors, by path."""
-        pages = {f"{self.path}{name}/": view for name, view in self.extra_views.items()}
-        return pages | {f"/api/{name}/": view for name, view in self.root_views.items()}
+        """Its extra views and root views, by path."""
+        extra_views = {f"{self.path}{name}/": view for name, view in self.extra_views.items()}
+        return extra_views | {f"/api/{name}/": view for name, view in self.root_views.items()}

@@ -1,4 +1,4 @@
-"""Putting a service together: the registry from installed packages, and the WSGI application."""
+"""Application factory: the registry from installed packages, and the WSGI application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from netinv_core import settings as known_settings
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
-from netinv_core.http.admission import admitting
+from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, errors_of, quarantine
 from netinv_core.registry import Registry
@@ -27,8 +27,8 @@ from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # of a request whose transaction the database gives up because of another one
-MOST_KEPT = 1 << 20  # bytes of a body that is kept to be read again
+ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
+MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
 
 
 def registry_for(dialect: str, settings: Mapping[str, Any], packages: Packages | None = None) -> Registry:
@@ -61,7 +61,7 @@ def _registry(dialect: str, settings: Mapping[str, Any], packages: Packages) -> 
 def read_settings(settings: Mapping[str, str], packages: Packages | None = None) -> tuple[dict[str, Any], Packages]:
     """The typed settings of an ini file, and the installed packages, of which some have settings.
 
-    :raises ValueError: for a name that is not known, or a value that cannot be read
+    :raises ValueError: for an unknown name, or an invalid value
     """
     packages = packages or discover(settings.get("netinv.plugins_dir", ""))
     while True:
@@ -92,17 +92,17 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     try:
         app = make_app(engine, known, settings, packages)
     except sa.exc.SQLAlchemyError as error:
-        told = start_error(engine, error)
-        if told is None:
+        reason = start_error(engine, error)
+        if reason is None:
             raise
-        raise SystemExit(f"netinv does not start: {told}") from None
+        raise SystemExit(f"netinv does not start: {reason}") from None
     if known["queue_url"]:
         task_queue.enqueue_startup_tasks(app.registry.netinv)
     if known["embedded_worker"] and known["queue_url"]:
         huey = task_queue.queue(known["queue_url"])
         task_queue.add_tasks(huey, engine, app.registry.netinv)
         task_queue.start_embedded(huey)
-    # What stands after the start stays: the collector need not look at it again with every page of a thousand objects.
+    # Objects of the start live forever. Frozen, they are skipped by the garbage collections of large responses.
     gc.collect()
     gc.freeze()
     return app
@@ -129,7 +129,7 @@ def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, A
             **settings,
             "tm.manager_hook": pyramid_tm.explicit_manager,
             "tm.annotate_user": False,
-            "handle_exceptions": False,  # Cornice's own; ours are in netinv_core.http.errors
+            "handle_exceptions": False,  # those of Cornice; netinv_core.http.errors has its own
             "tm.commit_veto": "pyramid_tm.default_commit_veto",
         }
     )
@@ -137,7 +137,7 @@ def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, A
     config.registry.netinv_engine = engine
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
-    config.set_execution_policy(admitting(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
+    config.set_execution_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
     config.include("cornice")
     config.include("netinv_core.http.derivers")
     config.include("netinv_core.http.actions")
@@ -159,9 +159,9 @@ def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, A
 
 
 def _attempts(request: Request) -> int:
-    """How often a request may be run: what only reads meets nobody, and a large body is not kept."""
+    """The number of attempts at a request: one for a request that only reads, or has a large body."""
     length = request.content_length if request.is_body_readable else 0
-    return ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MOST_KEPT else 1
+    return ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MAX_RETRIED_BODY_SIZE else 1
 
 
 def _load_content_types(config: Configurator) -> None:

@@ -1,4 +1,4 @@
-"""Who asks: from a request's credentials to an :class:`Identity`, in one statement."""
+"""Identities: authentication of credentials, in one statement."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOT_GIVEN = "Authentication credentials were not provided."
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """Who asks, and what is allowed: ``permissions`` maps (label, action) to constraints, any of which must hold."""
+    """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must hold."""
 
     user_id: uuid.UUID | None = None
     username: str = ""
@@ -43,7 +43,7 @@ class Identity:
 
     @property
     def anonymous(self) -> bool:
-        """Whether nobody was authenticated; the service itself (a superuser without an account) is somebody."""
+        """True if nobody was authenticated. The service itself is a superuser without an account."""
         return self.user_id is None and not self.superuser
 
 
@@ -106,26 +106,26 @@ def by_username(uow: UnitOfWork, username: str) -> Identity:
     row = uow.execute(_by_name, {"username": username}).first()
     if row is None:
         raise LookupError(f"no user is called {username!r}")
-    return _for_long(uow, row)
+    return _long_lived(uow, row)
 
 
 def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
-    """The identity of an account, for work that its owner asked for earlier.
+    """The identity of an account, for work that its owner requested earlier.
 
-    :raises LookupError: when it is no longer there
+    :raises LookupError: for a deleted account
     :raises Denied: for an inactive user
     """
     row = uow.execute(_by_id, {"id": user_id}).first()
     if row is None:
         raise LookupError("the account is no longer there")
-    return _for_long(uow, row)
+    return _long_lived(uow, row)
 
 
-def _for_long(uow: UnitOfWork, row: Any) -> Identity:
-    """The identity for work that may last: it goes by the configuration of each moment."""
-    found = _identity(uow, row, writes=True)
+def _long_lived(uow: UnitOfWork, row: Any) -> Identity:
+    """The identity for long work, which reads the configuration anew each time instead of from the cache of one version."""
+    identity = _identity(uow, row, writes=True)
     uow.configuration.cached = None
-    return found
+    return identity
 
 
 def _identity(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
@@ -139,33 +139,33 @@ def _identity(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
 
 
 def _permissions_of(uow: UnitOfWork, user_id: uuid.UUID) -> Permissions:
-    """Every enabled permission of a user, own and by group."""
+    """Every enabled permission of a user, assigned directly or by group."""
     table = table_of(ObjectPermission)
     groups = sa.select(user_groups.c.target_id).where(user_groups.c.owner_id == user_id)
-    mine = sa.union(
+    permission_ids = sa.union(
         sa.select(permission_users.c.owner_id).where(permission_users.c.target_id == user_id),
         sa.select(permission_groups.c.owner_id).where(permission_groups.c.target_id.in_(groups)),
     )
     statement = (
         sa.select(permission_types.c.label, table.c.actions, table.c.constraints)
         .join_from(table, permission_types, permission_types.c.owner_id == table.c.id)
-        .where(table.c.enabled, table.c.id.in_(mine))
+        .where(table.c.enabled, table.c.id.in_(permission_ids))
     )
-    found: Permissions = {}
+    permissions: Permissions = {}
     for label, actions, constraints in uow.execute(statement):
         for action in actions:
-            found.setdefault((label, action), []).append(constraints or {})
-    return found
+            permissions.setdefault((label, action), []).append(constraints or {})
+    return permissions
 
 
 def lock_configuration(uow: UnitOfWork) -> None:
-    """Has others who change the configuration wait until this transaction ends, for rules over all of it."""
+    """Locks the row of the configuration version until the transaction ends, for rules over the whole configuration."""
     table = table_of(ConfigurationVersion)
     uow.execute(lock_rows(sa.select(table.c.number).where(table.c.id == 1)))
 
 
 def configuration_changed(uow: UnitOfWork) -> None:
-    """Raises the configuration version: every process drops what it cached when it next authenticates, this unit of work at once."""
+    """Increments the configuration version: other processes drop their cache at the next authentication, this unit at once."""
     table = table_of(ConfigurationVersion)
     uow.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
     uow.configuration.cached = None

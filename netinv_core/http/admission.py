@@ -1,7 +1,7 @@
 """Admission: checks of host, method, path and header sizes before a request is routed, and security headers on every answer.
 
-It wraps Pyramid's execution policy, the outermost function of the service: what is refused here has cost neither a route nor a
-connection to the database.
+It wraps Pyramid's execution policy, the outermost function of the service. A request refused here costs neither routing
+nor a connection to the database.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ log = logging.getLogger(__name__)
 Environ = dict[str, Any]
 Policy = Callable[[Environ, IRouter], Response]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-MAX_PATH = 4096
-MAX_QUERY = 2**16
-MAX_HEADER = 4096
-# The headers that netinv or its libraries parse; some of those parsers take the square of the length.
-PARSED = ("ACCEPT", "ACCEPT_ENCODING", "AUTHORIZATION", "HOST", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_NONE_MATCH", "IF_RANGE", "IF_UNMODIFIED_SINCE", "RANGE")
+MAX_PATH_LENGTH = 4096
+MAX_QUERY_LENGTH = 2**16
+MAX_HEADER_LENGTH = 4096
+# Headers that netinv or its libraries parse. The time of some parsers is the square of the length.
+PARSED = (
+    *("ACCEPT", "ACCEPT_ENCODING", "AUTHORIZATION", "HOST", "RANGE"),
+    *("IF_MATCH", "IF_MODIFIED_SINCE", "IF_NONE_MATCH", "IF_RANGE", "IF_UNMODIFIED_SINCE"),
+)
 _PARSED = {"CONTENT_TYPE": "Content-Type", **{f"HTTP_{name}": name.title().replace("_", "-") for name in PARSED}}
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9_.-]*)(?::[0-9]{1,5})?", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# Answers are data, never documents that load or frame something; pages set a policy of their own.
+# For JSON answers, which load and frame nothing. HTML pages set a policy of their own.
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
-def admitting(inner: Policy) -> Policy:
-    """An execution policy that checks a request, has ``inner`` run it, and completes the headers of the answer."""
+def admission_policy(inner: Policy) -> Policy:
+    """Execution policy that checks a request, passes it to ``inner``, and adds security headers to the answer."""
 
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Mapping[str, Any] = router.registry.netinv.settings
@@ -54,65 +57,73 @@ def admitting(inner: Policy) -> Policy:
 
 
 def check(environ: Environ, settings: Mapping[str, Any]) -> None:
-    """Refuses a request by its first line and headers alone.
+    """Checks the first line and the headers of a request.
 
-    :raises Refused: with the status that says why
+    :raises RequestError: 400, 404, 405, 413, 414 or 431
     """
-    environ.pop("HTTP_X_VHM_ROOT", None)  # Pyramid would let a client choose by it where traversal begins
+    environ.pop("HTTP_X_VHM_ROOT", None)  # Pyramid would let a client choose the root of traversal
     for name, header in _PARSED.items():
-        if len(environ.get(name, "")) > MAX_HEADER:
-            raise HeaderTooLarge(f"The header {header} has more than {MAX_HEADER} characters.")
+        if len(environ.get(name, "")) > MAX_HEADER_LENGTH:
+            raise HeaderTooLarge(f"The header {header} has more than {MAX_HEADER_LENGTH} characters.")
     check_host(environ.get("HTTP_HOST"), settings["allowed_hosts"])
     if environ["REQUEST_METHOD"] not in METHODS:
         raise NotAllowed(environ["REQUEST_METHOD"][:20], ", ".join(METHODS))
     _check_path(environ.get("PATH_INFO", ""))
-    if len(environ.get("QUERY_STRING", "")) > MAX_QUERY:
-        raise TooLong(f"The query has more than {MAX_QUERY} characters.")
+    if len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH:
+        raise TooLong(f"The query has more than {MAX_QUERY_LENGTH} characters.")
     if "HTTP_AUTHORIZATION" not in environ:
         _check_length(environ.get("CONTENT_LENGTH"), settings["max_anonymous_request_size"])
 
 
-def check_host(given: str | None, allowed: Sequence[str]) -> None:
-    """Refuses a request for another host than those allowed (``netinv.allowed_hosts``); an empty list allows any that is well-formed.
+def check_host(header: str | None, allowed_hosts: Sequence[str]) -> None:
+    """Checks the header Host against ``netinv.allowed_hosts``; an empty list allows every well-formed host.
 
     :raises BadRequest: naming the setting
     """
-    if given is None:
-        if allowed:
+    if header is None:
+        if allowed_hosts:
             raise BadRequest("The header Host is missing.")
         return
-    host = _HOST.fullmatch(given) if len(given) < 300 else None
+    host = _HOST.fullmatch(header) if len(header) < 300 else None
     if host is None:
         raise BadRequest("The header Host is no name or address of a host.")
     name = host[1].lower().rstrip(".")
-    if allowed and not any(pattern in ("*", name) or (pattern.startswith(".") and f".{name}".endswith(pattern)) for pattern in allowed):
+    if allowed_hosts and not any(_matches(name, pattern) for pattern in allowed_hosts):
         raise BadRequest("The header Host names a host that this service is not configured for (netinv.allowed_hosts).")
 
 
+def _matches(name: str, pattern: str) -> bool:
+    """True for a host that a pattern allows: its name, a domain with a leading dot for every name below it, or ``*``."""
+    return pattern in ("*", name) or (pattern.startswith(".") and f".{name}".endswith(pattern))
+
+
 def _check_path(path: str) -> None:
-    """Refuses paths that are too long, hold control characters, or have segments by which traversal leads elsewhere, however encoded.
+    """Checks the decoded path: its length, control characters, and segments with a meaning in traversal.
 
-    Those are ``.`` and ``..``, and ``@@``, which ends a path before its end.
+    Those are ``.`` and ``..``, and ``@@``, which starts the name of a view.
 
-    :raises Refused: 404, or 414 for a path that is too long
+    :raises RequestError: 404, or 414 for a path that is too long
     """
-    if len(path) > MAX_PATH:
-        raise TooLong(f"The path has more than {MAX_PATH} characters.")
+    if len(path) > MAX_PATH_LENGTH:
+        raise TooLong(f"The path has more than {MAX_PATH_LENGTH} characters.")
     if _CONTROL.search(path) or "/@@" in path or ("/." in path and not {".", ".."}.isdisjoint(path.split("/"))):
         raise NotFound()
 
 
-def _check_length(text: str | None, most: int) -> None:
-    """Refuses a body without credentials that is longer than what signing in needs.
+def _check_length(text: str | None, max_length: int) -> None:
+    """Checks the length of a body without credentials.
 
     :raises TooLarge: naming the setting
     """
-    if text and text.isdecimal() and int(text[:20]) > most:
-        raise TooLarge(f"The request body has {text[:20]} bytes; without credentials at most {most} are taken (netinv.max_anonymous_request_size).")
+    if text and text.isdecimal() and int(text[:20]) > max_length:
+        raise TooLarge(
+            f"The request body has {text[:20]} bytes; "
+            f"without credentials at most {max_length} are taken (netinv.max_anonymous_request_size)."
+        )
 
 
 def _complete(response: Response, environ: Environ, settings: Mapping[str, Any]) -> None:
-    """Adds the headers that tell browsers and caches what not to do with an answer, where its view did not set them."""
+    """Adds security headers for browsers and caches, except those that the view set."""
     headers = response.headers
     headers.setdefault("X-Content-Type-Options", "nosniff")
     headers.setdefault("X-Frame-Options", "DENY")

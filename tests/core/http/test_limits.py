@@ -13,7 +13,7 @@ import pytest
 import webtest
 
 from netinv_core.errors import MAX_FAULTY, MAX_MESSAGES, MAX_TEXT
-from netinv_core.http.admission import MAX_HEADER, MAX_PATH, MAX_QUERY, PARSED
+from netinv_core.http.admission import MAX_HEADER_LENGTH, MAX_PATH_LENGTH, MAX_QUERY_LENGTH, PARSED
 from netinv_core.http.bodies import MAX_LEVELS
 from netinv_core.http.serialization import MAX_PARAMETERS
 from netinv_core.testing import Api, Service
@@ -173,8 +173,8 @@ def test_an_error_repeats_little_of_what_was_sent(api: Api, unique: Any) -> None
 
 def test_a_query_is_bounded(api: Api, anonymous: Api) -> None:
     for client in (api, anonymous):
-        told = client.get(TENANTS, {"q": "x" * MAX_QUERY}, status=414)
-        assert told == {"detail": f"The query has more than {MAX_QUERY} characters."}
+        told = client.get(TENANTS, {"q": "x" * MAX_QUERY_LENGTH}, status=414)
+        assert told == {"detail": f"The query has more than {MAX_QUERY_LENGTH} characters."}
     told = api.get(f"{TENANTS}?{'q&' * (MAX_PARAMETERS + 1)}", status=400)
     assert told == {"detail": f"The query has more than {MAX_PARAMETERS} parameters."}
     assert api.get(TENANTS, [("name", f"no {n}") for n in range(MAX_PARAMETERS)])["count"] == 0
@@ -210,7 +210,7 @@ def test_odd_paths_are_never_failed_at(service: Service, place: str, segment: st
 
 
 def test_a_path_is_bounded(anonymous: Api) -> None:
-    assert anonymous.get(f"{TENANTS}{'x' * MAX_PATH}/", status=414) == {"detail": f"The path has more than {MAX_PATH} characters."}
+    assert anonymous.get(f"{TENANTS}{'x' * MAX_PATH_LENGTH}/", status=414) == {"detail": f"The path has more than {MAX_PATH_LENGTH} characters."}
 
 
 # -- methods
@@ -242,10 +242,10 @@ def test_head_answers_as_get_does_without_a_body(api: Api) -> None:
 
 @pytest.mark.parametrize("name", [*PARSED, "CONTENT_TYPE"])
 def test_a_header_that_is_parsed_is_bounded(service: Service, name: str) -> None:
-    environ = {name if name == "CONTENT_TYPE" else f"HTTP_{name}": "a" * (MAX_HEADER + 1)}
+    environ = {name if name == "CONTENT_TYPE" else f"HTTP_{name}": "a" * (MAX_HEADER_LENGTH + 1)}
     answer = raw(service, "GET", TENANTS, **environ)
     assert answer.status_int == 431
-    assert answer.json == {"detail": f"The header {name.title().replace('_', '-')} has more than {MAX_HEADER} characters."}
+    assert answer.json == {"detail": f"The header {name.title().replace('_', '-')} has more than {MAX_HEADER_LENGTH} characters."}
 
 
 REPEATED = [
@@ -265,10 +265,10 @@ def test_no_header_takes_long_to_parse(service: Service, name: str) -> None:
     started = time.process_time()
     for shape in REPEATED:
         for unit in UNITS:
-            value = shape.format(unit * (MAX_HEADER // len(unit)))[:MAX_HEADER]
+            value = shape.format(unit * (MAX_HEADER_LENGTH // len(unit)))[:MAX_HEADER_LENGTH]
             environ = {"HTTP_AUTHORIZATION": f"Token {service.admin.token}", "CONTENT_TYPE": "application/json", key: value}
             assert raw(service, method, path, None, b"x" if method == "POST" else b"", **environ).status_int < 500, value[:50]
-    for value in (shape.format(unit * 2000)[:MAX_HEADER] for shape in REPEATED[:4] for unit in UNITS[:3]):
+    for value in (shape.format(unit * 2000)[:MAX_HEADER_LENGTH] for shape in REPEATED[:4] for unit in UNITS[:3]):
         assert raw(service, "GET", "/api/swagger.json", **{key: value}).status_int < 500, value[:50]
     assert time.process_time() - started < 30
 
