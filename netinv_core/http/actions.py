@@ -83,7 +83,7 @@ def schema_of(view: Any) -> OperationSchema:
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """A route below the objects, or below the list, of those resources of an application whose name matches the regular expression ``pattern``.
+    """A route below the objects, or below the list, of the resources of an application whose name matches ``pattern``.
 
     ``views`` holds a view for each method, in lower case. ``offered`` tells the OpenAPI document which of the matching resources have it.
     """
@@ -161,7 +161,7 @@ def add_netinv_action(
 
 
 def _reserve_paths(config: Any, action: Action) -> None:
-    """Claims the path of an action below each resource; Pyramid reports two claims of one path as a conflict, with both files and lines."""
+    """Claims the path of an action below each resource; Pyramid reports two claims of one path as a conflict."""
     for endpoint in action.matching(config.registry.netinv):
         config.action(("netinv action", f"{endpoint.path}{action.below}"))
 

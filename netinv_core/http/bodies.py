@@ -1,4 +1,4 @@
-"""Reading bodies within bounds: bytes before they are in memory, JSON values before they are objects, levels before anything recurses."""
+"""Bounded reading of request bodies: bytes, JSON values, items of a list and levels of nesting are limited."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ MAX_LEVELS = 100
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 
 
-def content_of(request: Request, most: int, setting: str) -> bytes:
-    """The body, no more of which is read than may be there.
+def read_content(request: Request, max_size: int, setting: str) -> bytes:
+    """The body, of which at most ``max_size`` bytes and one more are read.
 
     :raises TooLarge: for a longer one, naming the ``setting``
     """
-    if request.content_length is not None and request.content_length > most:
-        raise TooLarge(f"The request body has {request.content_length} bytes; at most {most} are taken ({setting}).")
+    if request.content_length is not None and request.content_length > max_size:
+        raise TooLarge(f"The request body has {request.content_length} bytes; at most {max_size} are taken ({setting}).")
     if request.is_body_seekable:
-        request.body_file_raw.seek(0)  # an earlier attempt at this request has read it
-    content: bytes = request.body_file.read(most + 1)
-    if len(content) > most:
-        raise TooLarge(f"The request body has more than {most} bytes ({setting}).")
+        request.body_file_raw.seek(0)  # already read by an earlier attempt at this request
+    content: bytes = request.body_file.read(max_size + 1)
+    if len(content) > max_size:
+        raise TooLarge(f"The request body has more than {max_size} bytes ({setting}).")
     return content
 
 
 def json_of(content: bytes, settings: Mapping[str, Any]) -> Any:
-    """The JSON value that a body is, with bounds on its values, its levels, and the objects of a list.
+    """The JSON value of a body, with limits on its values, its levels, and the objects of a list.
 
     :raises TooLarge: for more values (``netinv.max_json_values``), or more objects in a list (``netinv.max_bulk_objects``)
-    :raises BadRequest: for what is not JSON, or nests deeper than :data:`MAX_LEVELS`
+    :raises BadRequest: for invalid JSON, and for more than :data:`MAX_LEVELS` levels
     """
-    most = settings["max_json_values"]
-    if _separators(content) >= most and _separators(_STRING.sub(b"", content)) >= most:
-        raise TooLarge(f"The request body holds more than {most} JSON values (netinv.max_json_values).")
+    max_values = settings["max_json_values"]
+    if _separators(content) >= max_values and _separators(_STRING.sub(b"", content)) >= max_values:
+        raise TooLarge(f"The request body holds more than {max_values} JSON values (netinv.max_json_values).")
     value = _parsed(content)
     if isinstance(value, list) and len(value) > settings["max_bulk_objects"]:
-        raise TooLarge(f"The list has {len(value)} items; at most {settings['max_bulk_objects']} are taken at once (netinv.max_bulk_objects).")
+        max_objects = settings["max_bulk_objects"]
+        raise TooLarge(f"The list has {len(value)} items; at most {max_objects} are taken at once (netinv.max_bulk_objects).")
     if _deeper(value, MAX_LEVELS):
         raise BadRequest(f"JSON parse error - values are nested in more than {MAX_LEVELS} levels")
     return value
 
 
 def _separators(content: bytes) -> int:
-    """The number of characters that begin a value; JSON has at most one value more."""
+    """The number of commas and opening brackets; JSON has at most one value more."""
     return content.count(b",") + content.count(b"[") + content.count(b"{")
 
 
@@ -71,7 +72,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Tells whether lists and objects are nested in more levels, a level at a time."""
+    """True if lists and objects are nested in more levels. Iterates level by level, without recursion."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         if not level:

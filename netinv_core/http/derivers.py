@@ -39,7 +39,7 @@ View = Callable[[Any, Request], Response]
 
 
 class NegotiatedView:
-    """Deriver that negotiates media type and API version, and sets ``Allow``, ``Vary`` and ``API-Version`` on every answer of a view."""
+    """Deriver that negotiates media type and API version, and sets ``Allow``, ``Vary`` and ``API-Version``."""
 
     options = ("allow", "offers", "read_only", "versioned")
 

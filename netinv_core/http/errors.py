@@ -1,4 +1,4 @@
-"""The one place where errors become responses."""
+"""Exception views: the responses to errors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from netinv_core.http.serialization import json_response
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
-AT_THE_SAME_TIME = "The change conflicts with another one made at the same time."
+CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 
 
 def refused(error: RequestError, request: Request) -> Response:
-    """A request that the service turned down.
+    """The response to a request error.
 
-    One that a constraint of the database turned down is run again: its rules now see what they conflict with, and say so by field and item.
+    A violated constraint of the database makes the request run again: its rules then see the concurrent change, and name field and
+    item in their errors.
     """
     if _is_violation(error):
         mark_error_retryable(error)
@@ -49,7 +50,7 @@ def _is_violation(error: BaseException | None) -> bool:
 
 
 def not_found(error: Exception, request: Request) -> Response:
-    """No such path; where only the closing slash is missing, the way to it (302, the query kept)."""
+    """404, or a redirect (302) that keeps the query where only the closing slash is missing."""
     path = request.path
     if not path.endswith("/") and _exists(request, f"{path}/"):
         query = f"?{request.query_string}" if request.query_string else ""
@@ -60,14 +61,14 @@ def not_found(error: Exception, request: Request) -> Response:
 
 
 class Relative(Response):  # type: ignore[misc]
-    """A redirect whose Location is a path: WebOb would make it absolute, with a host that a proxy may have changed."""
+    """A redirect with a path as its Location. WebOb would make it absolute, with a host that a proxy may have changed."""
 
     def _abs_headerlist(self, environ: Any) -> Any:
         return list(self.headerlist)
 
 
 def _exists(request: Request, path: str) -> bool:
-    """Whether a path names a view of the service."""
+    """True for the path of a view."""
     mapper = request.registry.queryUtility(IRoutesMapper)
     info = mapper(Request.blank(path, environ={"REQUEST_METHOD": "GET"}))
     if info["route"] is None:
@@ -84,22 +85,22 @@ def _exists(request: Request, path: str) -> bool:
 
 
 def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
-    """A constraint of the database that a change made at the same time violated: the request is run again."""
+    """A constraint of the database, violated because of a concurrent change: the request is run again."""
     mark_error_retryable(error)
     if not is_error_retryable(request, error):
         log.warning("integrity error answered 409: %s", error.orig)
-    return refused(Conflict(AT_THE_SAME_TIME), request)
+    return refused(Conflict(CONCURRENT_CHANGE), request)
 
 
 def undecodable(error: URLDecodeError, request: Request) -> Response:
-    """A path that is not UTF-8 names nothing."""
+    """404 for a path that is not UTF-8."""
     return refused(NotFound(), request)
 
 
 def broken(error: Exception, request: Request) -> Response:
-    """An error of ours: logged with its traceback, told to the client without it.
+    """500 for an unexpected error, whose traceback is logged.
 
-    What another change was in the way of is run again; 409 when it is in the way each time.
+    A request that failed because of a concurrent change is run again; 409 after the last attempt.
     """
     maybe_tag_retryable(request, (type(error), error, error.__traceback__))
     if availability.is_busy(error):
@@ -108,14 +109,14 @@ def broken(error: Exception, request: Request) -> Response:
         log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
     elif IRetryableError.providedBy(error):
         log.warning("%s %s met other changes each time: %s", request.method, request.path, error)
-        return refused(Conflict(AT_THE_SAME_TIME), request)
+        return refused(Conflict(CONCURRENT_CHANGE), request)
     else:
         log.exception("%s %s failed", request.method, request.path)
     return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
 
 
 def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
-    """503 for a database that is away or took too long: one line in the log, without a traceback. Others are ours."""
+    """503 for a database that is unreachable or too slow, with one line in the log. Other database errors are unexpected."""
     if availability.is_away(error):
         detail = "The database cannot be reached at the moment. Try again later."
     elif is_timeout(error):

@@ -1,4 +1,4 @@
-"""The paths from which a form for filtering is built: the lookups of a parameter, and the element that takes its values."""
+"""Views for building filter forms: the lookups of a query parameter, and the HTML element for its values."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ _ELEMENT = jinja2.Environment(autoescape=True).from_string(
 @root("Get Filter Set Field Lookup Expression Choices Api", "API View that gets all lookup expression choices for a FilterSet field.")
 def lookup_choices(request: Request) -> Any:
     """The lookups of a query parameter."""
-    endpoint, named, _ = _asked(request.uow)
-    found = [{"id": item["name"], "name": _words(named.name, item)} for item in openapi_parameters.of_filter(endpoint, named)]
-    return {"count": len(found), "next": None, "previous": None, "results": found}
+    endpoint, filter_, _ = _requested_filter(request.uow)
+    choices = [{"id": item["name"], "name": _lookup_name(filter_.name, item)} for item in openapi_parameters.of_filter(endpoint, filter_)]
+    return {"count": len(choices), "next": None, "previous": None, "results": choices}
 
 
 @documented({"type": "object", "properties": {"dom_element": TEXT}}, query=_QUERY)
 @root("Get Filter Set Field Lookup Value Dom Element Api", "API View that gets the element of a form for the values of a FilterSet field.")
 def value_element(request: Request) -> Any:
     """The element of an HTML form that takes the values of a query parameter."""
-    endpoint, named, suffix = _asked(request.uow)
-    wanted = f"{named.name}__{suffix}" if suffix else named.name
-    schema = next(item["schema"] for item in openapi_parameters.of_filter(endpoint, named) if item["name"] == wanted)
+    endpoint, filter_, suffix = _requested_filter(request.uow)
+    name = f"{filter_.name}__{suffix}" if suffix else filter_.name
+    schema = next(item["schema"] for item in openapi_parameters.of_filter(endpoint, filter_) if item["name"] == name)
     value = schema.get("items", schema)
     choices = value.get("enum") or (("true", "false") if value.get("type") == "boolean" else ())
     kind = _INPUTS.get(value.get("format", ""), _INPUTS.get(value.get("type", ""), "text"))
-    return {"dom_element": _ELEMENT.render(name=wanted, type=kind, choices=choices, several="items" in schema)}
+    return {"dom_element": _ELEMENT.render(name=name, type=kind, choices=choices, several="items" in schema)}
 
 
-def _asked(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
-    """The resource that the query names, one of its parameters, and the lookup.
+def _requested_filter(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
+    """The resource, the filter and the lookup that the query names.
 
-    :raises Invalid: for a member of the query that is missing, or names nothing
-    :raises Denied: for a resource that may not be viewed
+    :raises Invalid: for a missing or unknown name
+    :raises Denied: without permission to view the resource
     """
     missing = {name: [REQUIRED] for name in ("content_type", "field_name") if not _last(uow.query, name)}
     if missing:
@@ -71,21 +71,21 @@ def _asked(uow: RequestUnitOfWork) -> tuple[Endpoint, filters.Filter, str]:
     if endpoint is None:
         raise Invalid.field("content_type", f"Invalid content type: {label}")
     permissions.check(uow, endpoint, "view")
-    found = filters.filter_finder(uow, endpoint)(_last(uow.query, "field_name"))
-    if found is None:
+    filter_and_lookup = filters.filter_finder(uow, endpoint)(_last(uow.query, "field_name"))
+    if filter_and_lookup is None:
         raise Invalid.field("field_name", filters.UNKNOWN)
-    return endpoint, *found
+    return endpoint, *filter_and_lookup
 
 
 def _last(query: Query, name: str) -> str:
     return query.get(name, [""])[-1]
 
 
-def _words(name: str, described: dict[str, Any]) -> str:
-    suffix = described["name"].removeprefix(name).removeprefix("__")
+def _lookup_name(name: str, parameter: dict[str, Any]) -> str:
+    suffix = parameter["name"].removeprefix(name).removeprefix("__")
     lookup, negated = SUFFIXES.get(suffix, (suffix, False))
-    words = f"{'not ' * negated}{openapi_parameters.WORDS.get(lookup, lookup)}"
-    return f"{words} ({suffix})" if suffix else words
+    text = f"{'not ' * negated}{openapi_parameters.WORDS.get(lookup, lookup)}"
+    return f"{text} ({suffix})" if suffix else text
 
 
 VIEWS: dict[str, RootView] = {"lookup-choices": lookup_choices, "lookup-value-dom-element": value_element}

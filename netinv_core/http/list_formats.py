@@ -1,4 +1,4 @@
-"""Other forms of a list than pages of JSON: each is asked for by a query parameter, and contributed by a package."""
+"""Formats of a list other than pages of JSON. Each is selected by a query parameter, and contributed by a package."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class ListFormat:
-    """A form of lists, asked for by the query parameter ``parameter``; ``help`` says what its value is.
+    """A format of lists, selected by the query parameter ``parameter``; ``help`` describes its value.
 
-    ``render(context, endpoint, value, parameters)`` gives the answer: ``value`` is the parameter's last one, ``parameters`` are the
-    filters of the query. ``applies`` says which lists have it. Its media type is its own, whatever the request accepts.
+    ``render(uow, endpoint, value, parameters)`` gives the response: ``value`` is the last value of the parameter, ``parameters``
+    are the filters of the query. ``applies`` selects the lists that have the format. The response has a media type of its own,
+    regardless of the Accept header.
     """
 
     parameter: str
@@ -33,13 +34,14 @@ class ListFormat:
 
 
 def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
-    """The rendition that a request asks for; ``None`` for a page."""
+    """The format that the query selects; ``None`` for a page."""
     text = request.query_string
-    return next((found for name, found in endpoint.list_formats.items() if name in text and name in query_of(request)), None)
+    formats = endpoint.list_formats.items()
+    return next((item for name, item in formats if name in text and name in query_of(request)), None)
 
 
 def offers(request: Request) -> Sequence[str]:
-    """The media types of a list beside JSON and HTML: for a format, whose media type is its own, all that the request names."""
+    """The media types of a list beside JSON and HTML: for a format, all those of the Accept header."""
     if requested_format(request, request.context.endpoint) is None:
         return ()
     return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]

@@ -1,6 +1,6 @@
-"""``/metrics``: figures of the service in the text format of Prometheus, the core's and those of every package.
+"""``/metrics``: metrics of the core and of every package in the text format of Prometheus.
 
-What is counted is in the database, so every process gives the same figures; it takes a token, as the API does.
+Counters are in the database, so every process gives the same values. Like the API, the path needs a token.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One figure: the metric's ``name``, what it says (``help``), its ``type`` (:data:`COUNTER`, which only grows, or :data:`GAUGE`).
+    """One value of the metric ``name``. ``type`` is :data:`COUNTER`, which only grows, or :data:`GAUGE`.
 
-    ``labels`` tell it from the metric's other figures; give them few values.
+    ``labels`` distinguish the values of one metric; each should have few values.
     """
 
     name: str
@@ -37,26 +37,26 @@ class Sample:
 
 
 def samples(uow: UnitOfWork) -> list[Sample]:
-    """The core's figures and those of every package."""
+    """The metrics of the core and of every package."""
     release = {"version": importlib.metadata.version("netinv-core"), "database": uow.registry.dialect}
     changes = sequence.numbers(uow.connection).given
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
-        *[sample for found in uow.registry.hooks.netinv_metrics(uow=uow) for sample in found],
+        *[sample for samples in uow.registry.hooks.netinv_metrics(uow=uow) for sample in samples],
     ]
 
 
-def text(found: Iterable[Sample]) -> str:
-    """Samples in the text format, version 0.0.4: those of one metric together, in the order in which metrics came first."""
+def text(samples: Iterable[Sample]) -> str:
+    """Samples in the text format, version 0.0.4, grouped by metric."""
     metrics: dict[str, list[Sample]] = {}
-    for sample in found:
+    for sample in samples:
         metrics.setdefault(sample.name, []).append(sample)
     lines = []
-    for name, those in metrics.items():
-        lines += [f"# HELP {name} {_escaped(those[0].help)}", f"# TYPE {name} {those[0].type}"]
-        lines += [f"{name}{_labels(sample.labels)} {sample.value:.15g}" for sample in those]
+    for name, samples_of_metric in metrics.items():
+        lines += [f"# HELP {name} {_escaped(samples_of_metric[0].help)}", f"# TYPE {name} {samples_of_metric[0].type}"]
+        lines += [f"{name}{_labels(sample.labels)} {sample.value:.15g}" for sample in samples_of_metric]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -66,12 +66,12 @@ def _labels(labels: Mapping[str, str]) -> str:
     return f"{{{','.join(pairs)}}}" if pairs else ""
 
 
-def _escaped(words: str) -> str:
-    return words.replace("\\", "\\\\").replace("\n", "\\n")
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def metrics(request: Request) -> Response:
-    """The figures, for any account that is active."""
+    """The metrics, for every active account."""
     response = Response(body=text(samples(request.uow)).encode())
     response.headers.update({"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store"})
     return response
@@ -80,4 +80,5 @@ def metrics(request: Request) -> Response:
 def includeme(config: Any) -> None:
     """Adds the route."""
     config.add_route("metrics", "/metrics")
-    config.add_view(metrics, route_name="metrics", permission=AUTHENTICATED, allow=ALLOW, read_only=True, versioned=False)
+    options = {"allow": ALLOW, "read_only": True, "versioned": False}
+    config.add_view(metrics, route_name="metrics", permission=AUTHENTICATED, **options)

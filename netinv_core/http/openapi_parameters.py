@@ -1,4 +1,4 @@
-"""Query parameters as OpenAPI describes them: each filter of a resource with its lookups, and what all lists share."""
+"""OpenAPI query parameters: the filters of a resource with their lookups, and the parameters of all lists."""
 
 from __future__ import annotations
 
@@ -35,37 +35,41 @@ def query(name: str, schema: Schema, description: str) -> dict[str, Any]:
 
 
 def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
-    """A filter as a parameter, then once for each of its lookups."""
+    """The parameters of a filter: one for its name, and one for each lookup."""
     for suffix in ("", *item.lookups):
         lookup, negated = SUFFIXES.get(suffix, (suffix, False))
         value = _value_schema(endpoint, item, lookup)
-        words = f"`{item.name}` {'not: ' if negated else ''}{WORDS.get(lookup, lookup)}" if suffix else item.help
+        description = f"`{item.name}` {'not: ' if negated else ''}{WORDS.get(lookup, lookup)}" if suffix else item.help
         name = f"{item.name}__{suffix}" if suffix else item.name
-        made = query(name, {"type": "array", "items": value} if item.multiple else value, words)
-        yield made if words else {key: part for key, part in made.items() if key != "description"}
+        parameter = query(name, {"type": "array", "items": value} if item.multiple else value, description)
+        yield parameter if description else {key: part for key, part in parameter.items() if key != "description"}
 
 
 def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
-    """The schema of one value of a filter: the type of the field of that name, where the lookup compares values as such."""
+    """The schema of one value of a filter: that of the field of the same name for lookups that compare typed values."""
     field = endpoint.fields.get(item.name)
     if lookup not in _AS_TYPED:
         return _TEXT
     if isinstance(field, fields.Choice):
-        found = field.values_schema()
-        return {**found, "enum": [value for value in found["enum"] if value != ""]}
+        schema = field.values_schema()
+        return {**schema, "enum": [value for value in schema["enum"] if value != ""]}
     typed = {key: part for key, part in field.openapi.items() if key in ("type", "format")} if isinstance(field, fields.Value) else {}
     return typed or {"type": item.kind}
 
 
 def common(version: str) -> dict[str, Any]:
     """The parameters that resources share, by name."""
-    whole = {"type": "integer", "minimum": 0}
+    natural_number = {"type": "integer", "minimum": 0}
     path = {"in": "path", "name": "id", "required": True}
     return {
-        "api_version": query("api_version", {"type": "string", "enum": [version]}, f"The version described here; {versions.DEFAULT} is the default."),
+        "api_version": query(
+            "api_version",
+            {"type": "string", "enum": [version]},
+            f"The version described here; {versions.DEFAULT} is the default.",
+        ),
         "brief": query("brief", {"type": "boolean"}, "Objects in the form in which others nest them (`Nested…`)."),
-        "limit": query("limit", whole, "Objects a page; 0 for all of them."),
-        "offset": query("offset", whole, "How many objects to skip."),
+        "limit": query("limit", natural_number, "Objects a page; 0 for all of them."),
+        "offset": query("offset", natural_number, "How many objects to skip."),
         "id": {**path, "schema": {"type": "string", "format": "uuid"}},
         "number": {**path, "schema": {"type": "integer"}},
     }

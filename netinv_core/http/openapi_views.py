@@ -1,6 +1,6 @@
-"""The paths of the documentation: the OpenAPI document of each version, and a page to read it and try it in.
+"""Views of the documentation: the OpenAPI document of each version, and an interactive page.
 
-All of them answer without a token, from what netinv serves itself: neither the database nor another host is asked.
+All of them answer without a token, from memory and local files: they use neither the database nor another host.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from netinv_core.http.serialization import query_of
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
 ALLOW = "GET, HEAD"
 ASSETS = "api/docs/assets"
-# Swagger UI writes styles into the page; the page's own script is known by its nonce.
+# Swagger UI inserts styles into the page. The inline script of the page has a nonce.
 POLICY = (
     "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -40,34 +40,34 @@ _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <body><div id="documentation"></div>
 <script src="assets/swagger-ui-bundle.js"></script><script src="assets/swagger-ui-standalone-preset.js"></script>
 <script nonce="{{ nonce }}">
-const shown = () => new URL(page.specSelectors.url(), location).searchParams.get("api_version");
-function ask(request) {  // what is tried out is asked for in the version that is shown
-  if (!request.loadSpec && !request.url.includes("api_version=")) request.headers.Accept = `application/json; version=${shown()}`;
+const version = () => new URL(page.specSelectors.url(), location).searchParams.get("api_version");
+function addVersion(request) {  // Try it out uses the version of the document
+  if (!request.loadSpec && !request.url.includes("api_version=")) request.headers.Accept = `application/json; version=${version()}`;
   return request;
 }
 const page = SwaggerUIBundle({
   urls: {{ documents|tojson }}, "urls.primaryName": {{ chosen|tojson }}, dom_id: "#documentation", layout: "StandaloneLayout",
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], docExpansion: "none", defaultModelsExpandDepth: 0,
-  deepLinking: true, filter: true, persistAuthorization: true, validatorUrl: null, requestInterceptor: ask,
+  deepLinking: true, filter: true, persistAuthorization: true, validatorUrl: null, requestInterceptor: addVersion,
 });
 </script></body></html>
 """)
 
 
 class Documents:
-    """The rendered documents of a service, made once each when first asked for, and kept compressed: they are mostly repetition."""
+    """Cache of the rendered documents of a service, compressed: each is rendered at its first request."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, str], bytes] = {}
-        self._making = threading.Lock()
+        self._documents: dict[tuple[str, str], bytes] = {}
+        self._lock = threading.Lock()
 
-    def get(self, configured: Any, version: str, media: str) -> bytes:
-        """A version's document in a media type, as gzip."""
-        with self._making:
-            if (version, media) not in self._made:
-                found = openapi.document(configured.netinv, version, actions.actions_of(configured))
-                self._made[version, media] = gzip.compress(rendered(found, media), mtime=0)
-            return self._made[version, media]
+    def get(self, registry: Any, version: str, media: str) -> bytes:
+        """The document of a version in a media type, compressed with gzip."""
+        with self._lock:
+            if (version, media) not in self._documents:
+                document = openapi.document(registry.netinv, version, actions.actions_of(registry))
+                self._documents[version, media] = gzip.compress(rendered(document, media), mtime=0)
+            return self._documents[version, media]
 
 
 def rendered(document: dict[str, Any], media: str) -> bytes:
@@ -75,17 +75,18 @@ def rendered(document: dict[str, Any], media: str) -> bytes:
     text = orjson.dumps(document)
     if media == JSON:
         return text
-    distinct = orjson.loads(text)  # parts that are one object in memory would become YAML aliases
-    found: bytes = yaml.dump(distinct, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False, allow_unicode=True, encoding="utf-8")
-    return found
+    copy = orjson.loads(text)  # parts shared in memory would become YAML aliases
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    content: bytes = yaml.dump(copy, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8")
+    return content
 
 
 def _version(request: Request) -> str:
-    """The version asked for, whatever media type it is asked for with."""
+    """The requested version, with any media type in the Accept header."""
     if request.method not in ALLOW:
         raise NotAllowed(request.method, ALLOW)
-    named = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
-    return versions.chosen_version(named[0] if named else None, query_of(request))
+    header_versions = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
+    return versions.chosen_version(header_versions[0] if header_versions else None, query_of(request))
 
 
 def _answer(request: Request, media: str) -> Response:
@@ -93,7 +94,7 @@ def _answer(request: Request, media: str) -> Response:
     body = request.registry.netinv_documents.get(request.registry, version, media)
     response = Response(conditional_response=True)
     response.headers["Content-Type"] = media
-    # no header allows gzip, too, but who sends none cannot read it
+    # no header would permit gzip, but a client without one may not decode it
     if "Accept-Encoding" in request.headers and request.accept_encoding.acceptable_offers(["gzip"]):
         response.content_encoding = "gzip"
     else:
@@ -116,30 +117,31 @@ def as_yaml(request: Request) -> Response:
 
 
 def page(request: Request) -> Response:
-    """The interactive documentation; with ``format`` (``openapi``, ``json``, ``yaml``) the document itself, which clients ask for here.
+    """The interactive documentation; with ``format`` (``openapi``, ``json``, ``yaml``) the document itself.
 
     :raises NotFound: for another format
     """
-    wanted = query_of(request).get("format", [""])[-1]
-    if wanted:
-        if wanted not in _FORMATS:
+    format_name = query_of(request).get("format", [""])[-1]
+    if format_name:
+        if format_name not in _FORMATS:
             raise NotFound()
-        return _answer(request, _FORMATS[wanted])
+        return _answer(request, _FORMATS[format_name])
     version = _version(request)
     documents = [{"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED]
     nonce = secrets.token_urlsafe(16)
-    shown = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
-    response = Response(body=shown.encode(), content_type=versions.HTML, charset="utf-8")
-    response.headers.update({"API-Version": version, "Allow": ALLOW, "Vary": "Accept", "Content-Security-Policy": POLICY.format(nonce=nonce)})
+    html = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
+    response = Response(body=html.encode(), content_type=versions.HTML, charset="utf-8")
+    headers = {"API-Version": version, "Allow": ALLOW, "Vary": "Accept"}
+    response.headers.update({**headers, "Content-Security-Policy": POLICY.format(nonce=nonce)})
     return response
 
 
 def assets() -> Path:
-    """Where the files of Swagger UI are; found without importing their package, which brings adapters for other frameworks."""
-    found = importlib.util.find_spec("swagger_ui")
-    if found is None or not found.submodule_search_locations:
+    """The folder of the files of Swagger UI, located without importing their package and its adapters for frameworks."""
+    spec = importlib.util.find_spec("swagger_ui")
+    if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("the package swagger-ui-py is not installed; the documentation needs its files")
-    return Path(found.submodule_search_locations[0]) / "static"
+    return Path(spec.submodule_search_locations[0]) / "static"
 
 
 def includeme(config: Any) -> None:

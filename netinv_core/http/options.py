@@ -1,4 +1,4 @@
-"""OPTIONS: what may be done with a resource, and with which fields."""
+"""OPTIONS: the permitted methods of a resource, and its fields."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ _ACTIONS = {"POST": "add", "PUT": "change"}
 
 
 def resource(uow: UnitOfWork, endpoint: Endpoint, methods: Sequence[str]) -> dict[str, Any]:
-    """The answer to OPTIONS; ``actions`` holds the methods that are permitted, each with its fields."""
-    found: dict[str, Any] = {
+    """The body of the answer; ``actions`` has the permitted ones of ``methods``, each with the fields."""
+    body: dict[str, Any] = {
         "name": title_case(endpoint.title),
         "description": "",
         "renders": [versions.JSON, versions.HTML],
         "parses": [versions.JSON],
     }
-    permitted = [method for method in methods if _ACTIONS[method] in endpoint.resource.writes and _may(uow, endpoint, _ACTIONS[method])]
+    writes = endpoint.resource.writes
+    permitted = [name for name in methods if _ACTIONS[name] in writes and _is_permitted(uow, endpoint, _ACTIONS[name])]
     if permitted:
         fields = describe(uow, endpoint)
-        found["actions"] = dict.fromkeys(permitted, fields)
-    return found
+        body["actions"] = dict.fromkeys(permitted, fields)
+    return body
 
 
 def describe(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
-    """Every field of the resource, as this version has them."""
+    """The description of every field of the resource in the requested version."""
     absent = versions.absent(endpoint, uow.version)
-    found = {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
-    for name in found:
+    fields = {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
+    for name in fields:
         field = endpoint.fields[name]
         if isinstance(field, Status):
-            found[name]["choices"] = [{"value": slug, "display": shown} for slug, shown in references.statuses_for(uow, field, endpoint)]
-    return found
+            statuses = references.statuses_for(uow, field, endpoint)
+            fields[name]["choices"] = [{"value": slug, "display": display} for slug, display in statuses]
+    return fields
 
 
-def _may(uow: UnitOfWork, endpoint: Endpoint, action: str) -> bool:
+def _is_permitted(uow: UnitOfWork, endpoint: Endpoint, action: str) -> bool:
     try:
         permissions.check(uow, endpoint, action)
     except Denied:
@@ -52,6 +54,6 @@ def _may(uow: UnitOfWork, endpoint: Endpoint, action: str) -> bool:
     return True
 
 
-def title_case(words: str) -> str:
+def title_case(text: str) -> str:
     """``rack group`` → ``Rack Group``; abbreviations stay."""
-    return " ".join(word if word[:1].isupper() else word[:1].upper() + word[1:] for word in words.split())
+    return " ".join(word if word[:1].isupper() else word[:1].upper() + word[1:] for word in text.split())

@@ -11,15 +11,15 @@ from netinv_core.errors import Invalid
 from netinv_core.http.serialization import Query
 from netinv_core.read.listing import Slice
 
-LARGEST = 2**63 - 1  # the largest LIMIT and OFFSET that every database takes
+MAX_NUMBER = 2**63 - 1  # the largest LIMIT and OFFSET that every database takes
 
 
 def window(query: Query, settings: Mapping[str, Any]) -> Slice:
-    """The part asked for: ``PAGINATE_COUNT`` when none is given, ``MAX_PAGE_SIZE`` at most; 0 is all there is.
+    """The requested slice: ``paginate_count`` objects by default, ``max_page_size`` at most; limit 0 means all objects.
 
-    :raises Invalid: naming ``limit`` or ``offset``, for what is not a number from 0 on
+    :raises Invalid: naming ``limit`` or ``offset``, for anything but a number from 0 to :data:`MAX_NUMBER`
     """
-    most = settings.get("max_page_size") or 0
+    max_size = settings.get("max_page_size") or 0
     numbers: dict[str, int | None] = {}
     errors: dict[str, list[str]] = {}
     for name in ("limit", "offset"):
@@ -32,14 +32,14 @@ def window(query: Query, settings: Mapping[str, Any]) -> Slice:
     limit = numbers["limit"]
     if limit is None:
         limit = settings.get("paginate_count", 50)
-        limit = min(limit, most) if most else limit
-    elif most and (limit == 0 or limit > most):
-        limit = most
+        limit = min(limit, max_size) if max_size else limit
+    elif max_size and (limit == 0 or limit > max_size):
+        limit = max_size
     return Slice(limit, numbers["offset"] or 0)
 
 
 def _whole(text: str) -> int | None:
-    """A number from 0 to the largest of the databases; ``None`` for blank text.
+    """A number from 0 to :data:`MAX_NUMBER`; ``None`` for blank text.
 
     :raises ValueError: for any other text
     """
@@ -49,23 +49,23 @@ def _whole(text: str) -> int | None:
         raise ValueError("A valid integer is required.")
     if text.startswith("-") and text.strip("-0"):
         raise ValueError("Ensure this value is greater than or equal to 0.")
-    if len(text.lstrip("+-0")) > len(str(LARGEST)) or int(text) > LARGEST:
-        raise ValueError(f"Ensure this value is less than or equal to {LARGEST}.")
+    if len(text.lstrip("+-0")) > len(str(MAX_NUMBER)) or int(text) > MAX_NUMBER:
+        raise ValueError(f"Ensure this value is less than or equal to {MAX_NUMBER}.")
     return int(text)
 
 
 def links(url: str, query: Query, part: Slice, count: int) -> tuple[str | None, str | None]:
     """The URLs of the next and the previous page; ``None`` where there is none."""
-    following = previous = None
+    next_url = previous_url = None
     if part.limit and part.offset + part.limit < count:
-        following = _url(url, query, part.limit, part.offset + part.limit)
+        next_url = _url(url, query, part.limit, part.offset + part.limit)
     if part.limit and part.offset > 0:
-        previous = _url(url, query, part.limit, part.offset - part.limit)
-    return following, previous
+        previous_url = _url(url, query, part.limit, part.offset - part.limit)
+    return next_url, previous_url
 
 
 def _url(url: str, query: Query, limit: int, offset: int) -> str:
-    changed: dict[str, Any] = {**query, "limit": limit, "offset": offset}
+    parameters: dict[str, Any] = {**query, "limit": limit, "offset": offset}
     if offset <= 0:
-        del changed["offset"]
-    return f"{url}?{urlencode(sorted(changed.items()), doseq=True)}"
+        del parameters["offset"]
+    return f"{url}?{urlencode(sorted(parameters.items()), doseq=True)}"

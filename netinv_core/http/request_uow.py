@@ -18,7 +18,10 @@ from netinv_core.uow import UnitOfWork
 
 @dataclasses.dataclass(frozen=True)
 class Negotiation:
-    """The result of content negotiation: media type and API version of the answer; ``read_only`` for a view that writes nothing, whatever its method."""
+    """The result of content negotiation: media type and API version of the answer, and the value of the Allow header.
+
+    ``read_only`` is true for a view that writes nothing, whatever its method.
+    """
 
     media_type: str = versions.JSON
     api_version: str = versions.NEWEST
@@ -33,9 +36,9 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 def negotiation_of(request: Request) -> Negotiation:
-    """The negotiation of a request, as :func:`netinv_core.http.derivers.NegotiatedView` set it; the default for views that do not negotiate."""
-    found: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
-    return found
+    """The negotiation of a request (:class:`netinv_core.http.derivers.NegotiatedView`); the default for views without one."""
+    negotiation: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
+    return negotiation
 
 
 def unit_of_work(request: Request) -> RequestUnitOfWork:

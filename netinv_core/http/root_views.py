@@ -84,7 +84,7 @@ def app_root(app: App) -> RootView:
 def status(request: Request) -> Any:
     """Versions of the service, its packages and what they run on; packages that could not be started."""
     registry = request.uow.registry
-    found: dict[str, Any] = {
+    body: dict[str, Any] = {
         "netinv-version": importlib.metadata.version("netinv-core"),
         **versions.REFERENCE,
         "python-version": platform.python_version(),
@@ -94,8 +94,8 @@ def status(request: Request) -> Any:
         "broken-packages": {item.name: item.reason for item in registry.broken},
     }
     for entries in registry.hooks.netinv_status(uow=request.uow):
-        found.update(entries)
-    return found
+        body.update(entries)
+    return body
 
 
 def _version(app: App) -> str:
@@ -106,15 +106,15 @@ def _version(app: App) -> str:
 def plugins_root(request: Request) -> Any:
     """The plugins, by name, and the list of what is installed."""
     uow = request.uow
-    found = {"installed-plugins": f"{uow.base}/api/plugins/installed-plugins/"}
-    return found | {name: f"{uow.base}{app.path}" for name, app in sorted(uow.registry.apps.items()) if app.plugin}
+    urls = {"installed-plugins": f"{uow.base}/api/plugins/installed-plugins/"}
+    return urls | {name: f"{uow.base}{app.path}" for name, app in sorted(uow.registry.apps.items()) if app.plugin}
 
 
 @root("Installed Plugins", "API view for listing all installed plugins")
 def installed_plugins(request: Request) -> Any:
     """Every plugin with its version and author; those that could not be started with the reason."""
     registry = request.uow.registry
-    found: list[dict[str, Any]] = [
+    plugins: list[dict[str, Any]] = [
         {
             "name": app.title,
             "package": app.distribution or app.name,
@@ -127,11 +127,11 @@ def installed_plugins(request: Request) -> Any:
         if app.plugin
     ]
     broken = [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in registry.broken]
-    return found + broken
+    return plugins + broken
 
 
 def unavailable(request: Request) -> Response:
-    """The view of a package that could not be started. Whoever has an account finds the reason in ``/api/status/``.
+    """The view of a package that could not be started. ``/api/status/`` gives the reason to accounts.
 
     :raises Unavailable: always
     """

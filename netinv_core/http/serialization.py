@@ -1,4 +1,4 @@
-"""Reading requests and writing responses: query, body, JSON."""
+"""Parsing of query and body, and JSON responses."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def query_of(request: Request) -> Query:
 
     :raises BadRequest: for more than :data:`MAX_PARAMETERS`
     """
-    found: Query = {}
+    query: Query = {}
     try:
         pairs = parse_qsl(request.query_string, keep_blank_values=True, errors="replace", max_num_fields=MAX_PARAMETERS)
     except ValueError:
         raise BadRequest(f"The query has more than {MAX_PARAMETERS} parameters.") from None
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        query.setdefault(name, []).append(value)
+    return query
 
 
 def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
@@ -58,14 +58,14 @@ def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
     :raises UnsupportedMedia: for a body that is not said to be JSON
     :raises Refused: for one that is not what it is said to be, or larger than the settings allow
     """
-    given = request.headers.get("Content-Type", "")
-    media = given.partition(";")[0].strip().lower()
+    content_type = request.headers.get("Content-Type", "")
+    media = content_type.partition(";")[0].strip().lower()
     if endpoint is not None and endpoint.uploads and media in multipart.MEDIA:
         return multipart.read(request, endpoint)
     settings = request.registry.netinv.settings
-    content = bodies.content_of(request, settings["max_request_size"], "netinv.max_request_size")
+    content = bodies.read_content(request, settings["max_request_size"], "netinv.max_request_size")
     if not content:
         return {}
     if media != "application/json":
-        raise UnsupportedMedia(f'Unsupported media type "{given}" in request.')
+        raise UnsupportedMedia(f'Unsupported media type "{content_type}" in request.')
     return bodies.json_of(content, settings)

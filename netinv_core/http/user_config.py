@@ -1,4 +1,4 @@
-"""``/api/users/config/``: the preferences of the user who asks, one JSON object a user, bounded in size and depth."""
+"""``/api/users/config/``: the preferences of the user of the request, a JSON object with limits on size and depth."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def user_config(request: Request) -> Any:
     if uow.identity.anonymous:
         return {}
     table = table_of(User)
-    mine = table.c.id == uow.identity.user_id
-    select = sa.select(table.c.config_data).where(mine)
+    is_user = table.c.id == uow.identity.user_id
+    select = sa.select(table.c.config_data).where(is_user)
     if request.method != "PATCH":
         return uow.execute(select).scalar() or {}
     body = body_of(request)
@@ -38,10 +38,12 @@ def user_config(request: Request) -> Any:
     errors = {name: [reason] for name in body if (reason := storage_error({name: stored[name]})) is not None}
     if errors:
         raise Invalid(errors)
-    size, most = len(dumps(stored)), uow.registry.settings["max_user_config_size"]
-    if size > most:
-        raise Invalid.whole(f"Preferences take at most {most} bytes (netinv.max_user_config_size); with these they would take {size}.")
-    uow.write(sa.update(table).where(mine).values(config_data=stored))
+    size, max_size = len(dumps(stored)), uow.registry.settings["max_user_config_size"]
+    if size > max_size:
+        raise Invalid.whole(
+            f"Preferences take at most {max_size} bytes (netinv.max_user_config_size); with these they would take {size}."
+        )
+    uow.write(sa.update(table).where(is_user).values(config_data=stored))
     return stored
 
 

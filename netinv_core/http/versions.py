@@ -1,4 +1,4 @@
-"""API versions: which one a request asks for, and the older shapes of what changed."""
+"""API versions: content negotiation, and conversion of bodies and representations between versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LISTED = f"Supported versions are {', '.join(SUPPORTED)}"
 def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequence[str] = ()) -> tuple[str, str]:
     """The media type to answer with and the API version, from the Accept header and the query.
 
-    ``offers`` names media types that a path has beside JSON and HTML.
+    ``offers`` are media types of the path beside JSON and HTML.
 
     :raises NotAcceptable: for a media type or Accept version that is not offered
     :raises NotFound: for an ``api_version`` that is not supported, or an unknown ``format``
@@ -48,20 +48,20 @@ def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -
         raise NotAcceptable(f'Invalid version in "Accept" header. {_LISTED}')
     if "api_version" not in query:
         return header_version or DEFAULT
-    asked = query["api_version"][-1]
-    if asked not in SUPPORTED:
+    query_version = query["api_version"][-1]
+    if query_version not in SUPPORTED:
         raise NotFound(f"Invalid version in query parameter. {_LISTED}")
-    if header_version is not None and header_version != asked:
+    if header_version is not None and header_version != query_version:
         raise BadRequest('Version mismatch between "Accept" header and query parameter.')
-    return asked
+    return query_version
 
 
 def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | None]:
-    """The media type and its ``version`` parameter; the first of those offered that the header names."""
+    """The best media range that is offered, and its ``version`` parameter."""
     if not accept or not accept.strip():
         return JSON, None
     for quality, media, version in sorted(media_ranges(accept), key=lambda item: -item[0]):
-        if not quality:  # what is not acceptable (RFC 9110, 12.4.2)
+        if not quality:  # q=0: not acceptable (RFC 9110, 12.4.2)
             break
         if media in (JSON, "*/*", "application/*"):
             return JSON, version
@@ -81,13 +81,14 @@ def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
     ranges = []
     for part in accept.split(","):
         media, *parameters = part.split(";")
-        named = {name.strip().lower(): _unquoted(value.strip()) for name, given, value in (item.partition("=") for item in parameters) if given}
-        ranges.append((_quality(named.get("q", "")), media.strip().lower(), named.get("version")))
+        pairs = (item.partition("=") for item in parameters)
+        values = {name.strip().lower(): _unquoted(value.strip()) for name, equals, value in pairs if equals}
+        ranges.append((_quality(values.get("q", "")), media.strip().lower(), values.get("version")))
     return ranges
 
 
 def _quality(text: str) -> float:
-    """The value of a ``q`` parameter, 1 for one that is none."""
+    """The value of a ``q`` parameter; 1 if it is malformed."""
     return float(text) if _QUALITY.fullmatch(text) else 1.0
 
 
@@ -97,17 +98,17 @@ def _unquoted(value: str) -> str:
 
 
 def older(version: str, than: str) -> bool:
-    """Whether a version comes before another."""
+    """True for a version before another."""
     return tuple(map(int, version.split("."))) < tuple(map(int, than.split(".")))
 
 
 def absent(endpoint: Endpoint, version: str) -> frozenset[str]:
-    """The fields of a resource that ``version`` does not know, yet or any longer."""
+    """The fields of a resource that ``version`` does not have: added later, or removed earlier."""
     return frozenset(name for change in endpoint.resource.versions for name in _unknown(change, version))
 
 
 def coming(endpoint: Endpoint, version: str) -> frozenset[str]:
-    """The fields of a resource that ``version`` does not know yet; parameters named after those that are no longer shown still work."""
+    """The fields of a resource that were added after ``version``; filters of removed fields still work."""
     return frozenset(name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent)
 
 
@@ -116,28 +117,28 @@ def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
 
 
 def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
-    """The function that gives the objects of a page as ``version`` lists them; ``None`` where a list shows them as details do."""
-    found = (change.listing for change in endpoint.resource.versions if older(version, change.since))
-    return next((listing for listing in found if listing is not None), None)
+    """The function for the objects of a list in ``version``; ``None`` where a list has the representations of details."""
+    listings = (change.listing for change in endpoint.resource.versions if older(version, change.since))
+    return next((listing for listing in listings if listing is not None), None)
 
 
-def downgrade(endpoint: Endpoint, version: str, shown: dict[str, Any]) -> dict[str, Any]:
-    """A representation as ``version`` has it."""
+def downgrade(endpoint: Endpoint, version: str, representation: dict[str, Any]) -> dict[str, Any]:
+    """A representation, converted from the newest version to ``version``."""
     for change in reversed(endpoint.resource.versions):
         unknown = _unknown(change, version)
-        shown = {name: value for name, value in shown.items() if name not in unknown}
+        representation = {name: value for name, value in representation.items() if name not in unknown}
         if older(version, change.since):
-            shown = change.downgrade(shown)
-    return shown
+            representation = change.downgrade(representation)
+    return representation
 
 
 def upgrade(endpoint: Endpoint, version: str, body: Any, *, new: bool) -> Any:
-    """A body written for ``version`` as the newest version has it (``new``: for an object to be created)."""
+    """A body, converted from ``version`` to the newest version (``new``: for an object to be created)."""
     if not isinstance(body, dict):
         return body
     for change in endpoint.resource.versions:
         before = older(version, change.since)
-        # what older versions alone show can be given to a new object in every version: it would be lost to them otherwise
+        # fields of older versions can be set in every version on creation; older versions would lack them otherwise
         ignored = change.absent if before else () if new else change.former
         body = {name: value for name, value in body.items() if name not in ignored}
         if before and new:

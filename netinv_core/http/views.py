@@ -1,7 +1,7 @@
-"""Reading and writing of resources: the views of lists and objects, and what views of actions share with them.
+"""Views of lists and objects, and functions that views of actions share with them.
 
-A view is called when its request is negotiated, authenticated and permitted (:mod:`netinv_core.http.derivers`). It works in ``request.uow``
-on the resource ``request.context.endpoint``, and returns data for the renderer ``orjson``, or a response of its own.
+A view is called when its request is negotiated, authenticated and permitted (:mod:`netinv_core.http.derivers`). It uses
+``request.uow`` and the resource ``request.context.endpoint``, and returns data for the renderer ``orjson``, or a response.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "for
 
 
 def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
-    """The shape the query asks for, and the fields it leaves out: those ``omitted`` among them, unless it asks for them.
+    """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them.
 
-    :raises Invalid: for ``include`` or ``exclude`` with a name that is no such field
+    :raises Invalid: for an unknown name in ``include`` or ``exclude``
     """
     included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
-    if included:  # names that only other resources can add are accepted: clients send one parameter to all of them
+    if included:  # names of other resources are accepted: clients send one parameter to all resources
         _check_names("include", included, endpoint.fields.keys() | endpoint.registry.opt_in)
     if excluded and endpoint.costly:
         _check_names("exclude", excluded, endpoint.costly)
@@ -39,8 +39,8 @@ def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str]
     return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
 
 
-def _check_names(parameter: str, given: frozenset[str], known: Collection[str]) -> None:
-    unknown = sorted(given.difference(known))
+def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]) -> None:
+    unknown = sorted(names.difference(choices))
     if unknown:
         raise Invalid.field(parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
 
@@ -50,19 +50,23 @@ def parameters_of(uow: RequestUnitOfWork, endpoint: Endpoint) -> list[tuple[str,
     return [(n, v) for n, v in uow.query.items() if n not in RESERVED and not (n == "exclude" and endpoint.costly)]
 
 
-def downgrade_representation(uow: RequestUnitOfWork, endpoint: Endpoint, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Representations as the request's version has them."""
+def downgrade_representation(
+    uow: RequestUnitOfWork, endpoint: Endpoint, representations: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Representations, converted to the version of the request."""
     if endpoint.resource.versions:
-        shown = [versions.downgrade(endpoint, uow.version, item) for item in shown]
-    renderings = {field.name: render for field in endpoint.versioned_fields if (render := field.downgrade(uow, uow.version)) is not None}
-    return [_with(renderings, item) for item in shown] if renderings else shown
+        representations = [versions.downgrade(endpoint, uow.version, item) for item in representations]
+    downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}
+    renderings = {name: render for name, render in downgrades.items() if render is not None}
+    return [_with(renderings, item) for item in representations] if renderings else representations
 
 
 def upgrade_bodies(uow: RequestUnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> list[Any]:
-    """Bodies that were written for the request's version as the newest version has them (``new``: for objects to be created)."""
-    found = [versions.upgrade(endpoint, uow.version, item, new=new) for item in bodies]
-    readings = {field.name: read for field in endpoint.versioned_fields if (read := field.upgrade(uow, uow.version)) is not None}
-    return [_with(readings, item) if isinstance(item, dict) else item for item in found] if readings else found
+    """Bodies, converted from the version of the request to the newest one (``new``: for objects to be created)."""
+    upgraded = [versions.upgrade(endpoint, uow.version, item, new=new) for item in bodies]
+    upgrades = {field.name: field.upgrade(uow, uow.version) for field in endpoint.versioned_fields}
+    readings = {name: read for name, read in upgrades.items() if read is not None}
+    return [_with(readings, item) if isinstance(item, dict) else item for item in upgraded] if readings else upgraded
 
 
 def _with(functions: Mapping[str, Callable[[Any], Any]], members: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +80,8 @@ def get_list(request: Request) -> dict[str, Any] | Response:
     if list_format is None:
         return list_page(request, endpoint, parameters_of(uow, endpoint))
     value = uow.query[list_format.parameter][-1]
-    return list_format.render(uow, endpoint, value, [(n, v) for n, v in parameters_of(uow, endpoint) if n != list_format.parameter])
+    parameters = [(name, values) for name, values in parameters_of(uow, endpoint) if name != list_format.parameter]
+    return list_format.render(uow, endpoint, value, parameters)
 
 
 def list_page(
@@ -110,17 +115,17 @@ def post(request: Request) -> Any:
     body = body_of(request, endpoint)
     single = not isinstance(body, list)
     bodies = upgrade_bodies(uow, endpoint, [body] if single else body, new=True)
-    made = downgrade_representation(uow, endpoint, save.create(uow, endpoint, bodies, single=single))
+    created = downgrade_representation(uow, endpoint, save.create(uow, endpoint, bodies, single=single))
     counters = counters_of(endpoint)
-    uncounted = [{n: v for n, v in item.items() if n not in counters} for item in made]
+    uncounted = [{n: v for n, v in item.items() if n not in counters} for item in created]
     request.response.status_int = 201
     if single:
-        request.response.headers["Location"] = made[0]["url"]
+        request.response.headers["Location"] = created[0]["url"]
     return uncounted[0] if single else uncounted
 
 
 def counters_of(endpoint: Endpoint) -> frozenset[str]:
-    """The fields that only the endpoint's own list and objects show: nothing else counts for them."""
+    """The counter fields, which only the resource's own representations have."""
     return frozenset(name for name, field in endpoint.fields.items() if isinstance(field, Count) and field.nested == "absent")
 
 
@@ -149,8 +154,8 @@ def get_item(request: Request) -> dict[str, Any]:
     """One object."""
     uow, endpoint = request.uow, request.context.endpoint
     shape, without = shape_of(uow, endpoint)
-    shown = listing.detail(uow, endpoint, key_of(request), parameters_of(uow, endpoint), shape, without)
-    return downgrade_representation(uow, endpoint, [shown])[0] if shape == "full" else shown
+    representation = listing.detail(uow, endpoint, key_of(request), parameters_of(uow, endpoint), shape, without)
+    return downgrade_representation(uow, endpoint, [representation])[0] if shape == "full" else representation
 
 
 def change_item(request: Request) -> dict[str, Any]:

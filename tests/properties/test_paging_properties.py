@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netinv_core.http.pagination import LARGEST
+from netinv_core.http.pagination import MAX_NUMBER
 from netinv_core.testing import Service
 from netinv_extras.changelog.feed import cursor_of, number_of
 
@@ -62,7 +62,7 @@ def test_preceding_pages_are_what_lies_before(service: Service, group: str, limi
 
 
 @settings(max_examples=30)
-@given(st.integers(0, LARGEST), st.integers(0, LARGEST))
+@given(st.integers(0, MAX_NUMBER), st.integers(0, MAX_NUMBER))
 def test_a_page_is_a_slice_of_the_list(service: Service, group: str, limit: int, offset: int) -> None:
     whole = [item["id"] for item in service.api.get(TENANTS, {"group_id": group, "limit": 0})["results"]]
     page = service.api.get(TENANTS, {"group_id": group, "limit": limit, "offset": offset})

@@ -13,9 +13,10 @@ from pyramid.request import Request
 from pyramid.security import NO_PERMISSION_REQUIRED
 from sqlalchemy.engine import Engine
 
-from netinv_core.app import App, discover
+from netinv_core.app import App
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.main import make_app
+from netinv_core.packages import discover
 from netinv_core.testing import Service
 
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
@@ -123,6 +124,11 @@ def test_actions_of_one_name_on_objects_and_on_their_list_are_two(start: Any, ma
     assert client.get(f"{USERS}{user.id}/greet/", headers=token(user)).json == {"hello": user.username}
 
 
-def test_an_action_says_the_permission_of_each_method(start: Any) -> None:
-    with pytest.raises(ConfigurationError, match="no permission for post"):
-        start(lambda config: config.add_netinv_action("users/users", "greet", get=greet, post=other, permission={"get": "view"}))
+def test_a_package_with_an_action_without_a_permission_for_a_method_is_quarantined(start: Any) -> None:
+    def includeme(config: Any) -> None:
+        config.add_netinv_action("users/users", "greet", get=greet, post=other, permission={"get": "view"})
+
+    client = start(includeme)
+    (failed,) = client.app.registry.netinv.broken
+    assert failed.name == "views" and "no permission for post" in failed.reason
+    client.get(f"{USERS}greet/", status=404)
