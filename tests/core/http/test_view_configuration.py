@@ -131,4 +131,3 @@ def test_a_package_with_an_action_without_a_permission_for_a_method_is_quarantin
     client = start(includeme)
     (failed,) = client.app.registry.netinv.broken
     assert failed.name == "views" and "no permission for post" in failed.reason
-    client.get(f"{USERS}greet/", status=404)
