@@ -28,42 +28,42 @@ hookimpl = pluggy.HookimplMarker("netinv")
 
 
 @hookspec
-def netinv_app() -> App:  # type: ignore[empty-body]
+def netinv_app() -> App:
     """The application this package contributes."""
 
 
 @hookspec
-def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:  # type: ignore[empty-body]
+def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """Fields to attach to a resource of any package."""
 
 
 @hookspec
-def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:  # type: ignore[empty-body]
+def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
     """Query parameters to attach to a resource of any package."""
 
 
 @hookspec
-def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:  # type: ignore[empty-body]
+def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
     """Query parameters of a resource that depend on the configuration; asked when a query names one that the resource itself does not have."""
 
 
 @hookspec
-def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:  # type: ignore[empty-body]
+def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
     """Other forms of lists than pages of JSON, each asked for by a query parameter (:class:`netinv_core.http.list_formats.ListFormat`)."""
 
 
 @hookspec
-def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:  # type: ignore[empty-body]
+def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
     """Steps (:class:`netinv_core.read.relations.Relation`) to attach to a resource of any package, by name."""
 
 
 @hookspec
-def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:  # type: ignore[empty-body]
+def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Rules to attach to a resource of any package; see :meth:`netinv_core.resource.Resource.rule`."""
 
 
 @hookspec
-def netinv_generic_cascades(registry: Registry) -> Iterable[Any]:  # type: ignore[empty-body]
+def netinv_generic_cascades(registry: Registry) -> Iterable[Any]:
     """Rows that go with an object of any model (:class:`netinv_core.write.delete.GenericCascade`)."""
 
 
@@ -73,17 +73,17 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 
 @hookspec
-def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived]:  # type: ignore[empty-body]
+def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived]:
     """What the models of a NetBox dump become here, by their names there (``dcim.site``); see :mod:`netinv_core.importing.dump`."""
 
 
 @hookspec
-def netinv_commands() -> Mapping[str, Iterable[click.Command]]:  # type: ignore[empty-body]
+def netinv_commands() -> Mapping[str, Iterable[click.Command]]:
     """Commands for the command line, by the group they belong to: ``netinv`` itself, or ``import``."""
 
 
 @hookspec
-def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:  # type: ignore[empty-body]
+def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
     """Rows to be written along with the records of these changes, in their statement where the database allows it."""
 
 
@@ -93,15 +93,15 @@ def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 
 
 @hookspec
-def netinv_tasks(registry: Registry) -> Iterable[Task]:  # type: ignore[empty-body]
+def netinv_tasks(registry: Registry) -> Iterable[Task]:
     """What the worker does beside the core's own tasks (:class:`netinv_core.tasks.queue.Task`)."""
 
 
 @hookspec
-def netinv_status(uow: UnitOfWork) -> dict[str, Any]:  # type: ignore[empty-body]
+def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
     """Entries for ``/api/status/``."""
 
 
 @hookspec
-def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:  # type: ignore[empty-body]
+def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
     """Figures for ``/metrics`` (:class:`netinv_core.http.metrics.Sample`)."""

@@ -169,6 +169,12 @@ class Resource:
     ``object_data`` that the API has and the model has no columns for.
     """
 
+    narrowing: Callable[[UnitOfWork, Any], Any] | None = None
+    restriction: Callable[[UnitOfWork, str], bool] | None = None
+    prepare_functions: tuple[Rule, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    after_save_functions: tuple[Rule, ...] = ()
+    before_delete_functions: tuple[BeforeDelete, ...] = ()
     _frozen = False
 
     def __init__(
@@ -216,27 +222,19 @@ class Resource:
         self.order = tuple(order)
         self.search = tuple(search)
         self.natural = natural
-        self.specs = tuple(fields)
-        self.omit = frozenset(omit)
-        self.filters = tuple(filters)
-        self.versions = tuple(versions)
-        self.of = of
-        self.only_fields = tuple(members)
-        self.about = tuple(about)
+        self.specs, self.omit = tuple(fields), frozenset(omit)
+        self.filters, self.versions = tuple(filters), tuple(versions)
+        self.of, self.only_fields, self.about = of, tuple(members), tuple(about)
         self.record_constants = types.MappingProxyType(dict(record_constants or {}))
         self.writes = frozenset(writes) if writable and of is None else frozenset()
-        self.writable = self.writes == WRITES
-        self.configuration = configuration
-        self.recorded = recorded
-        self.allow_basic_auth = basic
-        self.exempt_by_name_only = exempt_by_name_only
+        self.configuration, self.recorded = configuration, recorded
+        self.allow_basic_auth, self.exempt_by_name_only = basic, exempt_by_name_only
         self.example = types.MappingProxyType(dict(example or {}))
-        self.narrowing: Callable[[UnitOfWork, Any], Any] | None = None
-        self.restriction: Callable[[UnitOfWork, str], bool] | None = None
-        self.prepare_functions: tuple[Rule, ...] = ()
-        self.rules: tuple[Rule, ...] = ()
-        self.after_save_functions: tuple[Rule, ...] = ()
-        self.before_delete_functions: tuple[BeforeDelete, ...] = ()
+
+    @property
+    def writable(self) -> bool:
+        """True when objects can be created, changed and deleted."""
+        return self.writes == WRITES
 
     def freeze(self) -> None:
         """Makes the resource immutable. A registry freezes the resources that are added to it."""

@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 @hookspec
-def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:  # type: ignore[empty-body]
+def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
     """Scopes of config contexts, and the models that have one (:class:`netinv_extras.config_contexts.scopes.Scope`)."""
 
 
 @hookspec
-def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:  # type: ignore[empty-body]
+def netinv_git_content_kinds(registry: Registry) -> Mapping[str, ContentKind]:
     """Kinds of contents that a Git repository may provide, by label (:class:`netinv_extras.git.sync.ContentKind`)."""
 
 
 @hookspec
-def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:  # type: ignore[empty-body]
+def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
     """Fields of a resource of any package that only GraphQL shows."""
 
 
 @hookspec
-def netinv_secret_providers(registry: Registry) -> Mapping[str, Provider]:  # type: ignore[empty-body]
+def netinv_secret_providers(registry: Registry) -> Mapping[str, Provider]:
     """Providers of the values of secrets, by name (:class:`netinv_extras.secrets.Provider`)."""
 
 
 @hookspec
-def netinv_jobs(registry: Registry) -> Iterable[type]:  # type: ignore[empty-body]
+def netinv_jobs(registry: Registry) -> Iterable[type]:
     """Classes of jobs, which users start and the worker runs."""

@@ -3,25 +3,148 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import functools
-from collections.abc import Iterator
+import graphlib
+import importlib.metadata
+import pkgutil
+import re
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+import netinv_core
 from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
 REGISTRATIONS = {"prepare", "rule", "after_save", "before_delete", "filter", "base_filter", "permission_check"}
+# Folders of the core: the modules in them are listed one by one.
+FOLDERS = {"netinv_core"} | {
+    f"netinv_core.{name}"
+    for name in (
+        "auth",
+        "changelog",
+        "commands",
+        "db",
+        "http",
+        "importing",
+        "net",
+        "read",
+        "storage",
+        "tasks",
+        "write",
+    )
+}
+# Modules of the core that the built-in applications use; plugins use the public API.
+OPEN_MODULES = {
+    f"netinv_core.{name}"
+    for name in (
+        "app",
+        "auth.crypto",
+        "auth.identity",
+        "auth.models",
+        "auth.permissions",
+        "changelog.change_set",
+        "changelog.masking",
+        "changelog.models",
+        "changelog.object_data",
+        "changelog.recorder",
+        "changelog.sequence",
+        "commands.environment",
+        "commands.importing",
+        "content_types",
+        "db.engine",
+        "db.json_sql",
+        "db.locks",
+        "endpoint",
+        "errors",
+        "fields",
+        "fields.from_column",
+        "hookspecs",
+        "http.actions",
+        "http.list_formats",
+        "http.media",
+        "http.metrics",
+        "http.openapi_parameters",
+        "http.pagination",
+        "http.request_uow",
+        "http.root_views",
+        "http.serialization",
+        "http.versions",
+        "http.views",
+        "importing.dump",
+        "importing.mapping",
+        "importing.netbox",
+        "importing.report",
+        "main",
+        "models.associations",
+        "models.base",
+        "models.columns",
+        "models.types",
+        "net.ssrf",
+        "packages",
+        "patterns",
+        "read.filters",
+        "read.listing",
+        "read.lookups",
+        "read.name_lookup",
+        "read.plan",
+        "read.relations",
+        "read.saved_filters",
+        "read.union",
+        "registry",
+        "resource",
+        "settings",
+        "storage.files",
+        "storage.image_headers",
+        "tasks.background",
+        "tasks.leases",
+        "tasks.queue",
+        "uow",
+        "write.bulk_update",
+        "write.delete",
+        "write.draft",
+        "write.references",
+        "write.save",
+        "write.schema",
+        "write.slugs",
+        "write.system_update",
+        "write.trees",
+    )
+}
+# Test input that a service with all applications understands, and a description that clients know.
+NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
+# Requirements of the core that no module imports: the server, database drivers, static files, and pkg_resources of Pyramid.
+NOT_IMPORTED = {"waitress", "psycopg", "pymysql", "swagger-ui-py", "setuptools"}
+# Suppressed warnings of the tools, with their reasons.
+SUPPRESSIONS = {
+    ("bench/world.py", "type: ignore[misc]"): "",
+    ("netinv_core/http/errors.py", "type: ignore[misc]"): "Pyramid has no type annotations",
+    ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
+    ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
+    ("netinv_core/testing/client.py", "noqa: S105"): "password and secret of tests",
+    ("netinv_core/write/schema.py", "type: ignore[misc]"): "Colander has no type annotations",
+    ("netinv_core/write/slugs.py", "type: ignore[func-returns-value]"): "set.add in a condition",
+    ("netinv_dcim/cabling/cables.py", "type: ignore[misc]"): "models of endpoints that a rule has checked",
+    ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
+    ("netinv_extras/git/client.py", "noqa: S603"): "constant command",
+    ("netinv_extras/git/files.py", "noqa: S506"): "PyYAML has no type annotations; a loader derived from the safe one",
+    ("netinv_extras/git/files.py", "type: ignore[misc]"): "PyYAML has no type annotations; a loader derived from the safe one",
+    ("netinv_extras/jobs/forkserver.py", "noqa: S603"): "constant command",
+    ("netinv_extras/templates/renderer_pool.py", "noqa: S603"): "constant command",
+}
 
 pytestmark = pytest.mark.any_database
 
 
 @functools.cache
-def modules(package: str) -> dict[Path, ast.Module]:
-    """The parsed modules of a package, migrations left out, by path."""
-    paths = sorted((REPOSITORY / package).rglob("*.py"))
-    return {path: ast.parse(path.read_text()) for path in paths if "versions" not in path.parts and "build" not in path.parts}
+def modules(package: str, *, revisions: bool = False) -> dict[Path, ast.Module]:
+    """The parsed modules of a package by path, with or without its revisions of the database."""
+    paths = [path for path in sorted((REPOSITORY / package).rglob("*.py")) if "build" not in path.parts]
+    return {path: ast.parse(path.read_text()) for path in paths if revisions or "versions" not in path.parts}
 
 
 def imported_names(module: ast.Module) -> set[str]:
@@ -61,3 +184,148 @@ def test_a_package_calls_register_of_every_module_that_has_it(package: str) -> N
     calls = [node.value for node in modules(package)[REPOSITORY / package / "__init__.py"].body if isinstance(node, ast.Expr)]
     called = [call for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "register"]
     assert len(called) == len(having)
+
+
+# -- imports
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """True for ``if TYPE_CHECKING:``."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def imports(module: ast.Module, *, top_level: bool = False) -> Iterator[tuple[str, str]]:
+    """The imports of a module as pairs of module and name (blank for ``import module``).
+
+    ``top_level`` leaves out those within functions and those for type checkers, which are not run when the module is imported.
+    """
+    nodes = list(module.body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+        elif not (top_level and (is_type_checking(node) or isinstance(node, ast.FunctionDef))):
+            nodes += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a module."""
+    parts = path.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_the_core_imports_no_application() -> None:
+    applications = [package for package in PACKAGES if package != "netinv_core"]
+    found = [(path.name, name) for path, module in modules("netinv_core").items() for name, _ in imports(module) if name.partition(".")[0] in applications]
+    assert found == []
+
+
+def test_the_core_names_no_application() -> None:
+    """Neither by the names of their packages, nor by their labels and paths, except in docstrings and test input."""
+    names = "|".join(package.removeprefix("netinv_") for package in PACKAGES if package != "netinv_core")
+    pattern = re.compile(rf"netinv_({names})\b|\b({names})\.[a-z]|/api/({names})/|^({names})$")
+    named = []
+    for path, module in modules("netinv_core").items():
+        scopes = [node for node in ast.walk(module) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        docstrings = {id(scope.body[0].value) for scope in scopes if isinstance(scope.body[0], ast.Expr)}
+        texts = [node for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings]
+        named += [(path.name, text.value) for text in texts if pattern.search(text.value)]
+    assert sorted({name for name, _ in named}) == sorted(NAMES_APPLICATIONS)
+
+
+def test_modules_of_the_core_that_plugins_may_import_are_those_of_the_public_api() -> None:
+    """``netinv_core.__all__`` is the same three times: for type checkers, for ``import *`` and by module for the import itself."""
+    source = modules("netinv_core")[REPOSITORY / "netinv_core/__init__.py"]
+    (typed,) = [node for node in source.body if is_type_checking(node)]
+    declared = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert declared == netinv_core._MODULES
+    assert sorted(declared) == sorted(netinv_core.__all__)
+    for name in netinv_core.__all__:
+        assert getattr(netinv_core, name) is pkgutil.resolve_name(f"{declared[name]}.{name}")
+    with pytest.raises(AttributeError, match="nothing"):
+        netinv_core.__getattr__("nothing")
+
+
+def test_the_example_plugin_imports_the_public_api_only() -> None:
+    imported = [pair for path in (REPOSITORY / "plugins/example/netinv_example").glob("*.py") for pair in imports(ast.parse(path.read_text()))]
+    core = [(module, name) for module, name in imported if module.startswith("netinv_core")]
+    assert core != []
+    assert [(module, name) for module, name in core if module != "netinv_core" or name not in netinv_core.__all__] == []
+
+
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "netinv_core"])
+def test_an_application_imports_from_listed_modules_of_the_core_only(package: str) -> None:
+    """The built-in applications are released with the core, so they may use more of it than the public API, but nothing private."""
+    pairs = {pair for module in modules(package).values() for pair in imports(module) if pair[0].startswith("netinv_core")}
+    used = {f"{module}.{name}" if module in FOLDERS else module for module, name in pairs}
+    assert sorted(used - OPEN_MODULES) == []
+    assert sorted(pair for pair in pairs if pair[1].startswith("_")) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
+    """Imports within functions and those for type checkers are left out."""
+    names = {module_name(path): module for path, module in modules(package).items()}
+    graph = {}
+    for name, module in names.items():
+        submodules = [(".".join(filter(None, pair)), pair[0]) for pair in imports(module, top_level=True)]
+        targets = {submodule if submodule in names else parent for submodule, parent in submodules}
+        graph[name] = targets & names.keys() - {name}
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+# -- size and suppressions
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "plugins", "compare", "bench"])
+def test_files_and_functions_are_short(package: str) -> None:
+    """Files of at most 400 lines, functions of at most 50."""
+    files = {path: len(path.read_text().splitlines()) for path in modules(package)}
+    functions = [(path, node) for path, module in modules(package).items() for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
+    assert [(str(path), lines) for path, lines in files.items() if lines > 400] == []
+    assert [(str(path), node.name) for path, node in functions if (node.end_lineno or 0) - node.lineno >= 50] == []
+
+
+@pytest.mark.parametrize("package", [*PACKAGES, "plugins", "compare", "bench"])
+def test_warnings_of_the_tools_are_suppressed_only_where_it_is_listed(package: str) -> None:
+    found = {
+        (str(path.relative_to(REPOSITORY)), code)
+        for path in modules(package)
+        for code in re.findall(r"#\s*(noqa(?:: \w+)?|type: ignore(?:\[[\w-]+\])?|pragma: no cover)", path.read_text())
+    }
+    assert found == {key for key in SUPPRESSIONS if key[0].startswith(f"{package}/")}
+
+
+# -- requirements
+
+
+def distribution_names(names: Iterable[str]) -> set[str]:
+    """Names of distributions in one spelling."""
+    return {re.sub(r"[-_.]+", "-", Requirement(name).name).lower() for name in names}
+
+
+def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
+    """The modules that a package imports from other distributions, with the distributions that have them."""
+    providers = importlib.metadata.packages_distributions()
+    for path, module in modules(package, revisions=True).items():
+        for name, _ in imports(module):
+            top = name.partition(".")[0]
+            if top not in sys.stdlib_module_names and top != package:
+                distributions = ["zope.sqlalchemy"] if name.startswith("zope.sqlalchemy") else providers.get(top, [top])
+                yield ("testing" if "testing" in path.parts else ""), distribution_names(distributions)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_install_requires_is_what_is_imported(package: str) -> None:
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / package / "setup.cfg")
+    required = distribution_names(config["options"]["install_requires"].split("\n")[1:])
+    testing = distribution_names(config.get("options.extras_require", "testing", fallback="").split("\n")[1:])
+    imported: set[str] = set()
+    for extra, distributions in third_party(package):
+        assert distributions & (required | testing if extra else required), f"{distributions} is imported, but not required"
+        imported |= distributions
+    assert required - imported == (NOT_IMPORTED if package == "netinv_core" else set())
+    assert testing <= imported

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from netinv_core.app import App
-from netinv_core.endpoint import Endpoint
-from netinv_core.hookspecs import hookimpl
-from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Rule
-from netinv_core.uow import UnitOfWork
+from netinv_core import App, Endpoint, FieldFactory, Registry, Rule, UnitOfWork, hookimpl
 from netinv_example import sites, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 

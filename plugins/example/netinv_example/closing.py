@@ -6,10 +6,7 @@ from typing import Any
 
 from pyramid.request import Request
 
-from netinv_core.errors import Invalid, NotFound
-from netinv_core.http.actions import documented
-from netinv_core.read import listing
-from netinv_core.write import save
+from netinv_core import Invalid, NotFound, documented, listing, save
 from netinv_example.maintenance_windows import CANCELLED
 
 

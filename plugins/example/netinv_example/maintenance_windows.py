@@ -9,12 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core.models.base import Primary
-from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, column, foreign_key
-from netinv_core.read.lookups import convert
-from netinv_core.resource import Resource
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core import CASCADE, Choices, Description, Draft, Name, Primary, Ref, Resource, Slug, UnitOfWork, choice, column, convert, foreign_key
 from netinv_dcim.sites import Site
 
 CANCELLED = "cancelled"

@@ -8,11 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core.auth import permissions
-from netinv_core.db.engine import in_parameter
-from netinv_core.resource import batch_loaded
-from netinv_core.uow import UnitOfWork
-from netinv_core.write.draft import Draft
+from netinv_core import Draft, UnitOfWork, batch_loaded, in_parameter, permissions
 from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow, active
 from netinv_extras.statuses import Status
 
