@@ -127,7 +127,6 @@ SUPPRESSIONS = {
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/testing/client.py", "noqa: S105"): "password and secret of tests",
     ("netinv_core/write/schema.py", "type: ignore[misc]"): "Colander has no type annotations",
-    ("netinv_core/write/slugs.py", "type: ignore[func-returns-value]"): "set.add in a condition",
     ("netinv_dcim/cabling/cables.py", "type: ignore[misc]"): "models of endpoints that a rule has checked",
     ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
     ("netinv_extras/git/client.py", "noqa: S603"): "constant command",

@@ -17,10 +17,8 @@ from pyramid.config import Configurator
 from netinv_core import fields as kinds
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
-from netinv_core.http import actions as http_actions
-from netinv_core.http import filterset_views, openapi_parameters, root_views, versions
-from netinv_core.http import multipart as forms
-from netinv_core.http.actions import Action, OperationSchema, Shown, schema_of
+from netinv_core.http import filterset_views, multipart, openapi_parameters, root_views, versions
+from netinv_core.http.actions import Action, OperationSchema, Shown, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.registry import Registry
 
@@ -142,7 +140,7 @@ def declared(registry: Registry) -> list[Action]:
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
-    return http_actions.actions_of(config.registry)
+    return actions_of(config.registry)
 
 
 def object_schema(
@@ -380,7 +378,7 @@ def _operation(
 
 
 def _body(schema: Schema, form: Schema | None = None) -> dict[str, Any]:
-    content = {versions.JSON: {"schema": schema}} | ({forms.MULTIPART: {"schema": form}} if form is not None else {})
+    content = {versions.JSON: {"schema": schema}} | ({multipart.MULTIPART: {"schema": form}} if form is not None else {})
     return {"required": True, "content": content}
 
 
