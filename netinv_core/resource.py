@@ -215,13 +215,12 @@ class Resource:
         self.title = title
         self.plural = plural
         self.display = (lambda value: value, display) if isinstance(display, str) else display
-        self.name_attribute = called
+        self.name_attribute, self.natural = called, natural
         self.brief = tuple(brief)
         self.brief_fields = tuple(brief_fields)
         self.assigned_fields = tuple(assigned_fields)
         self.order = tuple(order)
         self.search = tuple(search)
-        self.natural = natural
         self.specs, self.omit = tuple(fields), frozenset(omit)
         self.filters, self.versions = tuple(filters), tuple(versions)
         self.of, self.only_fields, self.about = of, tuple(members), tuple(about)
