@@ -15,7 +15,7 @@ export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install run test test-all bench compare lint lock clean
+.PHONY: help install run test coverage test-all bench compare lint lock clean
 
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
@@ -42,6 +42,9 @@ $(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cf
 
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
 	$(PYTEST) -m "not slow and not crash"
+
+coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module
+	$(PYTEST) -m "not slow and not crash" --cov --cov-report=term --cov-report=html:var/coverage
 
 test-all: $(PLUGINS)  ## run the slow tests on SQLite, and all others on PostgreSQL and MariaDB with Redis
 	$(PYTEST) -m "slow or crash"
