@@ -334,10 +334,10 @@ def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     file.write_text("too short\n")
     for given, place in (({"netinv.secret": "x" * 31}, "the setting netinv.secret"), ({"netinv.secret_file": str(file)}, f"the file {file}")):
         with pytest.raises(ValueError, match="at least 32 characters") as raised:
-            known_settings.read(given, [])
+            known_settings.read(given, {})
         assert str(raised.value).startswith(place) and "xxx" not in str(raised.value) and "too short" not in str(raised.value)
     file.unlink()
-    assert len(known_settings.read({"netinv.secret_file": str(file)}, [])["secret"]) == 64
+    assert len(known_settings.read({"netinv.secret_file": str(file)}, {})["secret"]) == 64
 
 
 def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) -> None:

@@ -30,7 +30,7 @@ LOCAL = "127.0.0.0/8 ::1"
 def sender(**settings: Any) -> Sender:
     """A sender that may send to this machine, with more time than a busy machine takes; tests of those that do not answer set less."""
     given = {"webhook_allow": LOCAL, "webhook_connect_timeout": "60", "webhook_read_timeout": "60", "webhook_total_timeout": "60", **settings}
-    return Sender(known_settings.read({"netinv.secret": "s" * 32, **{f"netinv.{name}": str(value) for name, value in given.items()}}, [extras]))
+    return Sender(known_settings.read({"netinv.secret": "s" * 32, **{f"netinv.{name}": str(value) for name, value in given.items()}}, {"extras": extras}))
 
 
 def message(url: str, verify: bool | str = True, secrets: tuple[str, ...] = (), body: bytes = b"{}") -> Message:
@@ -316,7 +316,7 @@ def test_networks_and_hosts_can_be_allowed() -> None:
 @pytest.mark.parametrize(("url", "port"), [("redis://localhost/1", 6379), ("redis://127.0.0.1:7000/1", 7000), ("rediss://[::1]:7000/1", 7000)])
 def test_the_queue_and_the_database_are_refused_even_where_their_addresses_are_allowed(address: str, url: str, port: int) -> None:
     settings = {"netinv.secret": "s" * 32, "netinv.queue_url": url, "netinv.database_url": "postgresql://u:p@localhost/netinv"}
-    guard = Guard(["0.0.0.0/0", "::/0"], own=own_services(known_settings.read(settings, [extras])))
+    guard = Guard(["0.0.0.0/0", "::/0"], own=own_services(known_settings.read(settings, {"extras": extras})))
     for own in (port, 5432):
         with pytest.raises(Refused, match=f"Nothing is sent to port {own} of .*netinv's own"):
             guard.check("a.example", ipaddress.ip_address(address), own)
@@ -366,10 +366,10 @@ def test_one_address_that_is_refused_is_enough(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("text", "known"), [("10.0.0.0/8 ::1 a.example", True), ("10.0.0.0/99", False), ("10.0.0", False), ("a/b", False)])
 def test_the_setting_names_networks_and_hosts(text: str, known: bool) -> None:
     if known:
-        assert known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, [extras])["webhook_allow"] == tuple(text.split())
+        assert known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, {"extras": extras})["webhook_allow"] == tuple(text.split())
     else:
         with pytest.raises(ValueError, match="webhook_allow"):
-            known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, [extras])
+            known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, {"extras": extras})
 
 
 # -- TLS
