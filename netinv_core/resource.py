@@ -209,18 +209,12 @@ class Resource:
         about: Sequence[tuple[str, str]] = (),
         record_constants: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = model
-        self.name = name
-        self.label = label
-        self.title = title
-        self.plural = plural
+        self.model, self.name, self.label = model, name, label
+        self.title, self.plural = title, plural
         self.display = (lambda value: value, display) if isinstance(display, str) else display
         self.name_attribute, self.natural = called, natural
-        self.brief = tuple(brief)
-        self.brief_fields = tuple(brief_fields)
-        self.assigned_fields = tuple(assigned_fields)
-        self.order = tuple(order)
-        self.search = tuple(search)
+        self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
+        self.brief_fields, self.assigned_fields = tuple(brief_fields), tuple(assigned_fields)
         self.specs, self.omit = tuple(fields), frozenset(omit)
         self.filters, self.versions = tuple(filters), tuple(versions)
         self.of, self.only_fields, self.about = of, tuple(members), tuple(about)
