@@ -1,7 +1,7 @@
 """netinv's engine: it serves any model of any package from one declaration, and imports no application.
 
-``__all__`` is the public API: what plugins may import (docs/plugins.md, "Public API"). Names are imported from their modules
-when they are used (PEP 562), so that processes that need little of the core load little of it.
+``__all__`` is the public API: what plugins may import (docs/plugins.md, "Public API"). Names are imported from their
+modules when they are used (PEP 562), so that processes that need little of the core load little of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The names of models, each with a small number, as clients know them.
+"""Content types: the labels of models with the numbers that clients know.
 
-A name outlives the package that brought it: what refers to ``circuits.circuit`` stays readable when that package is
-removed, and works again when it returns.
+A row remains when its package is removed: references to ``circuits.circuit`` stay readable, and work again once the
+package is installed again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from netinv_core.uow import UnitOfWork
 
 
 class ContentTypeRow(Base):
-    """One model's name."""
+    """The label of one model."""
 
     __tablename__ = "core_content_type"
     __table_args__ = (sa.UniqueConstraint("app_label", "model"),)
@@ -30,7 +30,7 @@ class ContentTypeRow(Base):
 
 
 def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
-    """Adds the names that are not yet there, in the order given: lists of content types are in the order of the numbers."""
+    """Inserts the missing labels in this order: lists of content types are sorted by number."""
     load(uow)
     missing = [label for label in labels if label not in uow.registry.content_types]
     if missing:
@@ -40,16 +40,16 @@ def register(uow: UnitOfWork, labels: Iterable[str]) -> None:
 
 
 def lock_model(uow: UnitOfWork, label: str) -> None:
-    """Waits for everyone else who is changing what ``label`` names and asked for the same, and holds back those who come later.
+    """Locks the row of a content type until the end of the transaction, to serialize changes of its objects.
 
-    For what is worked out from objects that no row lock covers; the turn ends with the transaction.
+    For decisions that depend on objects no row lock covers. Other transactions wait only if they call this too.
     """
     table, (app, _, model) = table_of(ContentTypeRow), label.partition(".")
     uow.execute(lock_rows(sa.select(table.c.id).where(table.c.app_label == app, table.c.model == model)))
 
 
 def load(uow: UnitOfWork) -> None:
-    """Reads the names into the registry."""
+    """Reads the content types into the registry."""
     table = table_of(ContentTypeRow)
     rows = uow.execute(sa.select(table.c.id, table.c.app_label, table.c.model)).all()
     registry: Registry = uow.registry

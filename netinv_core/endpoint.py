@@ -57,7 +57,9 @@ class Endpoint:
 
     @property
     def canonical_path(self) -> str:
-        """The path below which its objects are: its own, unless it is a further list of another resource."""
+        """The path below which its objects are: that of the main resource, if this one is a further list of it
+        (``Resource.of``).
+        """
         return self.registry.of_model(self.model).path
 
     @property
@@ -72,29 +74,31 @@ class Endpoint:
 
     @property
     def model_name(self) -> str:
-        """The model's name as messages about relationships and filters have it: ``dcim.Site``."""
+        """The model's name in messages about relationships and filters, such as ``dcim.Site``."""
         return f"{self.app.name}.{self.model.__name__}"
 
     @property
     def schema_name(self) -> str:
-        """The name of its OpenAPI schema; a plugin's starts with the plugin's name, as others may call a model the same."""
+        """The name of its OpenAPI schema, such as ``Site``. That of a plugin has the plugin's name as a prefix."""
         name = self.model.__name__ if self.resource.of is None else "".join(part.capitalize() for part in self.resource.name.split("-"))
         prefix = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
         return f"{prefix}{name}"
 
     @functools.cached_property
     def natural_sort(self) -> str:
-        """The column by which others may name an object."""
+        """The column that can identify an object in references and filters, besides its id: ``slug`` or ``name`` by
+        default.
+        """
         return self.resource.natural or ("slug" if "slug" in self.table.c else "name")
 
     @property
     def key_type(self) -> type:
         """The type of ids: ``uuid.UUID`` or ``int``."""
-        found: type = self.table.c.id.type.python_type
-        return found
+        python_type: type = self.table.c.id.type.python_type
+        return python_type
 
     def parse_key(self, text: str) -> Any:
-        """An id from a path; ``None`` when it cannot be one."""
+        """Parses an id of a path; ``None`` for text that is no id."""
         if self.key_type is int:
             most = 2**63 if isinstance(self.table.c.id.type, sa.BigInteger) else 2**31
             return number if text.isdecimal() and len(text) < 20 and (number := int(text)) < most else None
@@ -107,30 +111,36 @@ class Endpoint:
 
     @functools.cached_property
     def exempt_by_name_only(self) -> bool:
-        """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not open this resource: it says so, or has confidential columns."""
+        """True when ``*`` in the setting ``netinv.exempt_view_permissions`` does not apply to this resource.
+
+        That is so if the resource is declared so, or has confidential columns.
+        """
         resource = self.resource if self.resource.of is None else self.resource.of
         return resource.exempt_by_name_only or any(column_info(column).confidential for column in self.table.c)
 
     @functools.cached_property
     def confidential(self) -> frozenset[str]:
-        """The columns and fields whose values nobody is shown, and nobody may ask about (:class:`netinv_core.models.columns.ColumnInfo`)."""
+        """The columns and fields that are neither shown nor filtered by
+        (:class:`netinv_core.models.columns.ColumnInfo`).
+        """
         columns = [name for name, column in self.table.c.items() if column_info(column).confidential]
         return frozenset([*columns, *(name for name, field in self.fields.items() if field.confidential)])
 
     @functools.cached_property
     def ordering(self) -> tuple[Any, list[Any]]:
-        """The order of lists, total: what to select from, and the resource's columns, then the id.
+        """The FROM clause and the ORDER BY expressions of lists: the columns of ``Resource.order``, then the id, so the
+        order is total.
 
         Null sorts last, on every database; a path that ends in ``?`` sorts it first.
         """
         table = self.table
-        source, found = table, []
+        source, expressions = table, []
         for name in self.resource.order:
             path = name.lstrip("-").rstrip("?")
             source, column = self._reach_column(source, table, path.split("."))
             nullable = column.nullable or column.table is not table
-            found += _sorted(self.registry.dialect, column, name.startswith("-"), first=name.endswith("?"), nullable=nullable)
-        return source, [*found, table.c.id]
+            expressions += _sorted(self.registry.dialect, column, name.startswith("-"), first=name.endswith("?"), nullable=nullable)
+        return source, [*expressions, table.c.id]
 
     def _reach_column(self, source: Any, table: Any, steps: list[str]) -> tuple[Any, Any]:
         if len(steps) == 1:
@@ -139,8 +149,8 @@ class Endpoint:
         target = self.registry.target(column_info(self.table.c[attribute]).foreign_key)
         if target is None:
             return source, table.c[attribute]
-        there = target.table.alias()
-        return target._reach_column(source.outerjoin(there, there.c.id == table.c[attribute]), there, steps[1:])
+        joined = target.table.alias()
+        return target._reach_column(source.outerjoin(joined, joined.c.id == table.c[attribute]), joined, steps[1:])
 
     def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
         """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields to leave out."""
@@ -175,37 +185,37 @@ class Endpoint:
 
     @functools.cached_property
     def row_type(self) -> Any:
-        """A named tuple of the columns, for rows that a statement of several models finds."""
+        """A named tuple of the columns, for the rows of a UNION of several models."""
         return collections.namedtuple(self.model.__name__, self.table.c.keys(), rename=True)
 
     @functools.cached_property
     def masked_columns(self) -> dict[str, Callable[[Any], Any]]:
-        """What the change log keeps in place of a field's value, by field."""
+        """The functions that mask values in change records, by field."""
         return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := column_info(column).masked) is not None}
 
     @functools.cached_property
     def object_data_layout(self) -> ObjectDataLayout:
-        """What the change log's flat form of its objects holds."""
+        """The columns and fields of the flat form of its objects in change records."""
         return object_data_layout(self)
 
     @functools.cached_property
     def defaults(self) -> list[tuple[str, Callable[[Any], Any] | None, Any]]:
-        """What columns of a new row hold that nobody gives: by column, a function that makes it, or the value; those the database numbers are left out."""
-        found: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
+        """The defaults of columns, each with a function or a value. Columns that the database numbers are left out."""
+        defaults: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         for name, column in self.table.c.items():
             default = column.default
             if default is not None or column.autoincrement is not True:
-                made = default is not None and default.is_callable
-                found.append((name, default.arg, None) if made else (name, None, None if default is None else default.arg))
-        return found
+                has_function = default is not None and default.is_callable
+                defaults.append((name, default.arg, None) if has_function else (name, None, None if default is None else default.arg))
+        return defaults
 
     @functools.cached_property
     def costly(self) -> frozenset[str]:
-        """The fields that a request can leave out."""
+        """The fields that a request can leave out with ``exclude``."""
         return frozenset(name for name, field in self.fields.items() if field.costly)
 
     def fields_depending_on(self, columns: Collection[str]) -> set[str]:
-        """The fields that may be read otherwise when these columns of an object get other values."""
+        """The fields whose values depend on these columns of an object, directly or by other fields."""
 
         def concerned(name: str) -> bool:
             if name in self.table.c or f"{name}_id" in self.table.c:
@@ -217,50 +227,50 @@ class Endpoint:
 
     @functools.cached_property
     def list_formats(self) -> dict[str, ListFormat]:
-        """The other forms of its list, by the query parameter that asks for each; a filter of the same name goes before."""
+        """The further formats of its list, by query parameter. A filter of the same name takes precedence."""
         every = self.registry.list_formats if self.resource.of is None else {}
-        return {name: found for name, found in every.items() if name not in self.filters and found.applies(self)}
+        return {name: list_format for name, list_format in every.items() if name not in self.filters and list_format.applies(self)}
 
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:
-        """The fields that a request must ask for."""
+        """The fields that are read only when a request names them in ``include``."""
         return frozenset(name for name, field in self.fields.items() if field.opt_in)
 
     @functools.cached_property
     def versioned_fields(self) -> list[fields.Field]:
-        """The fields whose form in older versions the configuration decides."""
+        """The fields whose form in older API versions depends on the configuration."""
         return [field for field in self.fields.values() if type(field).downgrade is not fields.Field.downgrade]
 
     @functools.cached_property
     def writable(self) -> dict[str, fields.Field]:
-        """The fields a body may set."""
+        """The fields that a body may set."""
         return {name: field for name, field in self.fields.items() if not field.read_only}
 
     @functools.cached_property
     def uploads(self) -> dict[str, fields.Image]:
-        """The fields that a form may send a file for."""
+        """The fields that take a file of a form."""
         return {name: field for name, field in self.writable.items() if isinstance(field, fields.Image)}
 
     # -- building
 
     def build(self) -> None:
-        """Makes the fields: identity, columns, the resource's own, counters, those that packages attach."""
+        """Builds the fields of the resource (id, display, url, columns, declared fields), and its relations."""
         function, *display = self.resource.display
         registry = self.registry
-        made: dict[str, fields.Field] = {}
+        built: dict[str, fields.Field] = {}
         key = fields.from_column(registry, "id", self.table.c.id, dataclasses.replace(column_info(self.table.c.id), read_only=True))
         assert key is not None
-        made["id"] = key
+        built["id"] = key
         if function is not None:
-            made["display"] = fields.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
-        made["url"] = fields.SubresourceUrl(name="url", endpoint=self)
+            built["display"] = fields.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
+        built["url"] = fields.SubresourceUrl(name="url", endpoint=self)
         for attribute, column in self.table.c.items():
             field = fields.from_column(registry, attribute, column, column_info(column))
-            if field is not None and field.name not in made:
-                made[field.name] = field
+            if field is not None and field.name not in built:
+                built[field.name] = field
         for spec in self.resource.specs:
-            made[spec.name] = spec.make(registry, self)
-        self.fields = {name: field for name, field in made.items() if name not in self.resource.omit}
+            built[spec.name] = spec.make(registry, self)
+        self.fields = {name: field for name, field in built.items() if name not in self.resource.omit}
         for attribute, column in self.table.c.items():
             link = column_info(column).foreign_key
             if link is not None:
@@ -274,7 +284,7 @@ class Endpoint:
                 self.relations[name] = relations.backward(registry, field.to, field.attribute_there)
 
     def link_reverse_relations(self) -> None:
-        """Gives the targets of this endpoint's links the way back and the counter they were promised."""
+        """Adds the reverse relations and the counters of this endpoint's foreign keys to their targets."""
         for attribute, column in self.table.c.items():
             link = column_info(column).foreign_key
             target = self.registry.target(link)
@@ -292,7 +302,8 @@ class Endpoint:
                 field.target.reverse_relations.add(field.related_name)
 
     def apply_hooks(self) -> None:
-        """Adds the fields, relations and rules of other packages, then completes the order of fields and the brief form.
+        """Adds the fields, relations and rules of other packages, then completes the order of fields and the brief
+        form.
 
         :raises PackageError: when a package fails
         """
@@ -312,9 +323,9 @@ class Endpoint:
             self.fields = {name: self.fields[name] for name in self.resource.only_fields}
         last = [name for name in ("created", "last_updated") if name in self.fields]
         self.fields |= {name: self.fields.pop(name) for name in last}
-        own = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
+        brief_only = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
         names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
-        self.brief = [own.get(name) or self.fields[name] for name in names if name in self.fields or name in own]
+        self.brief = [brief_only.get(name) or self.fields[name] for name in names if name in self.fields or name in brief_only]
 
     def build_filters(self) -> None:
         """Completes the query parameters: those derived from columns, the resource's own, and those of other packages.
@@ -331,13 +342,13 @@ class Endpoint:
                 self.filters.update((item.name, item) for item in attached)
 
     def refuse_confidential(self) -> None:
-        """Refuses a resource that displays, nests, sorts or searches by what is confidential.
+        """Rejects a resource that displays, nests, sorts or searches by a confidential column or field.
 
         :raises ValueError: naming the path
         """
         resource = self.resource
-        named = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.name_attribute, self.natural_sort)
-        for path in filter(None, named):
+        paths = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.name_attribute, self.natural_sort)
+        for path in filter(None, paths):
             if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
                 raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
 
@@ -350,7 +361,7 @@ class Endpoint:
 
 
 def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:
-    """The sort expressions for a column, nulls where they belong on every database."""
+    """The ORDER BY expressions of a column, with nulls first or last on every database."""
     ordered = column.desc() if descending else column.asc()
     if not nullable:
         return [ordered]

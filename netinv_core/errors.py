@@ -1,4 +1,4 @@
-"""The errors a request may end in; one exception view (:mod:`netinv_core.http.errors`) writes every body."""
+"""Exceptions that end a request. One exception view (:mod:`netinv_core.http.errors`) writes every body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 
 
 class RequestError(Exception):
-    """A request that is answered with ``status`` and ``body``; the transaction is rolled back."""
+    """An error answered with ``status`` and ``body``. The transaction is rolled back."""
 
     status = 400
 
@@ -38,7 +38,10 @@ class Invalid(RequestError):
 
     @classmethod
     def batch(cls, errors: Sequence[FieldErrors]) -> Invalid:
-        """One entry for each object of a list, empty for those without a fault; after the first :data:`MAX_FAULTY` faults it says how many more."""
+        """One entry for each object of a list, empty for valid ones.
+
+        After :data:`MAX_FAULTY` faulty ones, a count replaces the rest.
+        """
         faulty = [place for place, error in enumerate(errors) if error]
         if len(faulty) <= MAX_FAULTY:
             return cls(list(errors))
@@ -88,31 +91,31 @@ class NotAcceptable(_Detailed):
 
 
 class Conflict(_Detailed):
-    """409: other objects depend on what was to be deleted."""
+    """409: other objects depend on the object to be deleted."""
 
     status = 409
 
 
 class Gone(_Detailed):
-    """410: what is asked for was there, and is not kept any longer."""
+    """410: the data existed and is no longer stored."""
 
     status = 410
 
 
 class TooLarge(_Detailed):
-    """413: the body holds more than is taken."""
+    """413: the body is larger than the limit."""
 
     status = 413
 
 
 class TooLong(_Detailed):
-    """414: the path or the query is longer than what is taken."""
+    """414: the path or the query is longer than the limit."""
 
     status = 414
 
 
 class HeaderTooLarge(_Detailed):
-    """431: a header is longer than what is parsed."""
+    """431: a header is longer than the limit."""
 
     status = 431
 
@@ -124,7 +127,7 @@ class UnsupportedMedia(_Detailed):
 
 
 class TooManyRequests(_Detailed):
-    """429: more attempts than are allowed; another one may be made after ``seconds``."""
+    """429: too many attempts. The next one is allowed after ``seconds``."""
 
     status = 429
 
@@ -133,7 +136,7 @@ class TooManyRequests(_Detailed):
 
 
 class Unavailable(_Detailed):
-    """503: what answers this path could not be started, or the database is away."""
+    """503: the package of this path is quarantined, or the database is not available."""
 
     status = 503
 
@@ -147,7 +150,10 @@ def error_text(body: Any) -> str:
 
 
 def bounded(body: Any) -> Any:
-    """An error's body with its texts, lists and mappings cut to what is worth reading; one entry for each object of a list stays (:meth:`Invalid.batch`)."""
+    """A body with texts, lists and mappings cut to their limits.
+
+    A list at the top keeps one entry for each object (:meth:`Invalid.batch`).
+    """
     return [_bounded(part) for part in body] if isinstance(body, list) else _bounded(body)
 
 

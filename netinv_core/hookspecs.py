@@ -44,17 +44,22 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 
 @hookspec
 def netinv_dynamic_filters(uow: UnitOfWork, endpoint: Endpoint) -> Mapping[str, Filter]:
-    """Query parameters of a resource that depend on the configuration; asked when a query names one that the resource itself does not have."""
+    """Query parameters of a resource that depend on the configuration.
+
+    Called for a query that names an unknown parameter.
+    """
 
 
 @hookspec
 def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
-    """Other forms of lists than pages of JSON, each asked for by a query parameter (:class:`netinv_core.http.list_formats.ListFormat`)."""
+    """Formats of lists besides pages of JSON, each requested by a query parameter
+    (:class:`netinv_core.http.list_formats.ListFormat`).
+    """
 
 
 @hookspec
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
-    """Steps (:class:`netinv_core.read.relations.Relation`) to attach to a resource of any package, by name."""
+    """Relations (:class:`netinv_core.read.relations.Relation`) to attach to a resource of any package, by name."""
 
 
 @hookspec
@@ -64,17 +69,19 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookspec
 def netinv_generic_cascades(registry: Registry) -> Iterable[Any]:
-    """Rows that go with an object of any model (:class:`netinv_core.write.delete.GenericCascade`)."""
+    """Rows that are deleted with an object of any model (:class:`netinv_core.write.delete.GenericCascade`)."""
 
 
 @hookspec
 def netinv_seed(uow: UnitOfWork) -> None:
-    """Writes the rows a fresh database starts with; called after every migration, so it must not repeat itself."""
+    """Writes the initial rows of a database. Called after every migration, so it must be idempotent."""
 
 
 @hookspec
 def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived]:
-    """What the models of a NetBox dump become here, by their names there (``dcim.site``); see :mod:`netinv_core.importing.dump`."""
+    """Import of the models of a NetBox dump, by their labels there (``dcim.site``); see
+    :mod:`netinv_core.importing.dump`.
+    """
 
 
 @hookspec
@@ -84,17 +91,17 @@ def netinv_commands() -> Mapping[str, Iterable[click.Command]]:
 
 @hookspec
 def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterable[RelatedInsert]:
-    """Rows to be written along with the records of these changes, in their statement where the database allows it."""
+    """Rows to insert together with the records of these changes, in one statement where the database allows it."""
 
 
 @hookspec
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Told of the changes of a unit of work, in its transaction, once their records are written."""
+    """Called with the changes of a unit of work, in its transaction, after their records are written."""
 
 
 @hookspec
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
-    """What the worker does beside the core's own tasks (:class:`netinv_core.tasks.queue.Task`)."""
+    """Tasks of the worker (:class:`netinv_core.tasks.queue.Task`)."""
 
 
 @hookspec
@@ -104,4 +111,4 @@ def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
 
 @hookspec
 def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
-    """Figures for ``/metrics`` (:class:`netinv_core.http.metrics.Sample`)."""
+    """Metrics for ``/metrics`` (:class:`netinv_core.http.metrics.Sample`)."""

@@ -1,6 +1,7 @@
 """Regular expressions that users write, with bounds on their length and on the processor time of matching.
 
-``re`` backtracks without limit and holds the interpreter meanwhile. The ``regex`` package takes the same syntax and stops after a time.
+``re`` backtracks without limit and holds the interpreter meanwhile. The ``regex`` package takes the same syntax and
+stops after a time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class PatternTimeout(ValueError):
 
 
 class Budget:
-    """Processor time, in seconds, that one unit of work or SQL statement may spend on patterns and schemas that users wrote.
+    """Processor time, in seconds, that one unit of work or SQL statement may spend on patterns and schemas that users
+    wrote.
 
     Only the time of the current thread counts, so a loaded machine does not exhaust it.
     """
@@ -37,7 +39,7 @@ class Budget:
     def spending(self) -> Iterator[None]:
         """Deducts the processor time of the block.
 
-        :raises OutOfTime: when nothing is left at its beginning
+        :raises PatternTimeout: when nothing is left at its beginning
         """
         self.check()
         started = self._started = time.thread_time()
@@ -50,7 +52,7 @@ class Budget:
     def check(self) -> float:
         """The seconds that are left.
 
-        :raises OutOfTime: when that is none
+        :raises PatternTimeout: when that is none
         """
         left = self.remaining - (0.0 if self._started is None else time.thread_time() - self._started)
         if left <= 0:
@@ -60,7 +62,7 @@ class Budget:
     def search(self, pattern: str, text: str, *, ignore_case: bool = False, at_start: bool = False) -> bool:
         """Tests if the pattern matches anywhere in the text, or at its start.
 
-        :raises OutOfTime: when matching takes longer than what is left
+        :raises PatternTimeout: when matching takes longer than what is left
         """
         with self.spending():
             return self.search_within(pattern, text, ignore_case=ignore_case, at_start=at_start)

@@ -31,7 +31,10 @@ log = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class ContentType:
-    """A model's name among all packages: ``label`` is ``app.model``."""
+    """Content type: a model's name among all packages, and its number.
+
+    ``label`` is ``app.model``, such as ``dcim.site``.
+    """
 
     id: int
     label: str
@@ -48,7 +51,7 @@ class ContentType:
 
 
 class Registry:
-    """All endpoints of a service; see the module."""
+    """The applications and endpoints of a service, its settings and its hooks."""
 
     def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()) -> None:
         self.dialect = "mysql" if dialect == "mariadb" else dialect
@@ -68,14 +71,15 @@ class Registry:
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
 
     def cached(self, version: int) -> dict[Any, Any]:
-        """What this process has cached of a version of the configuration; of another version it keeps nothing.
+        """The process's cache for a version of the configuration. The cache of another version is dropped.
 
-        Whoever still works with an earlier version keeps a dictionary of its own, so nothing stale gets into a later one.
+        A unit of work that began with an earlier version keeps its dictionary, so it cannot write stale values into a
+        later one.
         """
-        found = self._cached
-        if found[0] != version:
-            found = self._cached = (version, {})
-        return found[1]
+        cached = self._cached
+        if cached[0] != version:
+            cached = self._cached = (version, {})
+        return cached[1]
 
     @property
     def hooks(self) -> Any:
@@ -83,7 +87,7 @@ class Registry:
         return self.manager.hook
 
     def add_hookspecs(self, app: App) -> None:
-        """Takes the hook specifications that an application brings, before any package is added that implements them."""
+        """Adds the hook specifications of an application; before the packages that implement them."""
         if app.hooks is not None:
             self.manager.add_hookspecs(app.hooks)
 
@@ -180,7 +184,7 @@ class Registry:
         return self.endpoints.get(label)
 
     def target(self, link: ForeignKeyInfo | None) -> Endpoint | None:
-        """The endpoint a link leads to; ``None`` when its package is not installed."""
+        """The endpoint of a foreign key's target; ``None`` when its package is not installed."""
         if link is None:
             return None
         if isinstance(link.target, str):
@@ -188,16 +192,18 @@ class Registry:
         return self.by_table.get(link.target.__table__)
 
     def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
-        """The statement of several selects that goes by a name: made of its ``parts`` when it is not among those asked for lately."""
-        found = self.unions.get(name)
-        if found is None:
+        """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it; the oldest of
+        :data:`UNIONS` is dropped.
+        """
+        union = self.unions.get(name)
+        if union is None:
             if len(self.unions) >= UNIONS:
                 self.unions.pop(next(iter(self.unions)), None)
-            found = self.unions[name] = Union(self.dialect, list(parts()))
-        return found
+            union = self.unions[name] = Union(self.dialect, list(parts()))
+        return union
 
     def content_type(self, label: Any) -> ContentType | None:
-        """The content type of a label; ``None`` for one that no package has brought."""
+        """The content type of a label; ``None`` for an unknown one."""
         return self.content_types.get(label) if isinstance(label, str) else None
 
     def of_model(self, model: type[Base]) -> Endpoint:

@@ -1,7 +1,7 @@
-"""How a thing is served: the declaration of a resource, and the fields it has beyond its model's columns.
+"""Resource: the declaration of how a model is served, and constructors for the fields that are not columns.
 
-A :class:`Resource` is a value, built at import and frozen when its application is added to a registry. Rules, filters,
-effects and actions are plain functions registered on it.
+A :class:`Resource` is built at import and frozen when its application is added to a registry. Functions are registered
+on it before: rules, filters, and functions that run after a write or before a deletion.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class FrozenResourceError(AttributeError):
 
 @dataclasses.dataclass(frozen=True)
 class FieldFactory:
-    """A field of a resource that is not a column: made when the registry is complete."""
+    """A field of a resource that is not a column.
+
+    ``make(registry, endpoint)`` builds it while the registry is completed.
+    """
 
     name: str
     make: Callable[[Registry, Endpoint], kinds.Field]
@@ -46,12 +49,12 @@ class FieldFactory:
 
 @dataclasses.dataclass(frozen=True)
 class VersionChange:
-    """What was different before API version ``since``.
+    """A difference of representations before API version ``since``.
 
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
     form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they
-    show, and every version takes for a new object. ``schema`` takes the OpenAPI schema
-    of the object, read or written, to the older one: needed where a field is there in both with another form. ``listing(context, endpoint, ids)`` gives
+    show, and every version takes for a new object. ``schema`` takes the OpenAPI schema of the object, read or written,
+    to the older one: needed where a field is there in both with another form. ``listing(context, endpoint, ids)`` gives
     the objects of a page as older versions list them, where lists and details of an object were not alike.
     """
 
@@ -70,7 +73,9 @@ def computed(name: str, function: Callable[..., Any], *paths: str, **options: An
 
 
 def batch_loaded(name: str, load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any) -> FieldFactory:
-    """A read-only field found for a whole page at once: ``load(context, ids)`` gives values by id, ``missing`` stands for the others."""
+    """A read-only field loaded for a whole page at once: ``load(uow, ids)`` returns values by id, ``missing`` is that
+    of other ids.
+    """
     return FieldFactory(name, lambda registry, endpoint: kinds.BatchLoaded(name=name, load=load, missing=missing, **options))
 
 
@@ -104,12 +109,14 @@ def content_type_list(name: str, table: sa.Table, **options: Any) -> FieldFactor
 
 
 def reverse_fk(name: str, target: str, attribute: str) -> FieldFactory:
-    """The objects of ``target`` whose foreign key ``attribute`` leads here."""
+    """The objects of ``target`` whose foreign key ``attribute`` refers to the object, nested."""
     return FieldFactory(name, lambda registry, endpoint: kinds.ReverseForeignKey(name=name, to=target, attribute_there=attribute, registry=registry))
 
 
 def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) -> FieldFactory:
-    """What holds this object by way of an object of ``target``: see :class:`netinv_core.fields.ThroughOneToOne`."""
+    """The object that is reached through a one-to-one reference of ``target``: see
+    :class:`netinv_core.fields.ThroughOneToOne`.
+    """
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         return kinds.ThroughOneToOne(name=name, to=target, held=held, holder=holder, by=by, registry=registry)
@@ -118,7 +125,7 @@ def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) 
 
 
 def generic_fk(name: str, type_attribute: str, id_attribute: str, shape: str = "nested") -> FieldFactory:
-    """The object that a pair of type and id columns names."""
+    """A generic foreign key: the object that a pair of type and id columns refers to."""
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         return kinds.GenericForeignKey(name=name, type_attribute=type_attribute, id_attribute=id_attribute, shape=shape)
@@ -127,12 +134,14 @@ def generic_fk(name: str, type_attribute: str, id_attribute: str, shape: str = "
 
 
 def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) -> FieldFactory:
-    """A counter: ``source(registry, table)`` gives the scalar subquery for the table of a place, or ``None`` for zero."""
+    """A counter: ``source(registry, table)`` returns the scalar subquery for a (possibly aliased) table, or ``None``
+    for zero.
+    """
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         def expression(table: Any) -> Any:
-            found = source(registry, table)
-            return sa.literal(0) if found is None else found
+            subquery = source(registry, table)
+            return sa.literal(0) if subquery is None else subquery
 
         return kinds.Count(name=name, source=expression, **options)
 
@@ -140,11 +149,11 @@ def count_of(name: str, source: Callable[[Registry, Any], Any], **options: Any) 
 
 
 def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
-    """The scalar subquery that counts the rows of ``child`` whose ``attribute`` is the id at a place."""
+    """A ``source`` of :func:`count_of` that counts the rows of ``child`` by their foreign key ``attribute``."""
 
     def source(registry: Registry, table: Any) -> Any:
-        there = child.alias()
-        return sa.select(sa.func.count()).select_from(there).where(there.c[attribute] == table.c.id).scalar_subquery()
+        child_table = child.alias()
+        return sa.select(sa.func.count()).select_from(child_table).where(child_table.c[attribute] == table.c.id).scalar_subquery()
 
     return source
 
@@ -152,21 +161,22 @@ def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
 class Resource:
     """A model and how it is served at ``/api/<app>/<name>/``.
 
-    ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the change
-    log, when that is not its display; ``brief`` the fields of the nested form after ``display, id,
-    url``, ``assigned_fields`` what that form has besides where an object is assigned to another by type and id (the shape ``assigned`` of
-    :func:`generic_fk`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted path across references);
-    ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an object;
-    ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written here: it has the filters it names
-    and no others. ``members`` are the only members of a representation, when not all are shown. ``writes`` are those of ``add``,
-    ``change`` and ``delete`` that are offered; ``writable=False`` stands for none.
-    ``about`` names pairs of columns, a content type's label and an id: who may not view the object that one names does not get to see what
-    is about it (notes, images, the change log). ``configuration`` marks what processes cache; ``recorded`` says whether
-    changes leave a row in the change log; ``basic`` lets a password stand for a token; ``example`` holds values for
-    documentation and tests where a field's type does not suggest one. ``exempt_by_name_only`` keeps ``*`` in the setting
-    ``netinv.exempt_view_permissions`` from opening the resource to anyone: for accounts, credentials, logs and whatever else is nobody's
-    business by default. Resources with confidential columns are so anyway. ``record_constants`` are members of the change log's
-    ``object_data`` that the API has and the model has no columns for.
+    ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the
+    change log, when that is not its display; ``brief`` the fields of the nested form after ``display, id, url``,
+    ``assigned_fields`` what that form has besides where an object is assigned to another by type and id (the shape
+    ``assigned`` of :func:`generic_fk`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted
+    path across references); ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an
+    object; ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written
+    here: it has the filters it names and no others. ``members`` are the only members of a representation, when not all
+    are shown. ``writes`` are those of ``add``, ``change`` and ``delete`` that are offered; ``writable=False`` stands
+    for none. ``about`` names pairs of columns, a content type's label and an id: who may not view the object that one
+    names does not get to see what is about it (notes, images, the change log). ``configuration`` marks what processes
+    cache; ``recorded`` says whether changes leave a row in the change log; ``basic`` lets a password stand for a token;
+    ``example`` holds values for documentation and tests where a field's type does not suggest one.
+    ``exempt_by_name_only`` keeps ``*`` in the setting ``netinv.exempt_view_permissions`` from opening the resource to
+    anyone: for accounts, credentials, logs and whatever else is nobody's business by default. Resources with
+    confidential columns are so anyway. ``record_constants`` are members of the change log's ``object_data`` that the
+    API has and the model has no columns for.
     """
 
     narrowing: Callable[[UnitOfWork, Any], Any] | None = None
@@ -244,12 +254,14 @@ class Resource:
         return function
 
     def base_filter(self, function: Any) -> Any:
-        """Registers what every select over the resource is narrowed to: ``function(context, table)`` gives a condition."""
+        """Registers a condition of every SELECT of the resource: ``function(uow, table)`` returns it."""
         self.narrowing = function
         return function
 
     def permission_check(self, function: Any) -> Any:
-        """Registers what is asked besides permission, of superusers too: ``function(context, action)`` says whether the action may be done."""
+        """Registers a check besides permissions, also for superusers: ``function(uow, action)`` returns whether the
+        action is allowed.
+        """
         self.restriction = function
         return function
 
@@ -262,19 +274,27 @@ class Resource:
         return function
 
     def after_save(self, function: Rule) -> Rule:
-        """Registers what else a write changes: called with the batch after it was written."""
+        """Registers a function for further changes of a write.
+
+        It is called with the batch of drafts after they are written.
+        """
         self.after_save_functions = (*self.after_save_functions, function)
         return function
 
     def before_delete(self, function: Any) -> Any:
-        """Registers what else a deletion changes, or why it cannot be (:func:`netinv_core.write.delete.in_use`): called with the rows
-        (dictionaries of columns) before they go."""
+        """Registers a function for further changes of a deletion, or that refuses it
+        (:func:`netinv_core.write.delete.in_use`).
+
+        It is called with the rows, as dictionaries of columns, before they are deleted.
+        """
         self.before_delete_functions = (*self.before_delete_functions, function)
         return function
 
     def filter(self, name: str, **options: Any) -> Callable[[Any], Any]:
-        """Registers a query parameter: the function gets the context, the endpoint's table and the values, and
-        gives a condition. See :func:`netinv_core.read.filters.custom`."""
+        """Registers a query parameter: ``function(uow, table, values)`` returns a condition.
+
+        See :func:`netinv_core.read.filters.custom` for the ``options``.
+        """
         from netinv_core.read.filters import custom
 
         def register(function: Any) -> Any:

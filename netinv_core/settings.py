@@ -54,10 +54,10 @@ def size(text: str) -> int:
 
 def seconds(text: str) -> float:
     """Seconds, more than none."""
-    found = float(text)
-    if not 0 < found < float("inf"):
+    number = float(text)
+    if not 0 < number < float("inf"):
         raise ValueError(text)
-    return found
+    return number
 
 
 def limit(text: str) -> float:
@@ -71,7 +71,7 @@ def _hosts(text: str) -> tuple[str, ...]:
 
 
 def _token_writers(text: str) -> str:
-    """Who creates and changes tokens by the API, besides needing permission for it."""
+    """``permitted``, ``superusers`` or ``nobody``: users who may write tokens with the API, if they have permission."""
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
 
 
@@ -131,7 +131,8 @@ def known_settings(apps: Mapping[str, App]) -> dict[str, Setting]:
 
 
 def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False) -> dict[str, Any]:
-    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications (by package).
+    """The ``netinv.`` settings of an ini file, typed, defaults filled in: those of the core, and of applications (by
+    package).
 
     With ``incomplete``, packages are in quarantine: unknown settings may be theirs, and are logged instead of refused.
 
@@ -164,7 +165,7 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
 
 
 def _secret_in(path: str) -> str:
-    """The secret kept in a file, which is made when it is not there; readable by its owner only.
+    """Reads the secret from a file. Creates it, readable by its owner only, if it does not exist.
 
     :raises ValueError: when neither a secret nor a file is set
     """

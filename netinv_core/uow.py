@@ -1,4 +1,4 @@
-"""What every operation of the core works in: who asks, on which session, at which API version."""
+"""Unit of work: identity, session, API version, caches and change set of a request, an import or a command."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 
-_AFTER_COMMIT = "netinv: what is called after the commit"
-_CHANGED_UNITS = "netinv: contexts that changed something"
+_AFTER_COMMIT = "netinv: functions to call after the commit"
+_CHANGED_UNITS = "netinv: units of work with changes"
 
 
 @event.listens_for(Session, "before_commit")
 def _before_commit(session: Session) -> None:
-    """Writes the change records of every unit of work on the session: nobody else has to."""
+    """Writes the change records of every unit of work on the session, so that no caller can forget it."""
     if _CHANGED_UNITS in session.info and session.get_nested_transaction() is None:
         for uow in session.info.pop(_CHANGED_UNITS).values():
             uow.write_changes()
@@ -58,9 +58,10 @@ def _after_rollback(session: Session) -> None:
 
 @dataclasses.dataclass(eq=False)
 class Configuration:
-    """What a unit of work knows of the configuration: the process's cache for the version that it began with, or ``None``, read anew each time.
+    """Reference to the process's cache for the version of the configuration that a unit of work began with.
 
-    It is ``None`` where there was no request, and once the unit has changed the configuration itself.
+    It is ``None``, and the configuration is read from the database each time, outside of requests and once the unit has
+    changed it.
     """
 
     cached: dict[Any, Any] | None = None
@@ -68,15 +69,19 @@ class Configuration:
 
 @dataclasses.dataclass(eq=False)
 class UnitOfWork:
-    """One unit of work: a request, an import or a command.
+    """State of one request, import or command.
 
-    ``base`` is the absolute URL of the service without a trailing slash; ``managed`` says that a transaction manager
-    commits the session; ``seen`` keeps the rows that were looked up (:func:`netinv_core.read.listing.rows_of`), ``made`` the new
-    objects that other objects are still being made for, both by table and id, until rows change that were there before;
-    ``copying`` that what is written is known as a whole elsewhere (an import), so that nothing is made along with it;
-    ``leaving`` holds the ids of what a running deletion takes along, by label; ``own`` marks what the service itself does because of the user;
-    ``revealed`` holds what only the answer to this request shows, such as the key of a new token, by the id of the object;
-    ``naming`` collects what filters name where nothing is looked up (:meth:`without_lookups`).
+    * ``base``: absolute URL of the service, without a trailing slash;
+    * ``managed``: a transaction manager commits the session;
+    * ``importing``: objects are written as they are elsewhere, so none are created along with them;
+    * ``is_system``: the service itself acts on behalf of the user;
+    * ``deleting``: ids of the objects that the running deletion includes, by label;
+    * ``row_cache``: cache of rows by table and id (:func:`netinv_core.read.listing.rows_of`), cleared when existing
+      rows change;
+    * ``new_drafts``: drafts of new objects by table and id, while further objects are created for them;
+    * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
+      object;
+    * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`).
     """
 
     registry: Registry
@@ -97,21 +102,22 @@ class UnitOfWork:
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     deferred_lookups: list[NameQuery] | None = None
     _pattern_budget: Budget | None = None
-    _journals: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
+    _change_sets: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
     _connection: sa.Connection | None = None
     _files: Files | None = None
 
     def after_commit(self, function: Callable[[], None], name: Any = None) -> None:
-        """Has ``function`` called once the transaction is committed; when it is not, the function is forgotten.
+        """Registers a function to call after the commit.
 
-        Of several functions with one ``name`` the last is called.
+        A rollback removes it. A second function with the same ``name`` replaces the first.
         """
         self.session.info.setdefault(_AFTER_COMMIT, {})[name or object()] = function
 
     def cached_config(self, name: Any, load: Callable[[UnitOfWork], Any]) -> Any:
-        """What ``load`` finds in the configuration (resources that say so: ``configuration=True``), found once for a version of it.
+        """The result of ``load(uow)``, cached for the version of the configuration (resources with
+        ``configuration=True``).
 
-        A unit of work without the process's cache finds it again only after rows have changed.
+        Without the process's cache it is cached in this unit of work until rows change.
         """
         cached = self.row_cache if self.configuration.cached is None else self.configuration.cached
         if name not in cached:
@@ -123,38 +129,40 @@ class UnitOfWork:
     @property
     def change_set(self) -> ChangeSet:
         """The changes so far. They are written by the commit of the session's transaction."""
-        self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._journals)] = self  # copies of a context share the list
-        return self._journals[-1]
+        self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._change_sets)] = self  # copies share the list
+        return self._change_sets[-1]
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[ChangeSet]:
-        """Collects the changes of the block apart, for one who may drop them or add them to the others later (:meth:`ChangeSet.merge`)."""
+        """Collects the changes of the block in a separate change set, to be dropped or merged later
+        (:meth:`ChangeSet.merge`).
+        """
         inner = ChangeSet()
-        self._journals.append(inner)
+        self._change_sets.append(inner)
         try:
             yield inner
         finally:
-            self._journals.remove(inner)
+            self._change_sets.remove(inner)
 
     def write_changes(self) -> None:
         """Writes the records of the changes so far.
 
-        :raises RuntimeError: within a block that collects changes: nobody could write those
+        :raises RuntimeError: within a :meth:`collecting` block, whose changes would be lost
         """
-        if len(self._journals) > 1:
+        if len(self._change_sets) > 1:
             raise RuntimeError("a transaction is committed while changes are being collected, which would go unrecorded")
-        self._journals[0].write(self)
+        self._change_sets[0].write(self)
 
     def forget_changes(self) -> None:
-        """Forgets the changes: their transaction was rolled back."""
-        for journal in self._journals:
-            journal.clear()
+        """Clears the change sets after a rollback."""
+        for change_set in self._change_sets:
+            change_set.clear()
 
     # -- files and connection
 
     @property
     def files(self) -> Files:
-        """The files that rows name; what becomes of them follows the session's transaction."""
+        """The files that columns refer to. Additions and deletions follow the session's transaction."""
         if self._files is None:
             self._files = Files(pathlib.Path(self.registry.settings["media_root"]), self.session)
         return self._files
@@ -175,36 +183,40 @@ class UnitOfWork:
         return self._connection
 
     def release(self) -> None:
-        """Gives the connection back, for one that waits while others need it; what is asked for next takes one again."""
+        """Returns the connection to the pool, for a unit of work that waits.
+
+        The next statement takes a connection again.
+        """
         self.session.close()
         self._connection = None
         self.expire_all()
 
     def as_system(self) -> Self:
-        """The same unit of work for what the service itself does because of the user: all is permitted, and recorded as the user's."""
-        found = copy.copy(self)
-        found.identity, found.is_system = dataclasses.replace(self.identity, superuser=True), True
-        return found
+        """A copy for actions of the service on behalf of the user: every permission, recorded with the user's name."""
+        system = copy.copy(self)
+        system.identity, system.is_system = dataclasses.replace(self.identity, superuser=True), True
+        return system
 
     def without_lookups(self) -> Self:
-        """The same unit of work for making conditions that look up what they name themselves (:mod:`netinv_core.read.name_lookup`).
+        """A copy for building conditions without SELECTs for names: these become subqueries
+        (:mod:`netinv_core.read.name_lookup`).
 
-        Of the database only the configuration is asked, once.
+        Only the configuration is read, once.
         """
-        found = copy.copy(self)
-        found.deferred_lookups, found.configuration = [], Configuration(self.configuration.cached if self.configuration.cached is not None else {})
-        return found
+        deferring = copy.copy(self)
+        deferring.deferred_lookups, deferring.configuration = [], Configuration(self.configuration.cached if self.configuration.cached is not None else {})
+        return deferring
 
     def expire_all(self) -> None:
-        """Lets go of all that is known of rows: they changed, or their making was taken back."""
+        """Clears the caches of rows and new drafts, after rows have changed or a savepoint was rolled back."""
         self.row_cache.clear()
         self.new_drafts.clear()
 
     def release_new_drafts(self, table: Any, keys: Iterable[Any]) -> None:
-        """Notes that nothing more is made for these objects; after the last of them nothing need be known any longer."""
-        made = self.new_drafts.get(table, {})
+        """Removes drafts whose further objects are created. After the last of them all caches are cleared."""
+        drafts = self.new_drafts.get(table, {})
         for key in keys:
-            made.pop(key, None)
+            drafts.pop(key, None)
         if not any(self.new_drafts.values()):
             self.expire_all()
 
@@ -213,8 +225,8 @@ class UnitOfWork:
         return self.connection.execute(statement, parameters)
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
-        """Runs a statement that changes rows; a session that follows a transaction manager will then commit."""
-        if not (statement.is_insert or statement.is_select):  # new rows change none that is known; what selects only adds some on the way
+        """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""
+        if not (statement.is_insert or statement.is_select):  # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row
             self.expire_all()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)

@@ -68,22 +68,22 @@ users = Resource(
 
 @users.prepare
 def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Only the hash of a password is ever stored."""
+    """Replaces passwords by their hashes."""
     for draft in drafts:
         if "password" in draft.values:
             draft["password"] = crypto.hash_password(draft["password"])
 
 
 def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
-    """Content types by their numbers, as by their names."""
-    numbers = {str(found.id): label for label, found in uow.registry.content_types.items()}
+    """Filter by content types, given as numbers or as labels."""
+    numbers = {str(condition.id): label for label, condition in uow.registry.content_types.items()}
     labels = [numbers.get(value, value) for value in values]
     for value, label in zip(values, labels, strict=True):
         if label not in uow.registry.content_types:
             known = value.isdecimal() or "." in value
             raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if known else f"“{value}” is not a valid value.")
-    found = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
-    return sa.not_(found) if lookup else found
+    condition = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
+    return sa.not_(condition) if lookup else condition
 
 
 permissions = Resource(
@@ -114,7 +114,7 @@ permissions = Resource(
 
 @permissions.rule
 def actions_and_constraints_have_a_form(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Actions are a list of words, constraints a mapping of keywords or a list of them."""
+    """Checks that actions are a list of strings, and constraints an object of lookups or a list of such objects."""
     for draft in drafts:
         actions, constraints = draft["actions"], draft["constraints"]
         if not actions:
@@ -128,7 +128,10 @@ def actions_and_constraints_have_a_form(uow: UnitOfWork, drafts: Sequence[Draft]
 
 @permissions.rule
 def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Constraints compare visible members of every model that the permission is for; of an existing one the models may have to be looked up."""
+    """Checks that constraints are valid filters of every model of the permission.
+
+    PATCH may leave out the models: these are then read.
+    """
     concerned = [draft for draft in drafts if draft["constraints"] and (draft.changed("constraints") or "object_types" in draft.many)]
     types = {draft.id: draft.many["object_types"] for draft in concerned if "object_types" in draft.many}
     if unknown := [draft.id for draft in concerned if draft.id not in types]:
@@ -154,13 +157,13 @@ app = App(
 
 @hookimpl
 def netinv_app() -> App:
-    """Accounts are part of the core."""
+    """The application of the core itself."""
     return app
 
 
 @hookimpl
 def netinv_seed(uow: UnitOfWork) -> None:
-    """The configuration version, where the numbers of changes begin, and the name of every model."""
+    """Inserts the configuration version, the numbering of changes, and the content type of every model."""
     table = table_of(ConfigurationVersion)
     if uow.execute(sa.select(table.c.id)).first() is None:
         uow.write(sa.insert(table).values(id=1, number=1))

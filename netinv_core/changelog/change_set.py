@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Change:
-    """What happened to one object; see :class:`ObjectChange`. ``record`` is the id of its row, once there is one."""
+    """Change of one object; see :class:`ObjectChange`. ``record`` is the id of its row, set when it is written."""
 
     endpoint: Endpoint
     key: Any
@@ -35,20 +35,23 @@ class Change:
 
     @property
     def name(self) -> str:
-        """What the object is called in the change log."""
-        shown = self.after or self.before or {}
-        return str(shown.get(self.endpoint.resource.name_attribute or "display", ""))[:200]
+        """Name of the object in the change log."""
+        representation = self.after or self.before or {}
+        return str(representation.get(self.endpoint.resource.name_attribute or "display", ""))[:200]
 
     def is_nothing(self, earlier: Change) -> bool:
-        """Tells that nothing is left of this change and an earlier one of the object, of which it has the ``before``."""
+        """True when this change, merged with an earlier one of the object, has no net effect.
+
+        ``before`` is that of the earlier one.
+        """
         if self.action == DELETE:
             return earlier.action == CREATE
         return self.before is not None and self.after is not None and same(self.before, self.after)
 
     def mask(self) -> None:
-        """Takes out what the change log does not keep, and keeps it visible that it changed."""
+        """Masks confidential values; a changed value gets another mask."""
         for name, mask in self.endpoint.masked_columns.items():
-            if not any(name in shown for shown in (self.before, self.after) if shown is not None):
+            if not any(name in representation for representation in (self.before, self.after) if representation is not None):
                 continue
             old, new = (self.before or {}).get(name), (self.after or {}).get(name)
             masked_old, masked_new = mask(old), mask(new)
@@ -61,24 +64,27 @@ class Change:
 
 
 def same(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Tells that an update changed nothing but the time of the last one."""
+    """True when the representations differ at most in ``last_updated``."""
     return all(before.get(name) == value for name, value in after.items() if name != "last_updated")
 
 
-def with_masked(endpoint: Endpoint, shown: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A representation with the stored values of what the change log masks, by which it sees that one of them changed."""
+def with_masked(endpoint: Endpoint, representation: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """A representation with the stored values of masked fields, to detect changes of them."""
     hidden = {name: row.get(name) for name in endpoint.masked_columns}
-    return {**shown, **hidden} if hidden else shown
+    return {**representation, **hidden} if hidden else representation
 
 
 class ChangeSet:
-    """The changes of a unit of work, until they are written."""
+    """The changes of a unit of work that are not written yet."""
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, Any], Change] = {}
 
     def add(self, change: Change) -> None:
-        """Takes a change; with an earlier one of the same object it becomes their net effect, which may be none."""
+        """Adds a change.
+
+        It is merged with an earlier one of the same object; both are dropped if there is no net effect.
+        """
         name = (change.endpoint.label, change.key)
         earlier = self._changes.pop(name, None) if change.action == DELETE else self._changes.get(name)
         if earlier is not None:
@@ -91,18 +97,18 @@ class ChangeSet:
         self._changes[name] = change
 
     def clear(self) -> None:
-        """Forgets all changes."""
+        """Removes all changes."""
         self._changes.clear()
 
     def merge(self, later: ChangeSet) -> None:
-        """Takes what another journal holds, after its own."""
+        """Adds the changes of another change set, which are later than these."""
         for change in later._changes.values():
             self.add(change)
 
     def write(self, uow: UnitOfWork) -> list[Change]:
-        """Writes the rows, what follows them in the same statement where that is possible, and forgets them; gives what was written."""
-        found, self._changes = list(self._changes.values()), {}
-        recorded = [change for change in found if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
+        """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
+        changes, self._changes = list(self._changes.values()), {}
+        recorded = [change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
         if recorded:
             for change in recorded:
                 change.mask()
@@ -111,7 +117,7 @@ class ChangeSet:
             followers = [follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some]
             record(uow, table_of(ObjectChange), [_row(uow, change, position) for position, change in enumerate(recorded)], followers)
             hooks.netinv_changes_recorded(uow=uow, changes=recorded)
-        return found
+        return changes
 
 
 def _row(uow: UnitOfWork, change: Change, position: int) -> dict[str, Any]:

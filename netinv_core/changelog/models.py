@@ -21,10 +21,10 @@ ACTIONS = Choices.of((CREATE, "Created"), (UPDATE, "Updated"), (DELETE, "Deleted
 class ObjectChange(Model):
     """One change of one object.
 
-    ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and
-    ``after`` are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
-    commits, given afterwards (:mod:`netinv_core.changelog.sequence`). ``time`` is when the row was written, while the object was held: of two
-    changes of one object, the later one has the later time.
+    ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and ``after``
+    are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
+    commits, assigned after the commit (:mod:`netinv_core.changelog.sequence`). ``time`` is when the row was written,
+    while the object was locked: of two changes of one object, the later one has the later time.
     """
 
     __tablename__ = "core_object_change"
@@ -45,7 +45,9 @@ class ObjectChange(Model):
 
 
 class ChangeNumbering(Base):
-    """The one row (id 1) of what is known of the numbers of changes: the last one ``given``, and the highest of a change that is deleted."""
+    """The single row (id 1) with the state of the numbering: the last number ``given``, and the highest one of a
+    deleted change.
+    """
 
     __tablename__ = "core_change_numbering"
 

@@ -18,31 +18,34 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class ObjectDataLayout:
-    """How the flat form of an endpoint's objects is made: of which columns, under which names and in what form, and of which fields beside them."""
+    """Layout of the flat form of an endpoint's objects.
+
+    ``columns`` are column, name and conversion function; ``extra`` the fields that are stored elsewhere.
+    """
 
     columns: Sequence[tuple[str, str, Callable[[Any], Any] | None]]
     extra: Sequence[tuple[str, Field]]
 
 
 def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
-    """What the flat form of an endpoint's objects holds: their columns, references as ids, and what is kept beside the row."""
+    """Builds the layout: columns, references as ids, and fields that are stored elsewhere."""
     columns: list[tuple[str, str, Callable[[Any], Any] | None]] = []
     for name, sql_column in endpoint.table.c.items():
         what = column_info(sql_column)
         held = not what.hidden if what.in_object_data is None else what.in_object_data
         if held and not what.write_only and (not what.confidential or what.masked is not None) and name != "id" and name not in endpoint.resource.omit:
             field = endpoint.fields.get(name)
-            own = field.object_data if field is not None and type(field).object_data is not Field.object_data else None
-            written = held if callable(held) else own
+            field_function = field.object_data if field is not None and type(field).object_data is not Field.object_data else None
+            written = held if callable(held) else field_function
             columns.append((name, name.removesuffix("_id") if what.foreign_key is not None else name, written))
     taken = {name for _, name, _ in columns}
     fields = [(name, field) for name, field in endpoint.fields.items() if name not in taken and not (field.read_only or field.opt_in)]
     return ObjectDataLayout(columns, [(name, field) for name, field in fields if (field.attribute or name) not in endpoint.table.c])
 
 
-def object_data(uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
-    """The flat form of an object, given its row and its representation."""
-    found: dict[str, Any] = dict(endpoint.resource.record_constants)
+def object_data(uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], representation: dict[str, Any]) -> dict[str, Any]:
+    """Converts the row and the representation of an object to its flat form."""
+    data: dict[str, Any] = dict(endpoint.resource.record_constants)
     for attribute, name, written in endpoint.object_data_layout.columns:
         value = row.get(attribute)
         if written is not None:
@@ -51,8 +54,8 @@ def object_data(uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], shown:
             value = str(value)
         elif isinstance(value, datetime.datetime):
             value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        found[name] = value
+        data[name] = value
     for name, field in endpoint.object_data_layout.extra:
-        if name in shown:
-            found[name] = field.extra_object_data(uow, row, shown[name])
-    return found
+        if name in representation:
+            data[name] = field.extra_object_data(uow, row, representation[name])
+    return data

@@ -1,4 +1,4 @@
-"""Writing the records of changes, and what packages have written along with them, in as few statements as the database allows."""
+"""INSERT of change records and of the related rows of packages, in as few statements as the database allows."""
 
 from __future__ import annotations
 
@@ -22,57 +22,58 @@ ROWS_PER_STATEMENT = 10_000  # records in one statement
 
 @dataclasses.dataclass(frozen=True)
 class RelatedInsert:
-    """Rows that are written along with the records of changes.
+    """An INSERT … SELECT of rows that belong to change records.
 
-    ``insert(dialect, recorded)`` is the INSERT, made once: it selects from ``recorded``, which has the columns of
-    :class:`netinv_core.changelog.models.ObjectChange` but for its documents. ``wrote(context, count)`` is told how many rows that were.
+    ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
+    :class:`netinv_core.changelog.models.ObjectChange` except JSON documents. ``after_insert(uow, count)`` is called
+    with the number of rows.
     """
 
     insert: Callable[[str, FromClause], sa.Insert]
     after_insert: Callable[[UnitOfWork, int], None]
 
 
-def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], followers: Sequence[RelatedInsert]) -> None:
-    """Writes the records, their time by the database's clock, and what follows them."""
-    counts = dict.fromkeys(followers, 0)
+def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: Sequence[RelatedInsert]) -> None:
+    """Inserts the records, with the time of the database's clock, and the related rows."""
+    counts = dict.fromkeys(related, 0)
     for start in range(0, len(rows), ROWS_PER_STATEMENT):
         some = rows[start : start + ROWS_PER_STATEMENT]
-        for follower, count in zip(followers, _write(uow, table, some, tuple(followers)), strict=True):
-            counts[follower] += count
-    for follower, count in counts.items():
-        follower.after_insert(uow, count)
+        for item, count in zip(related, _write(uow, table, some, tuple(related)), strict=True):
+            counts[item] += count
+    for item, count in counts.items():
+        item.after_insert(uow, count)
 
 
-def _write(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], followers: tuple[RelatedInsert, ...]) -> Sequence[int]:
+def _write(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: tuple[RelatedInsert, ...]) -> Sequence[int]:
     dialect = uow.registry.dialect
     if dialect == "postgresql":
-        found = uow.write(_together(table, followers), {"rows": rows})
-        return tuple(found.one()) if followers else ()
+        result = uow.write(_together(table, related), {"rows": rows})
+        return tuple(result.one()) if related else ()
     uow.write(sa.insert(table).values(time=db_now(dialect)), rows)
     keys = {"keys": [row["id"] for row in rows]}
-    return [uow.write(_following(dialect, table, follower), keys).rowcount for follower in followers]
+    return [uow.write(_following(dialect, table, item), keys).rowcount for item in related]
 
 
 @functools.cache
-def _following(dialect: str, table: sa.Table, follower: RelatedInsert) -> sa.Insert:
-    """What a follower writes, for records that are there, by their ``keys``."""
+def _following(dialect: str, table: sa.Table, item: RelatedInsert) -> sa.Insert:
+    """The related INSERT for records that are inserted already, by their ``keys``."""
     columns = [column for column in table.c if not isinstance(column.type, Json)]
-    return follower.insert(dialect, sa.select(*columns).where(in_parameter(dialect, table.c.id)).subquery("recorded"))
+    return item.insert(dialect, sa.select(*columns).where(in_parameter(dialect, table.c.id)).subquery("recorded"))
 
 
 @functools.cache
-def _together(table: sa.Table, followers: tuple[RelatedInsert, ...]) -> Any:
-    """The one statement for the ``rows`` and all that follows them; it gives how many rows each follower wrote.
+def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> Any:
+    """One statement with CTEs for the records (PostgreSQL) and all related rows; it returns the number of each.
 
-    Rows are one parameter, whatever their number, and are not read again: a plan that is made while the table is small does no harm later.
+    The records are one JSON parameter and are not read from the table, so the query plan does not depend on its size.
     """
-    given = [column for column in table.c if column.name != "time"]
-    columns = [sa.column(column.name, column.type) for column in given]
+    inserted = [column for column in table.c if column.name != "time"]
+    columns = [sa.column(column.name, column.type) for column in inserted]
     source = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB())).table_valued(*columns, name="given").render_derived(with_types=True)
     rows = sa.select(db_now("postgresql"), *source.c)
-    insert = sa.insert(table).from_select(["time", *(column.name for column in given)], rows, include_defaults=False)
-    if not followers:
+    insert = sa.insert(table).from_select(["time", *(column.name for column in inserted)], rows, include_defaults=False)
+    if not related:
         return insert
     recorded = insert.returning(*(column for column in table.c if not isinstance(column.type, Json))).cte("recorded")
-    written = [follower.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"follower_{n}") for n, follower in enumerate(followers)]
+    written = [item.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"related_{n}") for n, item in enumerate(related)]
     return sa.select(*(sa.select(sa.func.count()).select_from(one).scalar_subquery() for one in written))

@@ -1,7 +1,7 @@
-"""The order of changes: each gets a number after its commit, the next one, so that no number appears below one that was there before.
+"""Numbering of changes in commit order: each gets the next number after its commit, so numbers only appear at the end.
 
-A number taken at the time of writing would not do: a transaction that takes one early and commits late puts it where readers have
-already been. So whoever reads the changes in their order first numbers what was committed since, one at a time.
+A number assigned at INSERT would not be monotonic for readers: a transaction that commits late would add a number below
+those that are already read. Readers therefore number committed changes first, under a row lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from netinv_core.models.base import now, table_of
 from netinv_core.registry import Registry
 
 log = logging.getLogger(__name__)
-BATCH_SIZE = 5000  # changes numbered in one transaction: those who wait for their turn do not wait long
+BATCH_SIZE = 5000  # changes numbered in one transaction: bounds the time for which the row is locked
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 _unnumbered = _change.c.number.is_(None)
@@ -31,7 +31,9 @@ _number = sa.update(_change).where(_change.c.id == sa.bindparam("key")).values(n
 
 @dataclasses.dataclass(frozen=True)
 class Numbers:
-    """The last number ``given``, the highest one of a change that is deleted, and whether committed changes wait for theirs."""
+    """State of the numbering: the last number ``given``, the highest one of a deleted change, and whether changes wait
+    for numbers.
+    """
 
     given: int
     pruned: int
@@ -39,36 +41,37 @@ class Numbers:
 
 
 def numbers(connection: Connection) -> Numbers:
-    """How far the numbers are: one cheap statement."""
-    given, pruned, waiting = connection.execute(_state).one()
-    return Numbers(given, pruned, bool(waiting))
+    """Reads the state of the numbering: one cheap statement."""
+    last, pruned, waiting = connection.execute(_state).one()
+    return Numbers(last, pruned, bool(waiting))
 
 
 def number_some(engine: Engine) -> int:
-    """Numbers committed changes, up to :data:`BATCH_SIZE`, in a transaction of its own; gives how many."""
+    """Numbers up to :data:`BATCH_SIZE` committed changes in a transaction of its own; returns how many."""
     with engine.execution_options(**{WRITING: True}).begin() as connection:
-        given = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one()
+        last = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one()
         keys = connection.execute(_next).scalars().all()
         if keys:
-            connection.execute(_number, [{"key": key, "next": given + place} for place, key in enumerate(keys, 1)])
-            connection.execute(sa.update(_numbering).values(given=given + len(keys)))
+            connection.execute(_number, [{"key": key, "next": last + place} for place, key in enumerate(keys, 1)])
+            connection.execute(sa.update(_numbering).values(given=last + len(keys)))
     return len(keys)
 
 
 def number_changes(engine: Engine, registry: Registry) -> int:
-    """Numbers every committed change that has no number yet; gives how many."""
-    found = 0
+    """Numbers all committed changes without a number; returns how many."""
+    count = 0
     while True:
         with engine.connect() as connection:
             if not numbers(connection).waiting:
-                return found
-        found += number_some(engine)
+                return count
+        count += number_some(engine)
 
 
 def prune_changes(engine: Engine, registry: Registry) -> int:
-    """Deletes change records older than ``netinv.changelog_retention`` days (0 keeps all); gives how many.
+    """Deletes change records older than ``netinv.changelog_retention`` days (0 keeps all); returns how many.
 
-    What is about to go is said first, in a transaction of its own: who reads changes and then looks, knows whether some were missed.
+    The highest number to be deleted is stored first, in a transaction of its own. A reader that checks it after reading
+    changes knows whether it has missed some.
     """
     days = registry.settings.get("changelog_retention") or 0
     if not days:
@@ -80,6 +83,6 @@ def prune_changes(engine: Engine, registry: Registry) -> int:
         last = connection.execute(sa.select(sa.func.max(_change.c.number)).where(old)).scalar() or 0
         connection.execute(sa.update(_numbering).values(pruned=max(before, last)))
     with engine.execution_options(**{WRITING: True}).begin() as connection:
-        found = connection.execute(sa.delete(_change).where(old, _change.c.number <= last))
-    log.info("%d change records older than %d days deleted", found.rowcount, days)
-    return found.rowcount
+        deleted = connection.execute(sa.delete(_change).where(old, _change.c.number <= last))
+    log.info("%d change records older than %d days deleted", deleted.rowcount, days)
+    return deleted.rowcount

@@ -1,4 +1,4 @@
-"""What every field is and can do."""
+"""Base class of fields: reading, writing, and description for OPTIONS and OpenAPI."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ NONE: Any = object()
 class Field:
     """One member of a resource's representation.
 
-    ``kind`` is the type OPTIONS shows; ``costly`` fields can be left out with ``exclude``, ``opt_in`` fields are read
-    when ``include`` names them and shown in the answer to a write; ``attribute`` is the
-    column that holds the value, when one does; ``merges`` says that the members of
-    what is sent join those that are there; ``nested`` says whether the field is ``shown``, ``absent`` or
-    ``null`` where another resource refers to its own (``null`` in no list); a ``confidential`` field belongs to a
-    confidential column (:class:`netinv_core.models.columns.ColumnInfo`).
+    * ``kind``: type in OPTIONS;
+    * ``costly``: can be left out with ``exclude``;
+    * ``opt_in``: is read if ``include`` names it, and in the answer to a write;
+    * ``attribute``: column of the value, if there is one;
+    * ``merges``: members of the sent object are added to the stored ones, instead of replacing them;
+    * ``nested``: in nested representations the field is ``shown``, ``absent`` or ``null`` (``null`` in no list);
+    * ``confidential``: belongs to a confidential column (:class:`netinv_core.models.columns.ColumnInfo`).
     """
 
     name: str
@@ -50,63 +51,66 @@ class Field:
     openapi: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        """How the value is read at ``place``; adds what it needs to the plan."""
+        """Returns the function that reads the value from a row. Adds the columns it needs at ``place`` to the plan."""
         raise NotImplementedError
 
     def sources(self) -> Collection[str] | None:
-        """The columns and fields of the same object that the value is read from; ``None`` when that is not known."""
+        """The columns and fields of the same object that the value depends on; ``None`` if unknown."""
         return None if self.attribute is None else (self.attribute,)
 
     def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        """How the value is read in the brief shape."""
+        """Returns the function that reads the value in the brief shape; see :meth:`reader`."""
         return self.reader(plan, place)
 
     def accept(self, draft: Draft, value: Any) -> None:
-        """Takes a value from a body into the draft.
+        """Validates a value of a body and stores it in the draft.
 
-        :raises colander.Invalid: with what is wrong with it
+        :raises colander.Invalid: for an invalid value
         """
         raise NotImplementedError
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        """Writes what is kept outside the object's own row, for a batch that has been written."""
+        """Writes rows and files other than the object's row, after the batch is written."""
 
     def discard(self, uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Takes along what is kept outside the objects' own rows, for rows that are deleted."""
+        """Deletes files of rows that are deleted."""
 
     def from_form(self, values: Sequence[Any]) -> Any:
-        """What a form's member with these values would be in a JSON body; :data:`NONE` for one that says nothing.
+        """Converts the values of a form's member to the value in a JSON body; :data:`NONE` for a blank one that is left
+        out.
 
-        :raises colander.Invalid: for a file where none is taken
+        :raises colander.Invalid: for a file, unless the field takes files
         """
         text = last_text(values)
         if not text:
             return None if self.nullable or self.required else NONE
         return from_json(text) if text[0] in "[{" else text
 
-    def object_data(self, shown: Any) -> Any:
-        """What the change log's flat form keeps of a value kept outside the object's own row, given its representation."""
-        return shown
+    def object_data(self, value: Any) -> Any:
+        """Converts the representation of a value to its form in the flat form of change records."""
+        return value
 
-    def extra_object_data(self, uow: UnitOfWork, row: Mapping[str, Any], shown: Any) -> Any:
-        """As :meth:`object_data`, given the row too: for a field that keeps its value in a column which has another name."""
-        return self.object_data(shown)
+    def extra_object_data(self, uow: UnitOfWork, row: Mapping[str, Any], value: Any) -> Any:
+        """Variant of :meth:`object_data` with the row, for a field whose column has another name."""
+        return self.object_data(value)
 
     def downgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        """How an older API version shows the value, where the configuration decides that; ``None`` when as it is."""
+        """Returns the function that converts the value to an older API version, if that depends on the configuration."""
         return None
 
     def upgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        """What a value written for an older API version is in the newest; ``None`` when the same."""
+        """Returns the function that converts a value of an older API version to the newest; ``None`` if they are the
+        same.
+        """
         return None
 
     def options(self) -> dict[str, Any]:
         """The entry under ``actions.POST`` of OPTIONS."""
         label = self.label or self.name.replace("_", " ").capitalize()
-        found = {"type": self.kind, "required": self.required, "read_only": self.read_only, "label": label}
+        entry = {"type": self.kind, "required": self.required, "read_only": self.read_only, "label": label}
         if self.help:
-            found["help_text"] = self.help
-        return found
+            entry["help_text"] = self.help
+        return entry
 
     def schema(self) -> dict[str, Any]:
         """The OpenAPI schema of the value as read."""
@@ -125,8 +129,11 @@ class Field:
         return self.schema()
 
     def _described(self, shape: dict[str, Any], *, nullable: bool | None = None) -> dict[str, Any]:
-        """``shape`` with what is known of every field. A ``$ref`` takes no siblings in OpenAPI 3.0, so it is wrapped."""
-        found = {"allOf": [shape]} if "$ref" in shape else dict(shape)
+        """Adds title, description and flags to a schema.
+
+        A ``$ref`` allows no siblings in OpenAPI 3.0, so it is wrapped in ``allOf``.
+        """
+        described = {"allOf": [shape]} if "$ref" in shape else dict(shape)
         notes = {
             "title": self.label,
             "description": self.help,
@@ -134,7 +141,7 @@ class Field:
             "writeOnly": self.write_only,
             "nullable": self.nullable if nullable is None else nullable,
         }
-        return found | {name: value for name, value in notes.items() if value}
+        return described | {name: value for name, value in notes.items() if value}
 
     def _check_null(self, value: Any) -> bool:
         if value is None and not self.nullable:
@@ -143,9 +150,9 @@ class Field:
 
 
 def last_text(values: Sequence[Any]) -> str:
-    """The last of the values that a form gave one member.
+    """The last of several values of a form's member.
 
-    :raises colander.Invalid: when it is a file
+    :raises colander.Invalid: for a file
     """
     if not isinstance(values[-1], str):
         raise colander.Invalid(None, "A file was sent where a value is expected.")
@@ -153,9 +160,9 @@ def last_text(values: Sequence[Any]) -> str:
 
 
 def from_json(text: str) -> Any:
-    """A list or an object, written as JSON within a form.
+    """Parses a list or an object in a form, which is written as JSON.
 
-    :raises colander.Invalid: for anything that is not JSON
+    :raises colander.Invalid: for text that is not JSON
     """
     try:
         return orjson.loads(text)

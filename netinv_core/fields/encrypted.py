@@ -1,4 +1,4 @@
-"""The field of a column whose text is encrypted and shown to nobody."""
+"""The field of a column with encrypted text, which is never shown."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ NO_SECRET = f"{MASK} stands for a value that is not shown: give the value itself
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class EncryptedText(Value):
-    """A text that is encrypted in the database: read as a mask when there is one, else as a blank text.
+    """A text that is encrypted in the database: read as a mask, or as a blank text if there is none.
 
-    The mask written back leaves the text as it is. One that was encrypted under another ``netinv.secret`` cannot be used, and counts as another.
+    Writing the mask keeps the text. A text encrypted with another ``netinv.secret`` cannot be decrypted, and counts as
+    changed.
     """
 
     registry: Registry
@@ -36,14 +37,14 @@ class EncryptedText(Value):
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
-        text, kept = schema.parse(self.node, value), draft.before.get(self.attribute, "")
-        if text == MASK and not kept:
+        text, stored = schema.parse(self.node, value), draft.before.get(self.attribute, "")
+        if text == MASK and not stored:
             raise colander.Invalid(None, NO_SECRET)
-        unchanged = kept and (text == MASK or self._read(kept) == text)
-        draft.values[self.attribute] = kept if unchanged else crypto.encrypt(self._key, text)
+        unchanged = stored and (text == MASK or self._read(stored) == text)
+        draft.values[self.attribute] = stored if unchanged else crypto.encrypt(self._key, text)
 
-    def object_data(self, shown: Any) -> Any:
-        return mask(shown)
+    def object_data(self, value: Any) -> Any:
+        return mask(value)
 
     @property
     def _key(self) -> str:

@@ -1,4 +1,4 @@
-"""The field that a column of a model gives."""
+"""Construction of fields from the columns of models."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHOWN_KINDS = {"choice": "choice", "slug": "slug", "email": "email", "url": "ur
 
 
 def from_column(registry: Registry, attribute: str, column: Any, known: ColumnInfo) -> Field | None:
-    """The field a column of a model gives; ``None`` for hidden columns."""
+    """Builds the field of a column; ``None`` for a hidden one."""
     if known.hidden:
         return None
     has_default = column.default is not None

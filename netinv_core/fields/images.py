@@ -1,4 +1,4 @@
-"""Pictures kept as files beside the row: read as a URL, written by sending the file in a form, or within JSON as a ``data:`` URL."""
+"""Images stored as files: read as a URL, written as a file of a form, or as a ``data:`` URL in JSON."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an im
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Image(Field):
-    """A column with the name of a file in ``folder``, kept as long as the row names it; ``size`` are the columns with its width and height.
+    """A column with the name of a file in ``folder``; ``size`` are the columns with width and height in pixels.
 
-    Null takes the file away; its URL as it was read leaves it as it is.
+    Null deletes the file. Its URL, written as it was read, keeps it.
     """
 
     attribute: str
@@ -49,10 +49,10 @@ class Image(Field):
         if isinstance(value, str) and value.startswith(INLINE):
             value = _inline(value)
         if isinstance(value, Upload):
-            found = self._checked(value)
-            draft.values[self.attribute] = new_name(self.folder, value.name, image_headers.SUFFIXES[found.media_type])
+            info = self._checked(value)
+            draft.values[self.attribute] = new_name(self.folder, value.name, image_headers.SUFFIXES[info.media_type])
             draft.extra[self.name] = value
-            self._measure(draft, found.width, found.height)
+            self._measure(draft, info.width, info.height)
         elif self._check_null(value):
             draft.values[self.attribute] = None
             self._measure(draft, None, None)
@@ -64,9 +64,9 @@ class Image(Field):
             draft.values |= dict(zip(self.size, (width, height), strict=True))
 
     def _checked(self, upload: Upload) -> image_headers.ImageInfo:
-        """What a file that was sent holds.
+        """Type and size of an uploaded image.
 
-        :raises colander.Invalid: for one that is too large, or no picture
+        :raises colander.Invalid: for a file that is too large, or no image
         """
         most = self.registry.settings["max_upload_size"]
         if not upload.content:
@@ -74,12 +74,12 @@ class Image(Field):
         if len(upload.content) > most:
             raise colander.Invalid(None, f"The file has {len(upload.content)} bytes; at most {most} are taken.")
         try:
-            found = image_headers.read(upload.content)
+            info = image_headers.read(upload.content)
         except ValueError:
             raise colander.Invalid(None, NOT_AN_IMAGE) from None
-        if found.width * found.height > MOST_PIXELS:
-            raise colander.Invalid(None, f"The image has {found.width} × {found.height} pixels; at most {MOST_PIXELS} in all are taken.")
-        return found
+        if info.width * info.height > MOST_PIXELS:
+            raise colander.Invalid(None, f"The image has {info.width} × {info.height} pixels; at most {MOST_PIXELS} in all are taken.")
+        return info
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
@@ -100,8 +100,8 @@ class Image(Field):
         text = last_text(values)
         return text or (None if self.nullable else NONE)
 
-    def object_data(self, shown: Any) -> Any:
-        return shown or ""
+    def object_data(self, value: Any) -> Any:
+        return value or ""
 
     def options(self) -> dict[str, Any]:
         return super().options() | {"max_length": MAX_NAME_LENGTH}
@@ -113,17 +113,17 @@ class Image(Field):
         return self.schema() | {"description": " ".join(filter(None, (self.help, self._written())))}
 
     def _written(self) -> str:
-        kept = "As it was read, or null for none" if self.nullable else "As it was read"
-        return f"{kept}; a file is sent in a form, or as a data URL."
+        accepted = "As it was read, or null for none" if self.nullable else "As it was read"
+        return f"{accepted}; a file is sent in a form, or as a data URL."
 
     def form_schema(self) -> dict[str, Any]:
         return self._described({"type": "string", "format": "binary"})
 
 
 def _inline(url: str) -> Upload:
-    """The file that a ``data:`` URL holds (RFC 2397); what it says of its type plays no part.
+    """Decodes the file of a ``data:`` URL (RFC 2397). Its media type is ignored.
 
-    :raises colander.Invalid: for one that holds none
+    :raises colander.Invalid: for an invalid URL
     """
     described, divided, data = url.removeprefix(INLINE).partition(",")
     try:

@@ -1,4 +1,4 @@
-"""Read-only fields that are worked out: counters, functions of the row or of the page, addresses."""
+"""Read-only computed fields: counters, functions of the row or of the page, URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Count(Field):
-    """How many rows of another table refer here: ``source`` gives the scalar subquery for a place's table."""
+    """A counter of rows of another table: ``source(table)`` returns the scalar subquery for a (possibly aliased) table."""
 
     source: Callable[[Any], Any]
     read_only: bool = True
@@ -35,7 +35,7 @@ class Count(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Computed(Field):
-    """A function of other values of the row, each named by a dotted path across references."""
+    """A function of other values of the object, each given as a dotted path across references."""
 
     function: Callable[..., Any]
     paths: tuple[str, ...]
@@ -55,7 +55,9 @@ class Computed(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class BatchLoaded(Field):
-    """A value found for all objects of a page at once: ``load(context, ids)`` gives it by id, ``missing`` stands for the others."""
+    """A value loaded for all objects of a page at once: ``load(uow, ids)`` returns values by id, ``missing`` is that of
+    other ids.
+    """
 
     load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]]
     missing: Any = None
@@ -69,7 +71,7 @@ class BatchLoaded(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class SubresourceUrl(Field):
-    """The absolute URL of the object, ``suffix`` appended."""
+    """The absolute URL of the object with a ``suffix``, such as ``notes/``."""
 
     endpoint: Endpoint
     suffix: str = ""

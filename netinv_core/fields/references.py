@@ -1,4 +1,4 @@
-"""Fields that lead to one other object: foreign keys, statuses, pairs of type and id."""
+"""Fields that refer to one other object: foreign keys, statuses, generic foreign keys."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Reference(Field):
-    """A foreign key: the nested brief representation, written by id or by attributes; when ``plain`` the id, read and written.
+    """A foreign key: read as the nested brief representation, written as an id or as attributes.
 
-    ``shows`` names what is nested in place of the brief form, after ``display, id, url``.
+    A ``plain`` one is read as the id.
+
+    ``nested_fields`` are the fields after ``display, id, url``, in place of those of the brief form.
     """
 
     attribute: str
@@ -44,15 +46,15 @@ class Reference(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        blank = self.plain and self.nullable and value == ""  # as a form sends none
+        blank = self.plain and self.nullable and value == ""  # a form sends null as a blank value
         if blank or self._check_null(value):
             draft.values[self.attribute] = None
         else:
             draft.add_reference(self, value)
 
-    def set_resolved(self, draft: Draft, found: Any) -> None:
-        """Takes the id that :mod:`netinv_core.write.references` found for what was sent."""
-        draft.values[self.attribute] = found
+    def set_resolved(self, draft: Draft, key: Any) -> None:
+        """Stores the id that :mod:`netinv_core.write.references` has looked up."""
+        draft.values[self.attribute] = key
 
     def options(self) -> dict[str, Any]:
         return super().options() | ({"type": "field"} if self.plain else {})
@@ -75,7 +77,7 @@ class Coalesce(Field):
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         readers = [place.endpoint.fields[name].reader(plan, place) for name in self.references]
-        return lambda row, page: next((shown for read in readers if (shown := read(row, page)) is not None), None)
+        return lambda row, page: next((nested for read in readers if (nested := read(row, page)) is not None), None)
 
     def sources(self) -> Collection[str]:
         return self.references
@@ -86,7 +88,9 @@ class Coalesce(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Status(Reference):
-    """A reference to a status that is allowed for this content type: ``{value: slug, label: name}``, written as the slug."""
+    """A reference to a status that is allowed for this content type: ``{value: slug, label: name}``, written as the
+    slug.
+    """
 
     kind: str = "field"
 
@@ -111,7 +115,9 @@ class Status(Reference):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class GenericForeignKey(Field):
-    """The object that a pair of ``type`` and ``id`` columns names, nested; one statement for all types and all such pairs on the page."""
+    """A generic foreign key, a pair of ``type`` and ``id`` columns, nested; one UNION for all types and all pairs of
+    the page.
+    """
 
     type_attribute: str
     id_attribute: str
@@ -132,9 +138,11 @@ class GenericForeignKey(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ThroughOneToOne(Field):
-    """What holds this object by way of a third: the one object of ``to`` whose unique foreign key ``held`` leads here.
+    """An object that refers to this one through a one-to-one object of ``to``, whose unique foreign key ``held`` is
+    this object.
 
-    Read as the nested object at that one's foreign key ``holder``, with that one nested in it as ``by``.
+    Read as the nested target of the foreign key ``holder`` of that object, which is itself nested in it as ``by``.
+    Example: the device in whose bay a device is installed.
     """
 
     to: str
@@ -149,9 +157,9 @@ class ThroughOneToOne(Field):
         target = self.registry.get(self.to)
         if target is None:
             return lambda row, page: None
-        there = plan.join_reverse(place, self.name, target, self.held)
-        present = plan.column(there, "id")
-        holder, by = plan.nested(there, self.holder), record_nested(plan, there)
+        joined = plan.join_reverse(place, self.name, target, self.held)
+        present = plan.column(joined, "id")
+        holder, by = plan.nested(joined, self.holder), record_nested(plan, joined)
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             return None if row[present] is None else {**holder(row, page), self.by: by(row, page)}
@@ -166,12 +174,12 @@ class ThroughOneToOne(Field):
         if target is None:
             return self._described({"type": "object"})
         outer = self.registry.target(column_info(target.table.c[self.holder]).foreign_key)
-        shown = {} if outer is None else {field.name: field.brief_schema() for field in nested_fields(outer)}
-        return self._described({"type": "object", "properties": {**shown, self.by: nested_schema(target)}})
+        properties = {} if outer is None else {field.name: field.brief_schema() for field in nested_fields(outer)}
+        return self._described({"type": "object", "properties": {**properties, self.by: nested_schema(target)}})
 
 
 def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """The OpenAPI schema of an object nested in another; ``shows`` as for :class:`Reference`."""
+    """The OpenAPI schema of a nested object; ``shows`` is ``nested_fields`` of :class:`Reference`."""
     if target is None:
         return {"type": "object"}
     if shows:
@@ -180,6 +188,6 @@ def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[st
 
 
 def named_schema(target: Endpoint | None) -> dict[str, Any]:
-    """The OpenAPI schema of what a body may name an object by: its id, or attributes that match exactly one."""
+    """The OpenAPI schema of a reference in a body: an id, or attributes that match exactly one object."""
     key = target.key_type if target else uuid.UUID
     return {"oneOf": [JSON_TYPES[key], {"type": "object"}]}

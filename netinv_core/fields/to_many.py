@@ -1,4 +1,4 @@
-"""Fields with many values, read for a whole page at once: associations, content types, what points back."""
+"""Fields with many values, loaded for a whole page at once: associations, content types, reverse foreign keys."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ NO_LABEL = "Invalid value. Specify a content type as '<app_label>.<model_name>'.
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ToMany(Field):
-    """Objects on the far side of an association table, nested; written as a list that replaces the former one.
+    """Objects of an association table, nested; written as a list that replaces the former one.
 
-    ``plain`` lists word their errors as lists of ids do; ``brief_name`` is the one field of each object that the brief
-    form shows. ``by`` is a column of theirs that is listed and written in place of each object.
+    ``plain`` selects the error format of lists of ids; ``brief_name`` is the one field of each object in the brief
+    form. ``by`` is a column of the objects that is read and written in place of them.
     """
 
     table: Any
@@ -44,7 +44,7 @@ class ToMany(Field):
 
     @property
     def pairs(self) -> Any:
-        """What holds the ids of objects and of what they list, as ``owner_id`` and ``target_id``: the table, or a part of it."""
+        """The table of pairs, or a subquery of it, with the columns ``owner_id`` and ``target_id``."""
         return self.table
 
     @property
@@ -64,12 +64,12 @@ class ToMany(Field):
         return self.listed(plan, place, inner.finish_nested(listed=True))
 
     def listed(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-        """A reader of the list of what ``inner`` finds by the ids at ``place``, in the form in which it is shown."""
+        """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is set."""
         read, by = self.grouped(plan, place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
 
     def grouped(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-        """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+        """Reader of the list of the rows of ``inner`` by the ids at ``place``."""
         return grouped(plan, place, inner)
 
     def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
@@ -87,25 +87,25 @@ class ToMany(Field):
         draft.add_references(self, value)
 
     def allowed(self, uow: UnitOfWork, ids: set[Any]) -> set[Any] | None:
-        """Which of these ids the list may hold; ``None`` for all of them."""
+        """The allowed ones of these ids; ``None`` for all."""
         return None
 
     def from_form(self, values: Sequence[Any]) -> Any:
         return listed(values)
 
-    def set_resolved(self, draft: Draft, found: list[Any]) -> None:
-        """Takes the ids that were found for what was sent."""
-        draft.many[self.name] = list(dict.fromkeys(found))
+    def set_resolved(self, draft: Draft, keys: list[Any]) -> None:
+        """Stores the ids that :mod:`netinv_core.write.references` has looked up."""
+        draft.many[self.name] = list(dict.fromkeys(keys))
 
     def reject(self, draft: Draft, errors: list[str]) -> None:
-        """Says what is wrong with items of what was sent."""
+        """Adds the errors of items."""
         draft.errors[self.name] = errors[:1] if self.plain else [[error] for error in errors]
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         replace_rows(uow, self.table, "target_id", self.name, drafts)
 
-    def object_data(self, shown: Any) -> Any:
-        return shown if self.by is not None else [item["id"] for item in shown]
+    def object_data(self, value: Any) -> Any:
+        return value if self.by is not None else [item["id"] for item in value]
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": {"type": "string"} if self.by is not None else nested_schema(self.target)})
@@ -119,7 +119,10 @@ class ToMany(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ContentTypeList(Field):
-    """Content types in an association table, as ``app.model`` labels; ``allowed(registry, label)`` says which ones, ``empty`` whether there may be none."""
+    """Content types of an association table, as ``app.model`` labels.
+
+    ``allowed(registry, label)`` restricts the labels; ``empty=False`` requires at least one.
+    """
 
     table: Any
     registry: Registry
@@ -136,9 +139,9 @@ class ContentTypeList(Field):
         key = plan.column(place, "id")
 
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
-            found = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
+            labels_by_owner = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
             known = uow.registry.content_types
-            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in found.items()}
+            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in labels_by_owner.items()}
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get(row[key], [])
@@ -162,8 +165,8 @@ class ContentTypeList(Field):
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         replace_rows(uow, self.table, "label", self.name, drafts)
 
-    def object_data(self, shown: Any) -> Any:
-        return [found.id for label in shown if (found := self.registry.content_type(label)) is not None]
+    def object_data(self, value: Any) -> Any:
+        return [content_type.id for label in value if (content_type := self.registry.content_type(label)) is not None]
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": {"type": "string"}})
@@ -171,7 +174,7 @@ class ContentTypeList(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ReverseForeignKey(Field):
-    """The objects whose foreign key ``attribute_there`` leads here, nested; read only."""
+    """The objects whose foreign key ``attribute_there`` refers to this one, nested; read only."""
 
     to: str
     attribute_there: str
@@ -194,9 +197,9 @@ class ReverseForeignKey(Field):
 
 
 def listed(values: Sequence[Any]) -> list[Any]:
-    """What a form gives for a list: each value an item, one that is blank none; or all of them as one JSON list.
+    """Converts the values of a form to a list: an item for each value that is not blank, or one value with a JSON list.
 
-    :raises colander.Invalid: for a file, or JSON that is none
+    :raises colander.Invalid: for a file, or invalid JSON
     """
     texts = [text for value in values if (text := last_text([value]))]
     items = [from_json(text) if text[0] in "[{" else text for text in texts]
@@ -204,11 +207,11 @@ def listed(values: Sequence[Any]) -> list[Any]:
 
 
 def collect(rows: Any) -> dict[Any, list[Any]]:
-    """``(key, value)`` pairs as lists of values by key."""
-    found: dict[Any, list[Any]] = {}
+    """Groups ``(key, value)`` pairs: lists of values by key."""
+    values: dict[Any, list[Any]] = {}
     for key, value in rows:
-        found.setdefault(key, []).append(value)
-    return found
+        values.setdefault(key, []).append(value)
+    return values
 
 
 def keys_of(rows: Sequence[Row], index: int) -> list[Any]:
@@ -217,29 +220,29 @@ def keys_of(rows: Sequence[Row], index: int) -> list[Any]:
 
 
 def grouped(plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-    """A reader of the list of what ``inner`` finds by the ids at ``place``."""
+    """Reader of the list of the rows of ``inner`` by the ids at ``place``."""
     key = plan.column(place, "id")
     batch = plan.batch(lambda uow, rows: collect(inner.fetch(uow, keys_of(rows, key))))
     return lambda row, page: page.batches[batch].get(row[key], [])
 
 
 def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Sequence[Draft]) -> None:
-    """Makes the association rows of each draft be exactly those of its list ``name``, where it has one."""
-    wanted = [draft for draft in drafts if name in draft.many]
-    if former := [draft.id for draft in wanted if not draft.new]:
+    """Replaces the association rows of each draft that has the list ``name``: one DELETE and one INSERT."""
+    sent = [draft for draft in drafts if name in draft.many]
+    if former := [draft.id for draft in sent if not draft.new]:
         uow.write(sa.delete(table).where(in_parameter(uow.registry.dialect, table.c.owner_id)), {"keys": former})
-    rows = [{"owner_id": draft.id, column: value} for draft in wanted for value in draft.many[name]]
+    rows = [{"owner_id": draft.id, column: value} for draft in sent for value in draft.many[name]]
     if rows:
         uow.write(sa.insert(table), rows)
 
 
 def refused_items(value: Any) -> colander.Invalid:
-    """The error for something that is not a list, worded as for a list of values."""
+    """The error of a value that is not a list, in the format of lists of values."""
     return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
 
 
 def refused_list(value: Any) -> colander.Invalid:
-    """The error for something that is not a list, worded as for a nested list."""
+    """The error of a value that is not a list, in the format of nested lists."""
     error = colander.Invalid(None, "")
     error.body = {"non_field_errors": [f'Expected a list of items but got type "{type(value).__name__}".']}
     return error

@@ -1,4 +1,4 @@
-"""Fields that are a column of the row: plain values and choices."""
+"""Fields of one column: plain values and choices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Value(Field):
-    """A column read and written as it is."""
+    """A column that is read and written unchanged."""
 
     attribute: str
     python_type: type = str
@@ -48,19 +48,19 @@ class Value(Field):
         return None if self.nullable else NONE
 
     def options(self) -> dict[str, Any]:
-        found = super().options()
+        entry = super().options()
         limits = {"max_length": self.length, "min_value": self.known.minimum, "max_value": self.known.maximum, "min_length": self.known.min_length}
         if self.kind != "field":
-            found.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
-        return found
+            entry.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
+        return entry
 
     def written_schema(self) -> dict[str, Any]:
-        found = super().written_schema()
+        schema = super().written_schema()
         if self.known.min_length is not None:
-            found["minLength"] = self.known.min_length
+            schema["minLength"] = self.known.min_length
         if self.known.pattern is not None and not self.known.blank:
-            found["pattern"] = self.known.pattern.replace(r"\Z", "$")
-        return found
+            schema["pattern"] = self.known.pattern.replace(r"\Z", "$")
+        return schema
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -74,13 +74,13 @@ class Choice(Value):
         index = plan.column(place, self.attribute)
         if self.plain:
             return lambda row, page: row[index]
-        shown = {value: {"value": value, "label": label} for value, label in self.choices.items}
+        representations = {value: {"value": value, "label": label} for value, label in self.choices.items}
 
         def read(row: Row, page: RowSet) -> Any:
             value = row[index]
             if value is None or value == "":
                 return None
-            return shown.get(value) or {"value": value, "label": str(value)}
+            return representations.get(value) or {"value": value, "label": str(value)}
 
         return read
 
@@ -93,11 +93,11 @@ class Choice(Value):
         super().accept(draft, value)
 
     def options(self) -> dict[str, Any]:
-        found = super().options() | {"type": "choice" if self.plain else "field"}
-        found.pop("max_length", None)
+        entry = super().options() | {"type": "choice" if self.plain else "field"}
+        entry.pop("max_length", None)
         if not self.read_only:
-            found["choices"] = [{"value": value, "display": label} for value, label in self.choices.items]
-        return found
+            entry["choices"] = [{"value": value, "display": label} for value, label in self.choices.items]
+        return entry
 
     def schema(self) -> dict[str, Any]:
         if self.plain:

@@ -13,8 +13,9 @@ from netinv_core.models.types import Chars
 def many_to_many(name: str, owner: str, target: str, *, related_name: str | None = None, count_field: str | None = None) -> SATable:
     """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``.
 
-    A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late :class:`ForeignKeyInfo`,
-    there is no constraint in the database, and the rows go with the target by :mod:`netinv_core.write.delete`.
+    A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late
+    :class:`ForeignKeyInfo`, there is no constraint in the database, and :mod:`netinv_core.write.delete` deletes the
+    rows with the target.
     """
     late = "." in target
     kinds = {t: Base.metadata.tables[t].c.id.type for t in (owner, *[target] * (not late))}
@@ -28,7 +29,7 @@ def many_to_many(name: str, owner: str, target: str, *, related_name: str | None
 
 
 def content_type_table(name: str, owner: str) -> SATable:
-    """An association table ``name`` from the table ``owner`` to content types, kept as labels (``dcim.site``)."""
+    """An association table ``name`` between the table ``owner`` and content types, stored as labels (``dcim.site``)."""
     kind = Base.metadata.tables[owner].c.id.type
     return SATable(
         name,
@@ -39,13 +40,15 @@ def content_type_table(name: str, owner: str) -> SATable:
 
 
 def unique_set(*columns: str, message: str | None = None, when_sent: bool = False) -> UniqueConstraint:
-    """Columns unique together, checked with the fields ("The fields a, b must make a unique set.", or ``message``).
+    """UNIQUE constraint checked with the fields ("The fields a, b must make a unique set.", or ``message``).
 
-    With ``when_sent`` they are checked in bodies that name all of them, and otherwise left to the rules.
+    With ``when_sent`` it is checked only for bodies that contain all columns.
     """
     return UniqueConstraint(*columns, info={"early": True, "message": message, "when_sent": when_sent})
 
 
 def unique_together(*columns: str, field: str | None = None, message: str | None = None) -> UniqueConstraint:
-    """Columns unique together, checked after the rules ("X with this A and B already exists.", or ``message``, said of ``field``)."""
+    """UNIQUE constraint checked after the rules ("X with this A and B already exists.", or ``message``, reported for
+    ``field``).
+    """
     return UniqueConstraint(*columns, info={"early": False, "field": field, "message": message})

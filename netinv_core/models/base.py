@@ -1,7 +1,7 @@
 """Declarative base and abstract base classes of models.
 
-A model is an ordinary SQLAlchemy class. What the service knows of its columns beyond SQL (labels, bounds, choices, the effect of
-a deletion) is in each column's ``info``: see :mod:`netinv_core.models.columns`.
+A model is an ordinary SQLAlchemy class. What the service knows of its columns beyond SQL (labels, bounds, choices, the
+effect of a deletion) is in each column's ``info``: see :mod:`netinv_core.models.columns`.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Base(DeclarativeBase):
 
 
 def _self_reference(model: type[Base]) -> None:
-    """Makes links to :data:`SELF` lead to the model they stand in."""
+    """Replaces the target :data:`SELF` of foreign keys by the model, and adds their constraints."""
     table: Any = model.__table__
-    for name, found in table.c.items():
-        what = column_info(found)
+    for name, sql_column in table.c.items():
+        what = column_info(sql_column)
         if what.foreign_key is not None and what.foreign_key.target == SELF:
-            found.info["netinv"] = dataclasses.replace(what, foreign_key=dataclasses.replace(what.foreign_key, target=model))
+            sql_column.info["netinv"] = dataclasses.replace(what, foreign_key=dataclasses.replace(what.foreign_key, target=model))
             table.append_constraint(ForeignKeyConstraint([name], [table.c.id]))
 
 
@@ -77,7 +77,7 @@ class Model(Base):
 
 
 class ChangeLogged(Model):
-    """A record that knows when it was made and last changed; its changes are recorded."""
+    """A row with times of creation and last update, whose changes are recorded."""
 
     __abstract__ = True
 
@@ -86,7 +86,7 @@ class ChangeLogged(Model):
 
 
 class Customizable(Model):
-    """A record with room for the values of custom fields."""
+    """A row with values of custom fields."""
 
     __abstract__ = True
 
@@ -94,22 +94,22 @@ class Customizable(Model):
 
 
 class Organizational(ChangeLogged, Customizable):
-    """A tracked record that users extend: custom fields, relationships, notes."""
+    """A change-logged row with custom fields, relationships and notes."""
 
     __abstract__ = True
 
 
 class Primary(Organizational):
-    """An organizational record that also carries tags: the things an inventory is made of."""
+    """An organizational row with tags."""
 
     __abstract__ = True
 
 
 class Tree:
-    """Adds a parent of the same model, with order and depth kept in columns (see :mod:`netinv_core.write.trees`).
+    """Mixin for a tree of objects of one model (see :mod:`netinv_core.write.trees`). The model declares ``parent_id``.
 
-    A model gives its own ``parent_id``. ``tree_key`` sorts a parent before its children and siblings by name;
-    ``tree_names`` holds the names from the root down.
+    ``tree_key`` is a sort key: parents before children, siblings by name. ``tree_names`` holds the names from the root
+    down, ``tree_level`` the depth from 0.
     """
 
     tree_key: Mapped[str] = mapped_column(LongText(), default="", sort_order=93, info={"netinv": ColumnInfo(hidden=True)})
@@ -119,6 +119,6 @@ class Tree:
 
 def table_of(model: type[Base]) -> SATable:
     """The table of a model."""
-    found = model.__table__
-    assert isinstance(found, SATable)
-    return found
+    table = model.__table__
+    assert isinstance(table, SATable)
+    return table

@@ -26,12 +26,13 @@ SELF = "self"
 
 @dataclasses.dataclass(frozen=True)
 class ForeignKeyInfo:
-    """Where a foreign key leads and what the target's deletion does.
+    """Target of a foreign key, and the effect of the target's deletion.
 
-    ``target`` is a model class, :data:`SELF`, or a label such as ``"ipam.ipaddress"`` for a model of a package that imports this
-    one (a *late* link: it has no constraint in the database and stays null while the package is absent).
-    ``back`` names the way back, as a filter path of the target; ``count`` the counter it gives the target.
-    ``on_delete`` is one of the policies above; with :data:`APP_HANDLED` a departure of the target's resource lets go of it.
+    ``target`` is a model class, :data:`SELF`, or a label such as ``"ipam.ipaddress"`` for a model of a package that
+    imports this one (a *late* foreign key: it has no constraint in the database and stays null while the package is not
+    installed). ``related_name`` is the reverse relation, for filter paths of the target; ``count_field`` a counter on
+    the target. ``on_delete`` is one of the policies above. With :data:`APP_HANDLED` a ``before_delete`` function of the
+    target's resource clears it. ``lookup`` is the column by which filters of this reference identify the target.
     """
 
     target: type[DeclarativeBase] | str
@@ -63,16 +64,18 @@ class Choices:
 
 @dataclasses.dataclass(frozen=True)
 class ColumnInfo:
-    """What the service knows of a column beyond its SQL type; see the constructors below.
+    """Properties of a column beyond its SQL type; see the constructors below.
 
-    ``flat`` says whether the change log's flat form holds the column, or writes its value there; without it, columns that are
-    not hidden are held as they are. ``folder`` is where the files are kept that the column names, ``size`` the columns that hold
-    the width and the height of the picture in it. ``shows`` is
-    what a reference shows of its target after ``display, id, url``, where that is not its brief form. ``max_length`` bounds text whose
-    column holds more. ``masked`` gives what the change log keeps of a value in place of it (:mod:`netinv_core.changelog.masking`).
+    * ``in_object_data``: ``False`` leaves the column out of the flat form of change records, a function converts its
+      value there. By default all columns that are not hidden are in it.
+    * ``folder``: folder of the files that the column names; ``size``: the columns with width and height of the image.
+    * ``nested_fields``: fields of a reference's target after ``display, id, url``, in place of its brief form.
+    * ``max_length``: limit in characters below that of the column's type.
+    * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
 
-    ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a path, nested,
-    displayed, recorded, rendered by templates or read by GraphQL; the field of such a column shows no more than that there is a value.
+    ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
+    path, nested, displayed, recorded, rendered by templates or read by GraphQL; the field of such a column shows no
+    more than that there is a value.
     """
 
     kind: str = "value"
@@ -116,9 +119,9 @@ def column(
     sort_order: int = 0,
     **known: Any,
 ) -> MappedColumn[Any]:
-    """The general constructor: a column with what the service knows of it (:class:`ColumnInfo`).
+    """The general constructor: a column with its :class:`ColumnInfo`, given by keyword.
 
-    ``sort_order`` places a column that a model gets from a class added to it among the others; below 0, before the model's own.
+    ``sort_order`` is the place of a mixin's column in the table; below 0, before the columns of the model.
     """
     options: dict[str, Any] = {"info": {"netinv": ColumnInfo(**known)}, "sort_order": sort_order}
     if default is not dataclasses.MISSING:
@@ -133,7 +136,7 @@ def column(
 
 
 def text(length: int | None = None, help: str = "", *, default: Any = "", **known: Any) -> MappedColumn[Any]:
-    """An optional string: blank when not given. ``length`` in characters, ``None`` for no limit."""
+    """An optional string, blank by default. ``length`` in characters, ``None`` for no limit."""
     return column(LongText() if length is None else Chars(length), default=default, help=help, blank=True, **known)
 
 
@@ -143,7 +146,7 @@ def optional_text(length: int, help: str = "", **known: Any) -> MappedColumn[Any
 
 
 def required_text(length: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
-    """A string that must be given and not be blank."""
+    """A required string that may not be blank."""
     return column(LongText() if length is None else Chars(length), help=help, **known)
 
 
@@ -159,7 +162,9 @@ def decimal_number(digits: int, places: int, help: str = "", **known: Any) -> Ma
 
 
 def encrypted_text(length: int = 255, help: str = "", **known: Any) -> MappedColumn[Any]:
-    """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and shown to nobody: only whether there is one."""
+    """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and never shown, only
+    masked.
+    """
     options: dict[str, Any] = {"kind": "secret", "blank": True, "max_length": length, "confidential": True, "masked": mask, "help": help}
     return column(LongText(), default="", **options, **known)
 
@@ -172,7 +177,7 @@ def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plai
 
 
 def boolean(default: bool, help: str = "", **known: Any) -> MappedColumn[Any]:
-    """A boolean that is ``default`` when not given."""
+    """A boolean with a default."""
     return column(Boolean(), default=default, help=help, **known)
 
 
@@ -182,7 +187,7 @@ def json_document(help: str = "", *, default: Any = None, **known: Any) -> Mappe
 
 
 def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: Any) -> MappedColumn[Any]:
-    """A URL-friendly name, made from the field ``of`` when not given; ``slug_joint`` stands between its words."""
+    """A URL-friendly name, generated from the field ``of`` if left out. ``slug_joint`` separates its words."""
     return column(
         Chars(length),
         unique=unique,
@@ -196,7 +201,7 @@ def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: A
 
 
 def natural_sort_key(of: str, *, default: str | None = "") -> MappedColumn[Any]:
-    """The stored key by which the field ``of`` sorts naturally (``eth2`` before ``eth10``); not a field.
+    """A hidden sort key for natural order of the field ``of`` (``eth2`` before ``eth10``).
 
     With ``default=None`` (``Mapped[str | None]``) objects without a name sort last.
     """
@@ -204,10 +209,12 @@ def natural_sort_key(of: str, *, default: str | None = "") -> MappedColumn[Any]:
 
 
 def unique_copy(of: str, *, without: str, length: int) -> MappedColumn[Any]:
-    """A hidden copy of the column ``of`` while the reference ``without`` is null, else null (``Mapped[str | None]``); not a field.
+    """A hidden copy of the column ``of`` while the reference ``without`` is null, else null (``Mapped[str | None]``);
+    not a field.
 
-    In a UNIQUE constraint no null equals another: ``(site_id, tenant_id, name)`` lets two rows without a tenant have the same name. A
-    second constraint over the copy, ``(site_id, untenanted_name)``, closes that gap on every database. Blank values are not copied.
+    In a UNIQUE constraint no null equals another: ``(site_id, tenant_id, name)`` lets two rows without a tenant have
+    the same name. A second constraint over the copy, ``(site_id, untenanted_name)``, closes that gap on every database.
+    Blank values are not copied.
     """
     return column(Chars(length), default=None, hidden=True, copy_of=(of, without))
 
@@ -223,7 +230,9 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
 
 
 def image(folder: str, **known: Any) -> MappedColumn[Any]:
-    """The name of a picture's file in ``folder`` (:mod:`netinv_core.storage.files`): read as its URL, written by sending the file in a form."""
+    """The file name of an image in ``folder`` (:mod:`netinv_core.storage.files`): read as a URL, written as a file of a
+    form.
+    """
     return column(Chars(MAX_NAME_LENGTH), index=True, kind="image", folder=folder, **known)
 
 
@@ -253,7 +262,7 @@ def foreign_key(
     """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
 
     The field is named without the ``_id`` of the attribute. See :class:`ForeignKeyInfo` for the parameters.
-    It needs no ``index`` where another index begins with it.
+    ``index=False`` suits a column with which another index begins.
     """
     link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup)
     info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **known)}
@@ -271,6 +280,6 @@ Comments = Annotated[str, text(None)]
 
 
 def column_info(column: Any) -> ColumnInfo:
-    """What the service knows of a column of a mapped table."""
-    found = column.info.get("netinv")
-    return found if isinstance(found, ColumnInfo) else ColumnInfo()
+    """The :class:`ColumnInfo` of a column of a mapped table."""
+    info = column.info.get("netinv")
+    return info if isinstance(info, ColumnInfo) else ColumnInfo()

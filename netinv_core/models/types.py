@@ -1,7 +1,7 @@
-"""Column types that answer alike on PostgreSQL, MariaDB/MySQL and SQLite.
+"""Column types that behave alike on PostgreSQL, MariaDB/MySQL and SQLite.
 
-Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nopad_bin`` or ``utf8mb4_0900_bin``, ``BINARY``), times are
-aware and in UTC, and the packed forms sort as bytes.
+Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nopad_bin`` or ``utf8mb4_0900_bin``,
+``BINARY``), times are aware and in UTC, and the packed forms sort as bytes.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Timestamp(TypeDecorator[datetime.datetime]):
 
 
 def utc(moment: datetime.datetime) -> datetime.datetime:
-    """The instant in UTC; one without an offset is taken to be.
+    """Converts an instant to UTC. One without an offset is taken as UTC.
 
     :raises ValueError: for an instant that lies outside of the calendar's years 1 to 9999 in UTC
     """

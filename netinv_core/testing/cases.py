@@ -20,10 +20,11 @@ _samples: weakref.WeakKeyDictionary[Service, Samples] = weakref.WeakKeyDictionar
 
 
 class Case:
-    """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every combination.
+    """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every
+    combination.
 
-    ``inputs`` is the number of random bad requests, ``seed`` selects them; ``most`` bounds the requests of a check that sends one for each
-    of many combinations, and the seed draws which.
+    ``inputs`` is the number of random bad requests, ``seed`` selects them; ``most`` bounds the requests of a check that
+    sends one for each of many combinations, and the seed draws which.
     """
 
     def __init__(
@@ -39,29 +40,29 @@ class Case:
         self.many, self.thorough = many, thorough
         self.inputs, self.most, self.seed = inputs, most, seed
 
-    def body(self, **given: Any) -> dict[str, Any]:
+    def body(self, **members: Any) -> dict[str, Any]:
         """A valid body."""
-        return self.samples.body(self.endpoint, **given)
+        return self.samples.body(self.endpoint, **members)
 
-    def make(self, **given: Any) -> dict[str, Any]:
+    def make(self, **members: Any) -> dict[str, Any]:
         """A new object."""
-        return self.samples.make(self.endpoint, **given)
+        return self.samples.make(self.endpoint, **members)
 
     def make_many(self, count: int) -> list[dict[str, Any]]:
         """New objects."""
         return self.samples.make_many(self.endpoint, count)
 
-    def at(self, shown: dict[str, Any]) -> str:
+    def at(self, item: dict[str, Any]) -> str:
         """An object's path."""
-        return f"{self.path}{shown['id']}/"
+        return f"{self.path}{item['id']}/"
 
-    def read(self, shown: dict[str, Any]) -> Any:
+    def read(self, item: dict[str, Any]) -> Any:
         """An object as it is now."""
-        return self.api.get(self.at(shown))
+        return self.api.get(self.at(item))
 
     def list_of(self, objects: list[dict[str, Any]], api: Api | None = None, **query: Any) -> Any:
         """A page of a list narrowed to these objects."""
-        return (api or self.api).get(self.path, {"id": [shown["id"] for shown in objects], **query})
+        return (api or self.api).get(self.path, {"id": [item["id"] for item in objects], **query})
 
     def shown_names(self) -> list[str]:
         """The members of a representation that is asked for without more, in order."""
@@ -94,13 +95,13 @@ class Case:
 
     def filled(self) -> dict[str, Any]:
         """A new object with a value in every field that its resource's rules let change alone."""
-        shown = self.make()
+        item = self.make()
         values = {field.name: value for field, value in self.changes()} if self.endpoint.resource.writable else {}
-        if values and self.api.send("PATCH", self.at(shown), values, status=(200, 400)).status_int == 400:
+        if values and self.api.send("PATCH", self.at(item), values, status=(200, 400)).status_int == 400:
             for name, value in values.items():
-                self.api.patch(self.at(shown), {name: value}, status=(200, 400))
-        found: dict[str, Any] = self.read(shown)
-        return found
+                self.api.patch(self.at(item), {name: value}, status=(200, 400))
+        members: dict[str, Any] = self.read(item)
+        return members
 
 
 def samples_of(service: Service) -> Samples:

@@ -48,7 +48,9 @@ class Unique:
         return f"{self._prefix}x{self.number():05d}"
 
     def ipv6(self) -> str:
-        """The first three groups of an IPv6 network of length 48 that nothing else has, in 2001:db8::/32 and what follows it."""
+        """The first three groups of an IPv6 network of length 48 that nothing else has, in 2001:db8::/32 and what
+        follows it.
+        """
         number = self.number()
         return f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}"
 
@@ -60,8 +62,8 @@ class Unique:
 class Api:
     """A client: its verbs give parsed JSON and insist on the status they expect.
 
-    ``status`` is one status, several, or ``None`` for any below 500; ``token`` and ``version`` stand for the client's own.
-    Every answer has to be as the OpenAPI document describes it.
+    ``status`` is one status, several, or ``None`` for any below 500; ``token`` and ``version`` stand for the client's
+    own. Every answer has to be as the OpenAPI document describes it.
     """
 
     def __init__(self, app: Any, token: str | None, version: str | None = NEWEST, documented: Documented | None = None) -> None:
@@ -92,9 +94,9 @@ class Api:
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
         url = f"{path}{'&' if '?' in path else '?'}{urlencode(query, doseq=True)}" if query else path
         response = self._app.request(url, method=method, body=b"" if body is NOTHING else body, headers={**sent, **(headers or {})}, expect_errors=True)
-        wanted = range(500) if status is None else (status,) if isinstance(status, int) else status
-        shown = f"{method} {url} {b'' if body is NOTHING else body[:300]!r} → {response.status} {response.body[:600].decode(errors='replace')}"
-        assert response.status_int in wanted, shown
+        expected = range(500) if status is None else (status,) if isinstance(status, int) else status
+        description = f"{method} {url} {b'' if body is NOTHING else body[:300]!r} → {response.status} {response.body[:600].decode(errors='replace')}"
+        assert response.status_int in expected, description
         if self._documented is not None:
             self._documented.check(method, url, response)
         return response
@@ -147,10 +149,11 @@ _TRANSACTION = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 
 class Service:
-    """The service on a migrated, seeded database; ``api`` is an administrator's client, ``anonymous`` has no credentials.
+    """The service on a migrated, seeded database; ``api`` is an administrator's client, ``anonymous`` has no
+    credentials.
 
-    ``examples`` holds values for samples that depend on the database, such as ids of its objects, by label and field. They take
-    precedence over :attr:`Resource.example <netinv_core.resource.Resource>`.
+    ``examples`` holds values for samples that depend on the database, such as ids of its objects, by label and field.
+    They take precedence over :attr:`Resource.example <netinv_core.resource.Resource>`.
     """
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:
@@ -210,15 +213,15 @@ class Service:
     @contextlib.contextmanager
     def statements(self) -> Iterator[Statements]:
         """Collects the SQL statements of the block."""
-        found = Statements()
+        statements = Statements()
 
         def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
             if not statement.lstrip().upper().startswith(_TRANSACTION):
-                found.append(statement)
+                statements.append(statement)
 
         event.listen(self.engine, "before_cursor_execute", note)
         try:
-            yield found
+            yield statements
         finally:
             event.remove(self.engine, "before_cursor_execute", note)
 

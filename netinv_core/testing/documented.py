@@ -100,18 +100,18 @@ def _reason(fault: Any) -> str:
     return " or ".join(", ".join(f"{'.'.join(map(str, part.instance_path))}: {_reason(part)}" for part in branch) for branch in context)
 
 
-def _collect(schemas: dict[str, Schema], part: Any, found: dict[str, Schema]) -> None:
+def _collect(schemas: dict[str, Schema], part: Any, result: dict[str, Schema]) -> None:
     """Adds the named schemas that a part refers to, directly or not."""
     if isinstance(part, list):
         for item in part:
-            _collect(schemas, item, found)
+            _collect(schemas, item, result)
     elif isinstance(part, dict):
         name = str(part.get("$ref", "")).rpartition("/")[2]
-        if name and name not in found:
-            found[name] = schemas[name]
-            _collect(schemas, schemas[name], found)
+        if name and name not in result:
+            result[name] = schemas[name]
+            _collect(schemas, schemas[name], result)
         for value in part.values():
-            _collect(schemas, value, found)
+            _collect(schemas, value, result)
 
 
 def as_json_schema(part: Any, *, closed: bool) -> Any:
@@ -123,12 +123,12 @@ def as_json_schema(part: Any, *, closed: bool) -> Any:
         return [as_json_schema(item, closed=closed) for item in part]
     if not isinstance(part, dict):
         return part
-    found: Schema = {}
+    result: Schema = {}
     for name, value in part.items():
         if name == "properties":
-            found[name] = {member: as_json_schema(schema, closed=closed) for member, schema in value.items()}
+            result[name] = {member: as_json_schema(schema, closed=closed) for member, schema in value.items()}
         elif name != "nullable":
-            found[name] = value if name == "enum" else as_json_schema(value, closed=closed)
-    if closed and "properties" in found:
-        found.setdefault("additionalProperties", False)
-    return {"anyOf": [found, {"type": "null"}]} if part.get("nullable") is True else found
+            result[name] = value if name == "enum" else as_json_schema(value, closed=closed)
+    if closed and "properties" in result:
+        result.setdefault("additionalProperties", False)
+    return {"anyOf": [result, {"type": "null"}]} if part.get("nullable") is True else result

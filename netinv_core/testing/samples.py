@@ -1,8 +1,8 @@
 """Valid bodies for any resource, made from its fields: what is required, references created along the way.
 
 Where a field's type does not suggest a value, :attr:`Resource.example <netinv_core.resource.Resource>` does: a value, a
-function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were required.
-Values that depend on the database are in :attr:`Service.examples <netinv_core.testing.client.Service>`.
+function of a number that no other sample has, or ``...`` for an optional field that is to be filled as if it were
+required. Values that depend on the database are in :attr:`Service.examples <netinv_core.testing.client.Service>`.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Samples:
         self._examples = service.examples
         self._shared: dict[str, dict[str, Any]] = {}
 
-    def body(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
+    def body(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
         """A body for POST; ``given`` members stand as they are."""
         example = self._example(endpoint)
-        wanted = [f for name, f in endpoint.writable.items() if name not in given and (f.required or name in example)]
+        filled = [f for name, f in endpoint.writable.items() if name not in overrides and (f.required or name in example)]
         pairs = generic_pairs(endpoint)
         paired = {name for pair in pairs for name in pair}
-        found = {field.name: self.value(endpoint, field) for field in wanted if field.name not in paired}
+        members = {field.name: self.value(endpoint, field) for field in filled if field.name not in paired}
         for pair in pairs:
-            if any(field.name in pair for field in wanted):
+            if any(field.name in pair for field in filled):
                 target = self._named(endpoint, pair[0])
-                shown = self.make(target) if _is_unique(endpoint, pair) else self.shared(target, endpoint)
-                found |= dict(zip(pair, (target.label, shown["id"]), strict=True))
-        return {**found, **given}
+                item = self.make(target) if _is_unique(endpoint, pair) else self.shared(target, endpoint)
+                members |= dict(zip(pair, (target.label, item["id"]), strict=True))
+        return {**members, **overrides}
 
     def _example(self, endpoint: Endpoint) -> dict[str, Any]:
         return {**endpoint.resource.example, **self._examples.get(endpoint.label, {})}
@@ -64,21 +64,21 @@ class Samples:
         field = endpoint.fields[name]
         return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
 
-    def make(self, endpoint: Endpoint, **given: Any) -> dict[str, Any]:
+    def make(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
         """A new object; of a resource that cannot be written, one that is there."""
-        return self.make_many(endpoint, 1, **given)[0]
+        return self.make_many(endpoint, 1, **overrides)[0]
 
-    def make_many(self, endpoint: Endpoint, count: int, **given: Any) -> list[dict[str, Any]]:
+    def make_many(self, endpoint: Endpoint, count: int, **overrides: Any) -> list[dict[str, Any]]:
         """New objects, made in one request."""
         if endpoint.resource.writable:
-            made = self.api.post(endpoint.path, [self.body(endpoint, **given) for _ in range(count)])
-            found = {shown["id"]: shown for shown in self.api.get(endpoint.path, {"id": [shown["id"] for shown in made], "limit": count})["results"]}
-            return [found[shown["id"]] for shown in made]
-        there: list[dict[str, Any]] = self.api.get(endpoint.path, {"limit": count})["results"]
-        if len(there) < count:
+            created = self.api.post(endpoint.path, [self.body(endpoint, **overrides) for _ in range(count)])
+            by_id = {item["id"]: item for item in self.api.get(endpoint.path, {"id": [item["id"] for item in created], "limit": count})["results"]}
+            return [by_id[item["id"]] for item in created]
+        existing: list[dict[str, Any]] = self.api.get(endpoint.path, {"limit": count})["results"]
+        if len(existing) < count:
             self.make_many(next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational)), count)
-            there = self.api.get(endpoint.path, {"limit": count})["results"]
-        return there
+            existing = self.api.get(endpoint.path, {"limit": count})["results"]
+        return existing
 
     def shared(self, target: Endpoint, owner: Endpoint, place: str = "") -> dict[str, Any]:
         """The one object of ``target`` that samples refer to; allowed for the owner's content type, if such is asked.
@@ -123,13 +123,13 @@ class Samples:
             raise NoSample(f"{endpoint.label}.{field.name} leads to a model that is not installed")
         single = isinstance(field, fields.Reference)
         if another or (single and _alone(endpoint, field.attribute)):
-            found = self.make(target, **self.allowing(target, endpoint))
+            item = self.make(target, **self.allowing(target, endpoint))
         else:
             alike = [f.name for f in endpoint.writable.values() if single and f.required and isinstance(f, fields.Reference) and f.target is target]
-            found = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
+            item = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
         if isinstance(field, fields.Status):
-            return found["slug"]
-        return found["id"] if single else [found[getattr(field, "by", None) or "id"]]
+            return item["slug"]
+        return item["id"] if single else [item[getattr(field, "by", None) or "id"]]
 
     def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
         for candidate in _candidates(field, number, self.unique, another=another):
@@ -178,7 +178,7 @@ def _alone(endpoint: Endpoint, attribute: Any) -> bool:
     if endpoint.table.c[attribute].unique:
         return True
     sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
-    return any(attribute in found and all(column_info(c).foreign_key or column_info(c).choices for c in found) for found in sets)
+    return any(attribute in result and all(column_info(c).foreign_key or column_info(c).choices for c in result) for result in sets)
 
 
 def _types_of(target: Endpoint) -> list[str]:
@@ -187,9 +187,9 @@ def _types_of(target: Endpoint) -> list[str]:
 
 def generic_pairs(endpoint: Endpoint) -> list[tuple[str, str]]:
     """The pairs of fields, type and id, that name an object of several models, where the resource has them."""
-    found = [f for f in endpoint.fields.values() if isinstance(f, fields.GenericForeignKey) and f.type_attribute in endpoint.writable]
+    result = [f for f in endpoint.fields.values() if isinstance(f, fields.GenericForeignKey) and f.type_attribute in endpoint.writable]
     about = [pair for pair in endpoint.resource.about if endpoint.writable.keys() >= set(pair)]
-    return list(dict.fromkeys([*((field.type_attribute, field.id_attribute) for field in found), *about]))
+    return list(dict.fromkeys([*((field.type_attribute, field.id_attribute) for field in result), *about]))
 
 
 def _is_unique(endpoint: Endpoint, pair: tuple[str, str]) -> bool:
@@ -210,22 +210,22 @@ def as_written(shown: Any) -> Any:
     return [as_written(item) for item in shown] if isinstance(shown, list) else shown
 
 
-def same(answered: dict[str, Any], shown: dict[str, Any]) -> bool:
+def same(answered: dict[str, Any], item: dict[str, Any]) -> bool:
     """Whether the answer to a write and a representation agree in every member that both have.
 
     Answers hold members that are read on request only; those to a creation leave out counters.
     """
-    return all(shown[name] == value for name, value in answered.items() if name in shown and name != "last_updated")
+    return all(item[name] == value for name, value in answered.items() if name in item and name != "last_updated")
 
 
-def agree(field: fields.Field, sent: Any, shown: Any) -> bool:
+def agree(field: fields.Field, sent: Any, item: Any) -> bool:
     """Whether what is shown is what was sent, as the field understands both."""
     if isinstance(field, fields.Image):
-        return bool(sent) == bool(shown)  # a file is shown by its address
-    shown, node = as_written(shown), getattr(field, "node", None)
-    if node is None or sent is None or sent == shown:
-        return bool(sent == shown)
+        return bool(sent) == bool(item)  # a file is shown by its address
+    item, node = as_written(item), getattr(field, "node", None)
+    if node is None or sent is None or sent == item:
+        return bool(sent == item)
     try:
-        return bool(schema.parse(node, sent) == schema.parse(node, shown))
+        return bool(schema.parse(node, sent) == schema.parse(node, item))
     except colander.Invalid:
         return False

@@ -17,61 +17,61 @@ from netinv_core.write.trees import is_tree
 VOLATILE = ("last_updated",)
 
 
-def _still(shown: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in shown.items() if name not in VOLATILE}
+def _still(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name not in VOLATILE}
 
 
-def _writable_again(case: Case, shown: dict[str, Any]) -> dict[str, Any]:
+def _writable_again(case: Case, item: dict[str, Any]) -> dict[str, Any]:
     """A representation as a body for PUT: what is never shown is added."""
     secret = {name: case.samples.value(case.endpoint, field) for name, field in case.endpoint.writable.items() if field.write_only and field.required}
-    return {**shown, **secret}
+    return {**item, **secret}
 
 
 @check(writable)
 def patch_sets_what_was_sent_and_nothing_else(case: Case) -> None:
     """Each field reads back as sent, or is refused by a rule of the resource; other fields stay."""
-    shown = case.make()
+    item = case.make()
     for field, value in case.changes():
-        response = case.api.send("PATCH", case.at(shown), {field.name: value}, status=(200, 400))
+        response = case.api.send("PATCH", case.at(item), {field.name: value}, status=(200, 400))
         if response.status_int == 400:
             assert response.json, f"{field.name}={value!r} was refused without a word"
-            assert case.read(shown) == shown
+            assert case.read(item) == item
             continue
-        changed = case.read(shown)
+        changed = case.read(item)
         assert same(response.json, changed)
         assert field.write_only or field.confidential or agree(field, value, changed[field.name]), f"{field.name}: sent {value!r}, got {changed[field.name]!r}"
-        shown = changed
+        item = changed
 
 
 @check(writable)
 def an_empty_patch_changes_nothing(case: Case) -> None:
     """Neither do unknown and read-only members."""
-    shown = case.make()
+    item = case.make()
     for body in ({}, {"no_such_field": 1}, {"id": case.nobody(), "url": "zz", "display": "zz"}):
-        assert same(case.api.patch(case.at(shown), body), shown)
+        assert same(case.api.patch(case.at(item), body), item)
     if case.endpoint.key_type is uuid.UUID:
-        assert _actions(case, shown) in ([CREATE], [])
+        assert _actions(case, item) in ([CREATE], [])
 
 
 @check(writable)
 def what_was_read_can_be_written_back(case: Case) -> None:
     """PUT of a representation as it was read is taken, changes nothing and leaves no record."""
-    shown = case.filled()
-    before = _actions(case, shown)
-    assert same(case.api.put(case.at(shown), _writable_again(case, shown)), shown)
-    assert same(case.api.put(case.path, [_writable_again(case, shown)])[0], shown)
-    assert _still(case.read(shown)) == _still(shown)
-    assert _actions(case, shown) == before
+    item = case.filled()
+    before = _actions(case, item)
+    assert same(case.api.put(case.at(item), _writable_again(case, item)), item)
+    assert same(case.api.put(case.path, [_writable_again(case, item)])[0], item)
+    assert _still(case.read(item)) == _still(item)
+    assert _actions(case, item) == before
 
 
 @check(writable)
 def put_asks_for_what_is_required(case: Case) -> None:
     """PUT without a required field is refused, and changes nothing."""
-    shown = case.make()
+    item = case.make()
     required = {name for name, field in case.endpoint.writable.items() if field.required}
     if required:
-        assert set(case.api.put(case.at(shown), {}, status=400)) == required
-        assert case.read(shown) == shown
+        assert set(case.api.put(case.at(item), {}, status=400)) == required
+        assert case.read(item) == item
 
 
 @check(writable)
@@ -93,32 +93,32 @@ def bulk_changes_are_all_or_none(case: Case) -> None:
         assert case.api.send(method, case.path, [], status=200).json == []
         case.api.send(method, case.path, {"id": first["id"]}, status=400)
     both = case.api.patch(case.path, [{"id": second["id"], **change}, {"id": first["id"]}])
-    assert [shown["id"] for shown in both] == [second["id"], first["id"]]
+    assert [item["id"] for item in both] == [second["id"], first["id"]]
     assert field is None or agree(field, value, both[0][field.name])
 
 
-def _free_change(case: Case, shown: dict[str, Any]) -> tuple[Field | None, Any]:
+def _free_change(case: Case, item: dict[str, Any]) -> tuple[Field | None, Any]:
     """A field that may have one value in several objects and that no rule keeps from changing alone, with a value."""
     for field, value in case.changes():
         unique = field.attribute is not None and case.endpoint.table.c[field.attribute].unique
         if field.write_only or field.confidential or unique:
             continue
-        if case.api.send("PATCH", case.at(shown), {field.name: value}, status=(200, 400)).status_int == 200:
+        if case.api.send("PATCH", case.at(item), {field.name: value}, status=(200, 400)).status_int == 200:
             return field, value
     return None, None
 
 
-def _rows(case: Case, shown: dict[str, Any]) -> list[Any]:
+def _rows(case: Case, item: dict[str, Any]) -> list[Any]:
     table: Any = ObjectChange.__table__
     if case.endpoint.key_type is not uuid.UUID:
         return []
-    key = uuid.UUID(shown["id"])
-    wanted = sa.select(table).where(table.c.changed_object_id == key, table.c.changed_object_type == case.endpoint.label)
-    return case.service.rows(wanted.order_by(table.c.time, table.c.position))
+    key = uuid.UUID(item["id"])
+    expected = sa.select(table).where(table.c.changed_object_id == key, table.c.changed_object_type == case.endpoint.label)
+    return case.service.rows(expected.order_by(table.c.time, table.c.position))
 
 
-def _actions(case: Case, shown: dict[str, Any]) -> list[str]:
-    return [row.action for row in _rows(case, shown)]
+def _actions(case: Case, item: dict[str, Any]) -> list[str]:
+    return [row.action for row in _rows(case, item)]
 
 
 def _recorded(endpoint: Endpoint) -> bool:
@@ -135,50 +135,52 @@ def _without_urls(shown: Any) -> Any:
 @check(_recorded)
 def every_write_is_recorded(case: Case) -> None:
     """Create, update and delete leave a row each: who, in which request, before and after."""
-    made, other = case.make_many(2)
-    changed = made
+    created, other = case.make_many(2)
+    changed = created
     for field, value in case.changes():
-        case.api.patch(case.at(made), {field.name: value}, status=(200, 400))
-        changed = case.read(made)
-        if _still(changed) != _still(made):
+        case.api.patch(case.at(created), {field.name: value}, status=(200, 400))
+        changed = case.read(created)
+        if _still(changed) != _still(created):
             break
-    case.api.delete(case.at(made))
-    rows = _rows(case, made)
+    case.api.delete(case.at(created))
+    rows = _rows(case, created)
     assert [row.action for row in rows] == [CREATE, UPDATE, DELETE]
     assert {row.user_name for row in rows} == {case.service.admin.username}
     assert len({row.request_id for row in rows}) == 3
     assert rows[0].request_id == _rows(case, other)[0].request_id
-    states = [(None, made), (made, changed), (changed, None)]
+    states = [(None, created), (created, changed), (changed, None)]
     for row, (before, after) in zip(rows, states, strict=True):
-        for kept, shown in ((row.before, before), (row.after, after)):
-            assert (kept is None) is (shown is None)
-            assert kept is None or same(_without_urls(kept), _without_urls(shown))
+        for stored, item in ((row.before, before), (row.after, after)):
+            assert (stored is None) is (item is None)
+            assert stored is None or same(_without_urls(stored), _without_urls(item))
         assert row.object_data
 
 
 @check(lambda endpoint: is_tree(endpoint) and endpoint.resource.writable)
 def moving_in_a_tree_keeps_order_and_depth(case: Case) -> None:
-    """A parent comes before its children, siblings by name, wherever a node is moved; it never becomes its own ancestor."""
+    """A parent comes before its children, siblings by name, wherever a node is moved; it never becomes its own
+    ancestor.
+    """
     word = case.unique()
-    made = {letter: case.make(name=f"{word} {letter}") for letter in "abcd"}
-    loose = [n for n, f in case.endpoint.writable.items() if isinstance(f, Reference) and f.nullable and made["a"][n]]
+    created = {letter: case.make(name=f"{word} {letter}") for letter in "abcd"}
+    loose = [n for n, f in case.endpoint.writable.items() if isinstance(f, Reference) and f.nullable and created["a"][n]]
 
     def move(child: str, parent: str | None, status: int = 200) -> None:
-        roots_only = {name: None if parent else made[child][name]["id"] for name in loose}
-        case.api.patch(case.at(made[child]), {"parent": made[parent]["id"] if parent else None, **roots_only}, status=status)
+        roots_only = {name: None if parent else created[child][name]["id"] for name in loose}
+        case.api.patch(case.at(created[child]), {"parent": created[parent]["id"] if parent else None, **roots_only}, status=status)
 
     def names() -> list[str]:
-        return [item["name"][-1] for item in case.list_of(list(made.values()))["results"]]
+        return [item["name"][-1] for item in case.list_of(list(created.values()))["results"]]
 
     assert names() == ["a", "b", "c", "d"]
     move("a", "c")
     assert names() == ["b", "c", "a", "d"]
     move("c", "d")
     assert names() == ["b", "d", "c", "a"]
-    case.api.patch(case.at(made["d"]), {"name": f"{word} 0"})
+    case.api.patch(case.at(created["d"]), {"name": f"{word} 0"})
     assert names() == ["0", "c", "a", "b"]
     levels = {row.id: row.tree_level for row in case.service.rows(sa.select(case.endpoint.table))}
-    assert [levels[uuid.UUID(made[letter]["id"])] for letter in "bdca"] == [0, 0, 1, 2]
+    assert [levels[uuid.UUID(created[letter]["id"])] for letter in "bdca"] == [0, 0, 1, 2]
     for child, parent in (("d", "d"), ("d", "a"), ("c", "a")):
         move(child, parent, status=400)
     move("c", None)

@@ -20,15 +20,15 @@ def a_new_object_is_answered_with_its_address(case: Case) -> None:
     """201, the representation, and ``Location`` equal to its ``url``, which can be read."""
     body = case.body()
     response = case.api.send("POST", case.path, body, status=201)
-    shown = response.json
-    assert response.headers["Location"] == shown["url"]
-    once = {name: value for name, value in shown.items() if not case.endpoint.fields[name].confidential}
+    item = response.json
+    assert response.headers["Location"] == item["url"]
+    once = {name: value for name, value in item.items() if not case.endpoint.fields[name].confidential}
     assert same(once, case.api.get(response.headers["Location"]))
-    assert set(shown) >= {name for name in case.shown_names() if case.endpoint.fields[name].nested != "absent"}
+    assert set(item) >= {name for name in case.shown_names() if case.endpoint.fields[name].nested != "absent"}
     for name, sent in body.items():
         field = case.endpoint.writable[name]
         if not (field.write_only or field.confidential):
-            assert agree(field, sent, shown[name]), f"{name}: sent {sent!r}, got {shown[name]!r}"
+            assert agree(field, sent, item[name]), f"{name}: sent {sent!r}, got {item[name]!r}"
 
 
 @check(writable)
@@ -45,11 +45,11 @@ def required_fields_are_those_that_options_say(case: Case) -> None:
 def a_list_creates_all(case: Case) -> None:
     """A list is answered with the objects in its order; an empty list with an empty list."""
     bodies = [case.body() for _ in range(3)]
-    made = case.api.post(case.path, bodies)
-    assert len({shown["id"] for shown in made}) == 3
-    for body, shown in zip(bodies, made, strict=True):
+    created = case.api.post(case.path, bodies)
+    assert len({item["id"] for item in created}) == 3
+    for body, item in zip(bodies, created, strict=True):
         shown_as_sent = {n: field for n, field in case.endpoint.writable.items() if n in body and not (field.write_only or field.confidential)}
-        assert all(agree(field, body[n], shown[n]) for n, field in shown_as_sent.items())
+        assert all(agree(field, body[n], item[n]) for n, field in shown_as_sent.items())
     assert case.api.post(case.path, []) == []
 
 
@@ -77,12 +77,12 @@ def bodies_that_are_no_objects_are_refused(case: Case) -> None:
 @check(writable)
 def junk_is_refused_not_failed_at(case: Case) -> None:
     """Every JSON type in every field is taken or answered 400 naming something, on creation and on change."""
-    shown = case.make()
+    item = case.make()
     values = JUNK if case.thorough else JUNK[:: 1 if len(case.endpoint.writable) < 12 else 2]
     body = case.body()
     for name, value in case.drawn(itertools.product(case.endpoint.writable, values)):
-        response = case.api.send("PATCH", case.at(shown), {name: value}, status=(200, 400))
+        response = case.api.send("PATCH", case.at(item), {name: value}, status=(200, 400))
         assert response.status_int == 200 or response.json, f"{name}={value!r} was refused without a word"
     for name in case.drawn(case.endpoint.writable):
         case.api.send("POST", case.path, {**body, name: {"zz": [1]}}, status=(201, 400))
-    case.read(shown)
+    case.read(item)

@@ -16,27 +16,27 @@ from netinv_core.testing.samples import NoSample, as_written
 @check(writable)
 def delete_leaves_nothing(case: Case) -> None:
     """204 without a body, then 404 for every method."""
-    shown = case.make()
-    response = case.api.send("DELETE", case.at(shown), status=204)
+    item = case.make()
+    response = case.api.send("DELETE", case.at(item), status=204)
     assert response.body == b"" and "Content-Type" not in response.headers
     for method in ("GET", "DELETE"):
-        case.api.send(method, case.at(shown), status=404)
+        case.api.send(method, case.at(item), status=404)
     for method in ("PUT", "PATCH"):
-        case.api.send(method, case.at(shown), {}, status=404)
-    assert case.list_of([shown])["results"] == []
+        case.api.send(method, case.at(item), {}, status=404)
+    assert case.list_of([item])["results"] == []
 
 
 @check(writable)
 def bulk_deletion_is_all_or_none(case: Case) -> None:
     """One bad item refuses the list."""
-    made = case.make_many(2)
-    good: list[Any] = [{"id": shown["id"]} for shown in made]
+    created = case.make_many(2)
+    good: list[Any] = [{"id": item["id"]} for item in created]
     for fault in ({}, {"id": case.nobody()}, {"id": "zz"}, good[0], "zz", None):
         case.api.delete(case.path, [*good, fault], status=400)
-        assert case.list_of(made)["count"] == 2, fault
+        assert case.list_of(created)["count"] == 2, fault
     case.api.delete(case.path, {}, status=400)
     assert case.api.send("DELETE", case.path, good, status=204).body == b""
-    assert case.list_of(made)["count"] == 0
+    assert case.list_of(created)["count"] == 0
 
 
 def links_to(registry: Registry, endpoint: Endpoint, policy: str) -> Iterator[tuple[Endpoint, fields.Reference]]:
@@ -53,43 +53,43 @@ def _with_child(case: Case, policy: str) -> Iterator[tuple[dict[str, Any], Endpo
     """New objects, each with another object that refers to it; links that need more than a sample are left out."""
     for child, field in list(links_to(case.registry, case.endpoint, policy))[:4]:
         parent = case.make(**case.samples.allowing(case.endpoint, child))
-        wanted = parent["slug"] if isinstance(field, fields.Status) else parent["id"]
+        expected = parent["slug"] if isinstance(field, fields.Status) else parent["id"]
         try:
-            body = case.samples.body(child, **{field.name: wanted})
+            body = case.samples.body(child, **{field.name: expected})
         except NoSample:
             continue
-        made = case.api.post(child.path, body, status=(201, 400))
-        if "id" in made and made[field.name] and as_written(made[field.name]) == wanted:
-            yield parent, child, field, case.api.get(f"{child.path}{made['id']}/")
+        created = case.api.post(child.path, body, status=(201, 400))
+        if "id" in created and created[field.name] and as_written(created[field.name]) == expected:
+            yield parent, child, field, case.api.get(f"{child.path}{created['id']}/")
 
 
 @check(lambda endpoint: writable(endpoint) and any(links_to(endpoint.registry, endpoint, PROTECT)))
 def what_is_in_use_is_protected(case: Case) -> None:
     """409 naming the object that refers to it; nothing goes, alone or in bulk."""
-    for parent, child, _, made in _with_child(case, PROTECT):
+    for parent, child, _, created in _with_child(case, PROTECT):
         bystander = case.make()
         for refused in (
             case.api.delete(case.at(parent), status=409),
             case.api.delete(case.path, [{"id": bystander["id"]}, {"id": parent["id"]}], status=409),
         ):
             assert refused["detail"].startswith("Unable to delete object. ")
-            assert made["id"] in refused["detail"]
+            assert created["id"] in refused["detail"]
         assert case.read(parent) and case.read(bystander)
-        assert case.api.get(f"{child.path}{made['id']}/") == made
+        assert case.api.get(f"{child.path}{created['id']}/") == created
 
 
 @check(lambda endpoint: writable(endpoint) and any(links_to(endpoint.registry, endpoint, CASCADE)))
 def what_belongs_to_it_goes_along(case: Case) -> None:
     """Objects that cannot be without it are deleted with it."""
-    for parent, child, _, made in _with_child(case, CASCADE):
+    for parent, child, _, created in _with_child(case, CASCADE):
         response = case.api.send("DELETE", case.at(parent), status=(204, 409))
         if response.status_int == 204:
-            case.api.get(f"{child.path}{made['id']}/", status=404)
+            case.api.get(f"{child.path}{created['id']}/", status=404)
 
 
 @check(lambda endpoint: writable(endpoint) and any(links_to(endpoint.registry, endpoint, SET_NULL)))
 def what_only_mentions_it_stays(case: Case) -> None:
     """References that may be empty are emptied."""
-    for parent, child, field, made in _with_child(case, SET_NULL):
+    for parent, child, field, created in _with_child(case, SET_NULL):
         case.api.delete(case.at(parent))
-        assert case.api.get(f"{child.path}{made['id']}/")[field.name] is None
+        assert case.api.get(f"{child.path}{created['id']}/")[field.name] is None

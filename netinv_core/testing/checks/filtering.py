@@ -38,9 +38,9 @@ def every_parameter_takes_any_value(case: Case) -> None:
 @check()
 def parameters_combine(case: Case) -> None:
     """Repeating one means either, different ones mean both; the negation of a parameter is the rest."""
-    made = case.make_many(3)
-    one, two = made[0]["id"], made[1]["id"]
-    ids = [shown["id"] for shown in made]
+    created = case.make_many(3)
+    one, two = created[0]["id"], created[1]["id"]
+    ids = [shown["id"] for shown in created]
     assert case.api.get(case.path, {"id": [one, two]})["count"] == 2
     if "n" in case.endpoint.filters["id"].lookups:
         assert {item["id"] for item in case.api.get(case.path, {"id": ids, "id__n": one})["results"]} == set(ids) - {one}
@@ -59,9 +59,9 @@ def unknown_parameters_are_refused(case: Case) -> None:
 @check(lambda endpoint: any(item.kind == "boolean" for item in endpoint.filters.values()))
 def the_negation_of_a_boolean_is_the_rest(case: Case) -> None:
     """``name=true`` and ``name__n=true`` divide the objects: each is found by one of them."""
-    made = case.make_many(2)
+    created = case.make_many(2)
     for name, item in case.endpoint.filters.items():
         if item.kind == "boolean" and "n" in item.lookups:
-            query = {"id": [shown["id"] for shown in made]}
+            query = {"id": [shown["id"] for shown in created]}
             counts = [case.api.get(case.path, {**query, parameter: "true"})["count"] for parameter in (name, f"{name}__n")]
-            assert sum(counts) == len(made), f"{name}: {counts}"
+            assert sum(counts) == len(created), f"{name}: {counts}"

@@ -71,15 +71,17 @@ class Fuzzer:
         return self.choose.choice(VALUES)
 
     def attributes(self, target: Endpoint) -> dict[str, Any]:
-        """Attributes of a resource with wrong values, by field, column, path or lookup: for references, constraints and stored filters."""
+        """Attributes of a resource with wrong values, by field, column, path or lookup: for references, constraints and
+        stored filters.
+        """
         names = [*target.fields, *target.table.c.keys(), *target.relations, *target.filters]
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for _ in range(self.choose.randint(1, 2)):
             name = self.choose.choice(names)
             if self.choose.random() < 0.4:
                 name += f"__{self.choose.choice([*LOOKUPS, *SUFFIXES, 'name', 'id', 'zz'])}"
-            found[name] = self.choose.choice((self.value(), self.value(), {self.choose.choice(names): self.value()}, [self.value(), self.value()]))
-        return found
+            result[name] = self.choose.choice((self.value(), self.value(), {self.choose.choice(names): self.value()}, [self.value(), self.value()]))
+        return result
 
     def structure(self, name: str) -> Any:
         """A value made for a field: attributes of what it refers to, or of any resource in its other forms."""
@@ -164,10 +166,10 @@ class Fuzzer:
         if not self.actions:
             return self.filter_list()
         method, path = self.choose.choice(self.actions)
-        asked = self.choose.choice((path, path, f"{path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}"))
+        requested = self.choose.choice((path, path, f"{path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}"))
         members = ("data", "schedule", "name", "prefix_length", "note", "enabled", "retries", "object_type", "object_id", "job_class_name", "zz")
         body = self.choose.choice((self.value(), {self.choose.choice(members): self.value() for _ in range(3)}, [self.value()]))
-        self.send(method, asked, body)
+        self.send(method, requested, body)
         return None
 
     def ask_as_nobody(self) -> None:

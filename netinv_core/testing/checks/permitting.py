@@ -14,16 +14,16 @@ READS = ("GET", "HEAD")
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
 
-def _requests(case: Case, shown: dict[str, Any], methods: tuple[str, ...]) -> list[tuple[str, str]]:
+def _requests(case: Case, item: dict[str, Any], methods: tuple[str, ...]) -> list[tuple[str, str]]:
     offered = tuple(m for m in methods if m in READS or PERMISSIONS[m] in case.endpoint.resource.writes)
-    return [(m, path) for m in offered for path in (case.path, case.at(shown)) if (m, path) != ("POST", case.at(shown))]
+    return [(m, path) for m in offered for path in (case.path, case.at(item)) if (m, path) != ("POST", case.at(item))]
 
 
 @check()
 def nobody_may_do_nothing(case: Case) -> None:
     """Without credentials every method is 403 and says so."""
-    shown = case.make()
-    for method, path in _requests(case, shown, (*READS, *WRITES)):
+    item = case.make()
+    for method, path in _requests(case, item, (*READS, *WRITES)):
         response = case.service.anonymous.send(method, path, status=403)
         assert method == "HEAD" or response.json == NOT_GIVEN
 
@@ -31,28 +31,28 @@ def nobody_may_do_nothing(case: Case) -> None:
 @check()
 def without_a_permission_everything_is_denied(case: Case) -> None:
     """403 for every method, and OPTIONS offer no actions; a permission to read is not one to write."""
-    shown = case.make()
+    item = case.make()
     stranger, reader = case.service.user(), case.service.user(("view", case.endpoint.label))
-    for method, path in _requests(case, shown, (*READS, *WRITES)):
+    for method, path in _requests(case, item, (*READS, *WRITES)):
         response = stranger.api.send(method, path, status=403)
         assert method == "HEAD" or response.json == DENIED
-    for method, path in _requests(case, shown, WRITES):
+    for method, path in _requests(case, item, WRITES):
         assert reader.api.send(method, path, status=403).json == DENIED
     assert "actions" not in stranger.api.options(case.path)
     assert "actions" not in reader.api.options(case.path)
-    assert case.read(shown) == shown
+    assert case.read(item) == item
     reader.api.get(case.path, {"limit": 1})
 
 
 @check(writable)
 def a_read_only_token_reads(case: Case) -> None:
     """Whatever its owner may do, it does not write."""
-    shown = case.make()
+    item = case.make()
     reader = case.service.user(superuser=True, write_enabled=False)
-    for method, path in _requests(case, shown, WRITES):
+    for method, path in _requests(case, item, WRITES):
         assert reader.api.send(method, path, status=403).json == DENIED
     reader.api.get(case.path, {"limit": 1})
-    assert case.read(shown) == shown
+    assert case.read(item) == item
 
 
 def _narrowable(endpoint: Endpoint) -> bool:

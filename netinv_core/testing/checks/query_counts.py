@@ -10,24 +10,24 @@ DETAIL, LIST, CREATE_ONE, CREATE_MANY = 6, 8, 20, 60
 @check()
 def a_detail_is_within_its_budget(case: Case) -> None:
     """For an object with every field filled, in the full and the brief form."""
-    shown = case.filled()
+    item = case.filled()
     for query in ({}, {"brief": 1}):
-        with case.service.statements() as found:
-            case.api.get(case.at(shown), query)
-        assert len(found) <= DETAIL, "\n".join(found)
+        with case.service.statements() as result:
+            case.api.get(case.at(item), query)
+        assert len(result) <= DETAIL, "\n".join(result)
 
 
 @check()
 def a_list_is_within_its_budget(case: Case) -> None:
     """For pages of 1, 50 and 1000, filled objects among them; as many statements for few objects as for many."""
-    made = [case.filled(), *case.make_many(20 if case.endpoint.resource.writable else 2)]
+    created = [case.filled(), *case.make_many(20 if case.endpoint.resource.writable else 2)]
     for limit in (1, 50, 1000):
-        with case.service.statements() as found:
+        with case.service.statements() as result:
             case.api.get(case.path, {"limit": limit})
-        assert len(found) <= LIST, "\n".join(found)
+        assert len(result) <= LIST, "\n".join(result)
     if not case.endpoint.resource.writable:
         return
-    few, many = made[:1], made
+    few, many = created[:1], created
     with case.service.statements() as for_few:
         case.list_of(few, limit=1000)
     with case.service.statements() as for_many:
@@ -53,11 +53,11 @@ def changing_and_deleting_do_not_grow(case: Case) -> None:
     few, many = case.make_many(2), case.make_many(20)
     counts = {}
     for name, objects in (("few", few), ("many", many)):
-        items = [{"id": shown["id"], "description": case.unique()} for shown in objects]
+        items = [{"id": item["id"], "description": case.unique()} for item in objects]
         case.api.get(case.path, {"limit": 1})  # what the process caches is cached
         with case.service.statements() as patched:
             case.api.patch(case.path, items)
         with case.service.statements() as deleted:
-            case.api.delete(case.path, [{"id": shown["id"]} for shown in objects])
+            case.api.delete(case.path, [{"id": item["id"]} for item in objects])
         counts[name] = (len(patched), len(deleted))
     assert counts["many"] <= counts["few"], counts

@@ -22,7 +22,9 @@ Call = Callable[[Api], Any]
 
 
 class _Meeting:
-    """Makes the clients of a race wait for each other where each first writes, so that none has seen what another one writes."""
+    """Makes the clients of a race wait for each other where each first writes, so that none has seen what another one
+    writes.
+    """
 
     def __init__(self, parties: int) -> None:
         self._start = threading.Barrier(parties)
@@ -97,13 +99,15 @@ def statuses(responses: Sequence[Any]) -> list[int]:
 
 @check(writable)
 def what_is_unique_is_created_once(case: Case) -> None:
-    """Of clients who create equal objects at the same time one succeeds, where a second object is refused; the others are told what is taken."""
+    """Of clients who create equal objects at the same time one succeeds, where a second object is refused; the others
+    are told what is taken.
+    """
     body = case.body()
     case.api.post(case.path, body)
     second = case.api.send("POST", case.path, body)
     if second.status_int == 201:
         return
-    wanted = case.body()
-    responses = race(case.service, [lambda api: api.send("POST", case.path, wanted)] * FEW)
+    expected = case.body()
+    responses = race(case.service, [lambda api: api.send("POST", case.path, expected)] * FEW)
     assert statuses(responses) == [201] + [400] * (FEW - 1), [response.text for response in responses]
     assert not any(VAGUE in response.text for response in responses), [response.text for response in responses]

@@ -20,22 +20,22 @@ from netinv_core.testing.cases import Case, check
 @check()
 def a_list_is_paged_in_a_total_order(case: Case) -> None:
     """The envelope is count, next, previous, results; pages joined are the list, each object once."""
-    made = case.make_many(5)
-    whole = case.list_of(made, limit=100)
+    created = case.make_many(5)
+    whole = case.list_of(created, limit=100)
     assert list(whole) == ["count", "next", "previous", "results"]
     assert (whole["count"], whole["next"], whole["previous"]) == (5, None, None)
-    found, page = [], case.list_of(made, limit=2)
+    result, page = [], case.list_of(created, limit=2)
     assert page["previous"] is None
     while True:
         assert page["count"] == 5
-        found += page["results"]
+        result += page["results"]
         if page["next"] is None:
             break
         following = case.api.get(page["next"])
         assert following["previous"] is not None
         page = following
-    assert [item["id"] for item in found] == [item["id"] for item in whole["results"]]
-    assert {item["id"] for item in found} == {item["id"] for item in made}
+    assert [item["id"] for item in result] == [item["id"] for item in whole["results"]]
+    assert {item["id"] for item in result} == {item["id"] for item in created}
 
 
 def _confidential(endpoint: Endpoint) -> list[fields.Field]:
@@ -44,19 +44,21 @@ def _confidential(endpoint: Endpoint) -> list[fields.Field]:
 
 @check(lambda endpoint: bool(_confidential(endpoint)))
 def what_is_confidential_is_not_shown_again(case: Case) -> None:
-    """Not by the object, its list and its brief form, nor by the change log; a value that is written back as it was read stays."""
+    """Not by the object, its list and its brief form, nor by the change log; a value that is written back as it was
+    read stays.
+    """
     endpoint, columns = case.endpoint, [column for column in case.endpoint.table.c if column_info(column).confidential]
     secrets = {field.name: case.unique() + case.unique() for field in _confidential(endpoint) if isinstance(field, fields.Value)}
-    made = case.api.post(case.path, {**case.body(), **secrets})
-    values = [*secrets.values(), *(made[f.name] for f in _confidential(endpoint) if f.name not in secrets and f.name in made)]
-    stored = case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(made["id"]))))
-    shown = case.read(made)
-    for name in (field.name for field in _confidential(endpoint) if field.name in shown):
-        shown = case.api.patch(case.at(made), {name: shown[name]})
-    assert case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(made["id"])))) == stored
-    told = [shown, case.list_of([made]), case.list_of([made], brief=1), case.api.options(case.at(made))]
-    told += [row._mapping for row in case.service.rows(sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(made["id"])))]
-    assert values and not [value for value in [*values, *stored[0]] if value and value in str(told)]
+    created = case.api.post(case.path, {**case.body(), **secrets})
+    values = [*secrets.values(), *(created[f.name] for f in _confidential(endpoint) if f.name not in secrets and f.name in created)]
+    stored = case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(created["id"]))))
+    item = case.read(created)
+    for name in (field.name for field in _confidential(endpoint) if field.name in item):
+        item = case.api.patch(case.at(created), {name: item[name]})
+    assert case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(created["id"])))) == stored
+    text = [item, case.list_of([created]), case.list_of([created], brief=1), case.api.options(case.at(created))]
+    text += [row._mapping for row in case.service.rows(sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(created["id"])))]
+    assert values and not [value for value in [*values, *stored[0]] if value and value in str(text)]
     for field in _confidential(endpoint):
         for name in (f"{field.name}__ic", f"{field.name}__isw", f"{field.attribute or field.name}__startswith", f"{field.name}__re"):
             case.api.get(case.path, {name: "a"}, status=400)
@@ -73,52 +75,54 @@ def _sorted_naturally(endpoint: Endpoint) -> bool:
 def names_sort_by_the_numbers_in_them(case: Case) -> None:
     """``eth2`` comes before ``eth10``."""
     word = case.unique()
-    made = [case.make(name=f"{word}eth{number}") for number in ("10", "9", "1/10", "100", "1/9")]
-    shown = [item["name"].removeprefix(word) for item in case.list_of(made)["results"]]
+    created = [case.make(name=f"{word}eth{number}") for number in ("10", "9", "1/10", "100", "1/9")]
+    shown = [item["name"].removeprefix(word) for item in case.list_of(created)["results"]]
     assert shown == ["eth1/9", "eth1/10", "eth9", "eth10", "eth100"]
 
 
 @check()
 def a_detail_is_what_the_list_shows(case: Case) -> None:
     """List, detail and brief forms of one object agree; ``url`` leads to it."""
-    shown = case.filled()
-    (listed,) = case.list_of([shown])["results"]
-    assert listed == case.read(shown)
+    item = case.filled()
+    (listed,) = case.list_of([item])["results"]
+    assert listed == case.read(item)
     assert list(listed) == case.shown_names()
-    if "url" in shown:
-        assert case.api.get(shown["url"]) == listed
+    if "url" in item:
+        assert case.api.get(item["url"]) == listed
 
 
 @check()
 def the_brief_form_holds_the_declared_fields(case: Case) -> None:
     """``brief`` gives display, id, url and the declared fields, in lists and details alike."""
-    shown = case.make()
-    (listed,) = case.list_of([shown], brief=1)["results"]
-    assert listed == case.api.get(case.at(shown), {"brief": "true"})
+    item = case.make()
+    (listed,) = case.list_of([item], brief=1)["results"]
+    assert listed == case.api.get(case.at(item), {"brief": "true"})
     declared = {field.name for field in case.endpoint.brief}
     assert set(listed) == (declared or set(case.shown_names()))
-    assert listed["id"] == shown["id"]
+    assert listed["id"] == item["id"]
 
 
 @check()
 def a_reference_shows_the_brief_form(case: Case) -> None:
-    """An object nested in another is its brief form, without the counters that only its own list computes, or what the reference shows instead."""
-    shown = case.filled()
+    """An object nested in another is its brief form, without the counters that only its own list computes, or what the
+    reference shows instead.
+    """
+    item = case.filled()
     for name, field in case.endpoint.fields.items():
-        if not isinstance(field, fields.Reference) or isinstance(field, fields.Status) or field.plain or not shown[name]:
+        if not isinstance(field, fields.Reference) or isinstance(field, fields.Status) or field.plain or not item[name]:
             continue
         target = field.target
         assert target is not None
-        whole = case.api.get(f"{target.path}{shown[name]['id']}/", {} if field.nested_fields else {"brief": 1})
-        kept = {f.name: None if f.nested == "null" else whole[f.name] for f in nested_fields(target, field.nested_fields)}
-        assert shown[name] == kept, f"{case.endpoint.label}.{name}"
+        whole = case.api.get(f"{target.path}{item[name]['id']}/", {} if field.nested_fields else {"brief": 1})
+        stored = {f.name: None if f.nested == "null" else whole[f.name] for f in nested_fields(target, field.nested_fields)}
+        assert item[name] == stored, f"{case.endpoint.label}.{name}"
 
 
 @check()
 def head_is_get_without_a_body(case: Case) -> None:
     """HEAD answers with the headers of GET."""
-    shown = case.make()
-    for path in (case.path, case.at(shown)):
+    item = case.make()
+    for path in (case.path, case.at(item)):
         got, head = case.api.send("GET", path, status=200), case.api.send("HEAD", path, status=200)
         assert head.body == b""
         for name in ("Content-Type", "API-Version", "Allow", "Content-Length"):
@@ -135,10 +139,10 @@ def what_is_not_there_is_404(case: Case) -> None:
 @check()
 def every_version_answers(case: Case) -> None:
     """Lists and details in all supported versions, by header and by parameter, say which version they are."""
-    shown = case.filled()
+    item = case.filled()
     for version in SUPPORTED:
-        detail = case.api.send("GET", case.at(shown), version=version, status=(200, 412))
-        listed = case.api.send("GET", case.path, query={"id": shown["id"], "api_version": version}, version=None, status=(200, 412))
+        detail = case.api.send("GET", case.at(item), version=version, status=(200, 412))
+        listed = case.api.send("GET", case.path, query={"id": item["id"], "api_version": version}, version=None, status=(200, 412))
         assert detail.headers["API-Version"] == listed.headers["API-Version"] == version
         assert detail.status_int == listed.status_int
         if detail.status_int == 200 and versions.former_listing(case.endpoint, version) is None:
@@ -148,12 +152,12 @@ def every_version_answers(case: Case) -> None:
 @check()
 def options_describe_every_field(case: Case) -> None:
     """OPTIONS lists the fields of GET, with type and label; methods that are not allowed have no description."""
-    found = case.api.options(case.path)
-    assert set(found) >= {"name", "description", "renders", "parses"}
-    actions = found.get("actions", {})
+    result = case.api.options(case.path)
+    assert set(result) >= {"name", "description", "renders", "parses"}
+    actions = result.get("actions", {})
     assert set(actions) == {method for method in ("POST", "PUT") if PERMISSIONS[method] in case.endpoint.resource.writes}
     if not actions:
-        assert "actions" not in found
+        assert "actions" not in result
         return
     described = next(iter(actions.values()))
     assert set(described) == set(case.endpoint.fields) - versions.absent(case.endpoint, versions.NEWEST)
