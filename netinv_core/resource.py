@@ -30,6 +30,7 @@ Downgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Listing = Callable[["UnitOfWork", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
+NEW_OBJECT = "(a new object)"  # in ``example``: a reference that samples do not share
 
 
 class FrozenResourceError(AttributeError):
@@ -172,7 +173,8 @@ class Resource:
     for none. ``about`` names pairs of columns, a content type's label and an id: who may not view the object that one
     names does not get to see what is about it (notes, images, the change log). ``configuration`` marks what processes
     cache; ``recorded`` says whether changes leave a row in the change log; ``basic`` lets a password stand for a token;
-    ``example`` holds values for documentation and tests where a field's type does not suggest one.
+    ``example`` holds values for documentation and tests where a field's type does not suggest one; :data:`NEW_OBJECT` for a reference
+    that each sample needs an object of its own for.
     ``exempt_by_name_only`` keeps ``*`` in the setting ``netinv.exempt_view_permissions`` from opening the resource to
     anyone: for accounts, credentials, logs and whatever else is nobody's business by default. Resources with
     confidential columns are so anyway. ``record_constants`` are members of the change log's ``object_data`` that the

@@ -36,7 +36,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, tree, tree_pair, value
-from netinv_core.resource import Resource, Rule, computed
+from netinv_core.resource import NEW_OBJECT, Resource, Rule, computed
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
@@ -186,7 +186,7 @@ rack_reservations = Resource(
         related("site", "rack.site", by="slug", ids=False),
         related("user", by="username", ids=False),
     ],
-    example={"units": lambda number: [number % 97 + 1]},
+    example={"rack": NEW_OBJECT, "units": lambda number: [number % 97 + 1]},
 )
 
 

@@ -21,6 +21,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.registry import Registry
+from netinv_core.resource import NEW_OBJECT
 from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
@@ -104,6 +105,8 @@ class Samples:
         """
         number = self.unique.number()
         example = self._example(endpoint).get(field.name, ...)
+        if example is NEW_OBJECT and isinstance(field, fields.Reference | fields.ToMany):
+            return self._reference(endpoint, field, another=True)
         if example is not ...:
             return example(number) if callable(example) else example
         if isinstance(field, fields.Choice):

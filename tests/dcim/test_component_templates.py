@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -150,6 +151,19 @@ def test_a_fault_of_what_is_made_is_one_of_the_device(api: Api, make_type: Any, 
     assert error == {"non_field_errors": [words]}
 
 
+@pytest.fixture
+def no_config_contexts(api: Api) -> Iterator[None]:
+    """No active config context during a test: their scopes take a statement of their own."""
+    path = "/api/extras/config-contexts/"
+    active = [context["id"] for context in api.get(path, {"is_active": "true", "limit": 1000})["results"]]
+    if active:
+        api.patch(path, [{"id": key, "is_active": False} for key in active])
+    yield
+    if active:
+        api.patch(path, [{"id": key, "is_active": True} for key in active])
+
+
+@pytest.mark.usefixtures("no_config_contexts")
 def test_devices_with_everything_are_made_within_the_budget(api: Api, make: Any, make_type: Any, place: dict[str, Any], body: Any, statements: Any) -> None:
     kind = make_type(*[f"eth{number}" for number in range(48)])
     located = ["dcim.device", "dcim.rack"]
