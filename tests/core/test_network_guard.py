@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from pathlib import Path
@@ -80,7 +81,7 @@ def test_threads_are_guarded_too(refused_connections: list[object]) -> None:
     assert refused_connections == [(DOCUMENTATION_ADDRESS, 80)]
 
 
-def test_a_test_that_reaches_for_another_machine_fails(pytester: pytest.Pytester) -> None:
+def test_a_test_that_reaches_for_another_machine_fails(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Even when the code under test handles the error."""
     pytester.makeconftest(
         """
@@ -100,6 +101,7 @@ def test_a_test_that_reaches_for_another_machine_fails(pytester: pytest.Pytester
                 connection.connect(("127.0.0.1", 1))
         """
     )
+    monkeypatch.setenv("PYTHONPATH", str(request.config.rootpath), prepend=os.pathsep)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist")
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["*tests may not reach*192.0.2.1*"])

@@ -119,9 +119,9 @@ def test_the_secret_of_netinv_is_never_read(service: Service, unique: Any, folde
 @pytest.mark.parametrize("text", ["relative", "/", "//", "/etc/..", "/etc/netinv relative"])
 def test_folders_are_absolute_paths_and_not_everything(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape("the setting netinv.secrets_file_folders has a value that cannot be read")):
-        settings.read({"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": text}, [extras])
+        settings.read({"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": text}, {"extras": extras})
     good = {"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": "/etc/a/ /b"}
-    assert settings.read(good, [extras])["secrets_file_folders"] == ("/etc/a", "/b")
+    assert settings.read(good, {"extras": extras})["secrets_file_folders"] == ("/etc/a", "/b")
 
 
 def test_only_those_who_may_see_a_secret_may_check_it(api: Api, unique: Any, make_user: Any) -> None:
