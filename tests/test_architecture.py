@@ -275,6 +275,13 @@ def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
     graphlib.TopologicalSorter(graph).prepare()
 
 
+@pytest.mark.parametrize("folder", ["tests", "plugins"])
+def test_no_module_of_tests_imports_another(folder: str) -> None:
+    """Helpers that several modules use are in ``tests/support``."""
+    imported = {(str(path), part) for path, module in modules(folder).items() for pair in imports(module) for part in ".".join(pair).split(".")}
+    assert sorted(pair for pair in imported if pair[1].startswith("test_")) == []
+
+
 # -- size and suppressions
 
 
