@@ -1,4 +1,4 @@
-"""Cables: which ends they may connect, and what changes for the ends and along their paths when they do."""
+"""Cables: the rules for their ends, and the updates of ends and paths when cables are created, changed or deleted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Rows = Mapping[End, Any]
 
 
 def cable_display_name(label: str, key: uuid.UUID) -> str:
-    """How a cable is called: its label, else its id."""
+    """The display name of a cable: its label, or its id without one."""
     return label or f"#{key}"
 
 
@@ -49,17 +49,22 @@ def _of_type(side: str) -> Filter:
 
 
 def _at(name: str, path: str) -> Filter:
-    """The cables of devices for which the column at ``path`` has one of these values."""
+    """Filter for cables at devices whose column at ``path`` (``rack.name``) has one of the values."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
         device = uow.registry.of_model(Device)
-        there = device.table.alias()
+        hosts = device.table.alias()
         visible = permissions.visible_for(uow)
-        tests = [compare(device, there, path.split("."), partial(_equals, value), visible) for value in values]
-        hosts = sa.select(there.c.id).where(any_of(tests), *visible(device, there))
-        ends = [(endpoint.table, endpoint) for endpoint in ends_of(uow.registry).values() if "device_id" in endpoint.table.c]
+        tests = [compare(device, hosts, path.split("."), partial(_equals, value), visible) for value in values]
+        host_ids = sa.select(hosts.c.id).where(any_of(tests), *visible(device, hosts))
+        ends = [
+            (endpoint.table, endpoint) for endpoint in ends_of(uow.registry).values() if "device_id" in endpoint.table.c
+        ]
         selects = [
-            sa.select(end.c.cable_id).where(end.c.cable_id.is_not(None), end.c.device_id.in_(hosts), *visible(endpoint, end)) for end, endpoint in ends
+            sa.select(end.c.cable_id).where(
+                end.c.cable_id.is_not(None), end.c.device_id.in_(host_ids), *visible(endpoint, end)
+            )
+            for end, endpoint in ends
         ]
         return table.c.id.in_(sa.union_all(*selects))
 
@@ -94,45 +99,60 @@ cables = Resource(
         *[type_label(f"{side}_type", _takes_cables) for side in SIDES],
         *[generic_fk(side, f"{side}_type", f"{side}_id") for side in SIDES],
     ],
-    filters=[one_of("length_unit", LENGTH_UNITS, multiple=False), *map(_of_type, SIDES), *[_at(name, path) for name, path in PLACES.items()]],
+    filters=[
+        one_of("length_unit", LENGTH_UNITS, multiple=False),
+        *map(_of_type, SIDES),
+        *[_at(name, path) for name, path in PLACES.items()],
+    ],
 )
 
 
 def peer_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
-    """The ways from what takes cables to its peer and to the end of its path, one for each kind of them: ``connected_interface`` …."""
-    found: dict[str, Relation] = {}
+    """The relations from an end of cables to its peer and to the destination of its path, one for each model of these.
+
+    Example: ``cable_peer_interface``, ``connected_interface``, ``connected_circuit_termination``.
+    """
+    relations: dict[str, Relation] = {}
     for label, end in ends_of(registry).items() if issubclass(endpoint.model, Cabled) else ():
         kind = end.title.replace(" ", "_")
-        found[f"cable_peer_{kind}"] = to_type(registry, label, endpoint.table, "cable_peer_type", "cable_peer_id")
+        relations[f"cable_peer_{kind}"] = to_type(registry, label, endpoint.table, "cable_peer_type", "cable_peer_id")
         if issubclass(endpoint.model, PathEnd) and issubclass(end.model, PathEnd):
-            found[f"connected_{kind}"] = to_type(registry, label, endpoint.table, "connected_endpoint_type", "connected_endpoint_id")
-    return found
+            relations[f"connected_{kind}"] = to_type(
+                registry, label, endpoint.table, "connected_endpoint_type", "connected_endpoint_id"
+            )
+    return relations
 
 
 def both_ends(cable: Draft | dict[str, Any]) -> tuple[End, End]:
-    """The two ends of a cable, or of one that is to be."""
-    return End(cable["termination_a_type"], cable["termination_a_id"]), End(cable["termination_b_type"], cable["termination_b_id"])
+    """The two ends of a cable, from its draft or its row."""
+    a = End(cable["termination_a_type"], cable["termination_a_id"])
+    b = End(cable["termination_b_type"], cable["termination_b_id"])
+    return a, b
 
 
 def _locked(uow: UnitOfWork, ends: Iterable[End]) -> Rows:
-    """The rows of these ends that the user may view, held until the transaction ends, so that nobody else connects them: one statement a kind."""
-    wanted: dict[str, set[Any]] = {}
+    """Locks the rows of these ends that the user may view (``FOR UPDATE``), so that no other transaction connects them.
+
+    One statement for each model, in the order of labels and ids: transactions do not deadlock.
+    """
+    keys_by_label: dict[str, set[Any]] = {}
     for end in ends:
-        wanted.setdefault(end.label, set()).add(end.id)
-    found: dict[End, Any] = {}
+        keys_by_label.setdefault(end.label, set()).add(end.id)
+    locked: dict[End, Any] = {}
     for label, endpoint in sorted(ends_of(uow.registry).items()):
-        if label in wanted:
-            conditions = [in_parameter(uow.registry.dialect, endpoint.table.c.id), *permissions.visible(uow, endpoint, endpoint.table)]
-            statement = lock_rows(sa.select(endpoint.table).where(*conditions).order_by(endpoint.table.c.id))
-            rows = uow.execute(statement, {"keys": list(wanted[label])}).all()
-            uow.row_cache.setdefault(endpoint.table, {}).update((row.id, row) for row in rows)
-            found |= {End(label, row.id): row for row in rows}
-    return found
+        if label in keys_by_label:
+            table = endpoint.table
+            conditions = [in_parameter(uow.registry.dialect, table.c.id), *permissions.visible(uow, endpoint, table)]
+            statement = lock_rows(sa.select(table).where(*conditions).order_by(table.c.id))
+            rows = uow.execute(statement, {"keys": list(keys_by_label[label])}).all()
+            uow.row_cache.setdefault(table, {}).update((row.id, row) for row in rows)
+            locked |= {End(label, row.id): row for row in rows}
+    return locked
 
 
 @cables.rule
 def ends_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What a cable connects is fixed when it is made."""
+    """Rejects changes of a cable's ends: they are set on creation only."""
     for draft in drafts:
         for side in SIDES:
             if not draft.new and draft.changed(f"{side}_type", f"{side}_id"):
@@ -141,7 +161,10 @@ def ends_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @cables.rule
 def ends_exist_and_fit_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A new cable connects two different ends that take cables of each other's kind and have none yet."""
+    """Checks that a new cable connects two different ends of compatible kinds that have no cable yet.
+
+    The ends are locked until the transaction ends.
+    """
     new = [draft for draft in drafts if draft.new]
     if new:
         lock_model(uow, CABLE)
@@ -151,16 +174,16 @@ def ends_exist_and_fit_each_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
         _check_ends(uow.registry, draft, rows)
         for end in both_ends(draft):
             if not draft.errors and end in claimed:
-                draft.reject(ALL, f"{_words(uow.registry, end, rows)} is the end of two of these cables.")
+                draft.reject(ALL, f"{_end_name(uow.registry, end, rows)} is the end of two of these cables.")
         claimed.update(both_ends(draft) if not draft.errors else ())
 
 
 def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
-    """Rejects a cable for the first thing that is wrong with its ends."""
+    """Rejects a cable with the first error in its ends: existence, type, compatibility, then an existing cable."""
     a, b = both_ends(draft)
     for side, end in zip(SIDES, (a, b), strict=True):
         if end not in rows:
-            draft.reject(side, f"Invalid ID for type {_type_words(registry, end)}")
+            draft.reject(side, f"Invalid ID for type {_type_title(registry, end)}")
             return
     models: list[type[Cabled]] = [registry[end.label].model for end in (a, b)]  # type: ignore[misc]
     for side, end, model in zip(SIDES, (a, b), models, strict=True):
@@ -169,31 +192,34 @@ def _check_ends(registry: Registry, draft: Draft, rows: Rows) -> None:
             draft.reject(f"{side}_id", refusal)
             return
     if models[1].connector_kind not in models[0].compatible_with:
-        draft.reject(ALL, f"Incompatible termination types: {_type_words(registry, a)} and {_type_words(registry, b)}")
+        types = f"{_type_title(registry, a)} and {_type_title(registry, b)}"
+        draft.reject(ALL, f"Incompatible termination types: {types}")
     elif a == b:
-        draft.reject(ALL, f"Cannot connect {_type_words(registry, a)} to itself")
+        draft.reject(ALL, f"Cannot connect {_type_title(registry, a)} to itself")
     elif (objection := models[0].incompatible_with(rows[a], models[1], rows[b])) is not None:
         draft.reject(ALL, objection)
     else:
         for end in (a, b):
             if rows[end].cable_id is not None and not draft.errors:
-                draft.reject(ALL, f"{_words(registry, end, rows)} already has a cable attached (#{rows[end].cable_id})")
+                name = _end_name(registry, end, rows)
+                draft.reject(ALL, f"{name} already has a cable attached (#{rows[end].cable_id})")
 
 
-def _type_words(registry: Registry, end: End) -> str:
-    """A content type as errors name it: ``dcim | rear port``."""
+def _type_title(registry: Registry, end: End) -> str:
+    """The content type of an end as error messages show it: ``dcim | rear port``."""
     endpoint = registry[end.label]
     return f"{endpoint.app.name} | {endpoint.title}"
 
 
-def _words(registry: Registry, end: End, rows: Rows) -> str:
+def _end_name(registry: Registry, end: End, rows: Rows) -> str:
+    """The name of an end in error messages; without a name, its model and id."""
     row = rows[end]
     return getattr(row, "name", None) or f"{registry[end.label].title} {end.id}"
 
 
 @cables.rule
 def lengths_have_a_unit(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A length without a unit says nothing."""
+    """Rejects a length without a unit."""
     for draft in drafts:
         if draft["length"] is not None and not draft["length_unit"]:
             draft.reject(ALL, "Must specify a unit when setting a cable length")
@@ -201,7 +227,7 @@ def lengths_have_a_unit(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @cables.prepare
 def units_go_with_their_length(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A unit goes with its length, unless it is itself what was sent."""
+    """Clears the unit when the length is cleared, unless the request sets the unit itself."""
     for draft in drafts:
         if draft["length"] is None and draft["length_unit"] and "length_unit" not in draft.body:
             draft["length_unit"] = ""
@@ -209,26 +235,27 @@ def units_go_with_their_length(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
 
 @cables.after_save
 def ends_know_their_cable(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The ends of a new cable refer to it and to each other; paths through it, or through one whose status changed, lead elsewhere now."""
-    concerned = [draft for draft in drafts if draft.new or draft.changed("status_id")]
-    if not concerned:
+    """Writes a new cable and the peers to its ends; traces the paths again that lead through new or changed cables."""
+    affected = [draft for draft in drafts if draft.new or draft.changed("status_id")]
+    if not affected:
         return
-    if not all(draft.new for draft in concerned):
+    if not all(draft.new for draft in affected):
         lock_model(uow, CABLE)
-    statuses = listing.rows_of(uow, Status, [draft["status_id"] for draft in concerned])
-    lines = [Line(draft.id, *both_ends(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in concerned]
-    wanted: dict[str, dict[Any, dict[str, Any]]] = {}
-    for draft in concerned:
+    statuses = listing.rows_of(uow, Status, [draft["status_id"] for draft in affected])
+    lines = [Line(draft.id, *both_ends(draft), statuses[draft["status_id"]].slug == CONNECTED) for draft in affected]
+    end_values: dict[str, dict[Any, dict[str, Any]]] = {}
+    for draft in affected:
         a, b = both_ends(draft)
         for end, peer in ((a, b), (b, a)) if draft.new else ():
-            wanted.setdefault(end.label, {})[end.id] = {"cable_id": draft.id, "cable_peer_type": peer.label, "cable_peer_id": peer.id}
+            values = {"cable_id": draft.id, "cable_peer_type": peer.label, "cable_peer_id": peer.id}
+            end_values.setdefault(end.label, {})[end.id] = values
     network = Network(uow)
     network.add(lines)
-    _rewrite(uow, network, network.origins(lines), wanted)
+    _rewrite(uow, network, network.origins(lines), end_values)
 
 
 def retrace(uow: UnitOfWork, ends: Collection[End]) -> None:
-    """Follows anew every path that leads to these ends or through them: how one goes on behind them has changed."""
+    """Traces again every path that leads to or through these ends, after a change of the next hops behind them."""
     if ends:
         lock_model(uow, CABLE)
         network = Network(uow)
@@ -237,46 +264,54 @@ def retrace(uow: UnitOfWork, ends: Collection[End]) -> None:
 
 @cables.before_delete
 def clear_cable_of_ends(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """The ends that stay have no cable any more, and the paths through it end there."""
+    """Clears the cable and the peer of the ends that are not deleted themselves, and traces their paths again."""
     lock_model(uow, CABLE)
     lines = [Line(row["id"], *both_ends(row), connected=False) for row in rows]
-    wanted: dict[str, dict[Any, dict[str, Any]]] = {}
+    end_values: dict[str, dict[Any, dict[str, Any]]] = {}
     for line in lines:
         for end in (line.a, line.b):
             if end.id not in uow.deleting.get(end.label, ()):
-                wanted.setdefault(end.label, {})[end.id] = {"cable_id": None, "cable_peer_type": None, "cable_peer_id": None}
+                values = {"cable_id": None, "cable_peer_type": None, "cable_peer_id": None}
+                end_values.setdefault(end.label, {})[end.id] = values
     network = Network(uow)
     network.add(lines)
-    _rewrite(uow, network, network.origins(lines), wanted)
+    _rewrite(uow, network, network.origins(lines), end_values)
 
 
-def _rewrite(uow: UnitOfWork, network: Network, origins: Iterable[End], wanted: dict[str, dict[Any, dict[str, Any]]]) -> None:
-    """Writes what is ``wanted`` of the ends of cables, which is recorded, and what the rows of the origins say of their paths.
+def _rewrite(
+    uow: UnitOfWork, network: Network, origins: Iterable[End], wanted: dict[str, dict[Any, dict[str, Any]]]
+) -> None:
+    """Writes the columns ``wanted`` of ends (by label and id) with change records, and the path columns of the origins.
 
-    Where a path leads is worked out, like a counter, so an origin is not recorded as changed when something on its path is.
+    Path columns are derived, like counters: a change on its path alone is not recorded as a change of the origin.
     """
-    worked_out = columns_of(network.trace(origins))
+    path_columns = columns_of(network.trace(origins))
     for label, rows in wanted.items():
         for key, values in rows.items():
-            values |= worked_out.get(label, {}).pop(key, {})
+            values |= path_columns.get(label, {}).pop(key, {})
         system_update(uow, uow.registry[label], rows)
-    for label, rows in worked_out.items():
+    for label, rows in path_columns.items():
         _write(uow, uow.registry[label], rows)
 
 
 def _write(uow: UnitOfWork, endpoint: Endpoint, rows: Mapping[Any, Mapping[str, Any]]) -> None:
-    """Writes columns of rows by id, all rows with the same columns; rows that hold these values already are left out."""
+    """Updates rows by id without change records; skips rows that hold the values already. All have the same columns."""
     if not rows:
         return
     table = endpoint.table
     names = list(next(iter(rows.values())))
-    statement = sa.select(table.c.id, *[table.c[name] for name in names]).where(in_parameter(uow.registry.dialect, table.c.id))
-    stored = {key: dict(zip(names, values, strict=True)) for key, *values in uow.execute(lock_rows(statement), {"keys": list(rows)})}
+    columns = [table.c[name] for name in names]
+    statement = sa.select(table.c.id, *columns).where(in_parameter(uow.registry.dialect, table.c.id))
+    result = uow.execute(lock_rows(statement), {"keys": list(rows)})
+    stored = {key: dict(zip(names, values, strict=True)) for key, *values in result}
     bulk_update(uow, table, {key: rows[key] for key, values in stored.items() if values != rows[key]})
 
 
 def generic_cascades(registry: Registry) -> list[GenericCascade]:
-    """A cable goes with either of its ends."""
+    """Deletes a cable together with either of its ends."""
     table = Cable.__table__
     labels = set(ends_of(registry))
-    return [GenericCascade(table, f"{side}_type", f"{side}_id", CABLE, lambda endpoint: endpoint.label in labels) for side in SIDES]
+    return [
+        GenericCascade(table, f"{side}_type", f"{side}_id", CABLE, lambda endpoint: endpoint.label in labels)
+        for side in SIDES
+    ]

@@ -1,4 +1,4 @@
-"""Connections: the lists of what is connected by paths, and finding the device that a neighbour is connected to."""
+"""Connections: the lists of connected ports and interfaces, and the lookup of a neighbour's connected device."""
 
 from __future__ import annotations
 
@@ -33,26 +33,32 @@ ORDER = ("device.name_key", "device_id", "name_key")
 Of = Callable[[Any, Any], Any]
 
 
-def _own(table: Any, hosts: Any) -> Any:
-    """The ends on one of the devices that a select finds."""
+def _on_hosts(table: Any, hosts: Any) -> Any:
+    """Condition for ends on the devices that the subquery ``hosts`` selects."""
     return table.c.device_id.in_(hosts)
 
 
-def _either(table: Any, hosts: Any) -> Any:
-    """The interfaces that are on one of the devices, or connected to one."""
-    there = Interface.__table__.alias()
-    return table.c.device_id.in_(hosts) | table.c.connected_endpoint_id.in_(sa.select(there.c.id).where(there.c.device_id.in_(hosts)))
+def _on_or_connected_to_hosts(table: Any, hosts: Any) -> Any:
+    """Condition for interfaces on the devices that the subquery ``hosts`` selects, or connected to one on them."""
+    peer = Interface.__table__.alias()
+    on_hosts = sa.select(peer.c.id).where(peer.c.device_id.in_(hosts))
+    return table.c.device_id.in_(hosts) | table.c.connected_endpoint_id.in_(on_hosts)
 
 
 def _filters(of: Of) -> list[Filter]:
-    """The parameters of a list of connections: ``of`` says which of them belong to a set of devices."""
+    """The filters of a list of connections; ``of`` builds the condition from the table and a subquery of device ids."""
     device, site = Device.__table__, Site.__table__
 
     def hosts(uow: UnitOfWork, column: Any, values: Sequence[Any]) -> Any:
         source = device.join(site, site.c.id == device.c.site_id)
         tables = {Device: device} | ({Site: site} if column.table is site else {})
-        limits = [limit for model, table in tables.items() for limit in permissions.visible(uow, uow.registry.of_model(model), table)]
-        return sa.select(device.c.id).select_from(source).where(column.in_([convert(column, item) for item in values]), *limits)
+        limits = [
+            limit
+            for model, table in tables.items()
+            for limit in permissions.visible(uow, uow.registry.of_model(model), table)
+        ]
+        matching = column.in_([convert(column, item) for item in values])
+        return sa.select(device.c.id).select_from(source).where(matching, *limits)
 
     def at_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
         return of(table, hosts(uow, site.c.slug, values))
@@ -71,10 +77,19 @@ def _connected(uow: UnitOfWork, table: Any) -> Any:
 
 
 def _connections(name: str, model: type[Base], of: Resource) -> Resource:
-    """The list of the objects of a resource whose paths lead somewhere."""
-    found = Resource(model, name, of=of, display=of.display, brief=(), order=ORDER, fields=of.specs, filters=[*_filters(_own), value("name")])
-    found.base_filter(_connected)
-    return found
+    """The resource that lists the objects of another resource whose paths have a destination."""
+    resource = Resource(
+        model,
+        name,
+        of=of,
+        display=of.display,
+        brief=(),
+        order=ORDER,
+        fields=of.specs,
+        filters=[*_filters(_on_hosts), value("name")],
+    )
+    resource.base_filter(_connected)
+    return resource
 
 
 console_connections = _connections("console-connections", ConsolePort, console_ports)
@@ -83,7 +98,7 @@ power_connections = _connections("power-connections", PowerPort, power_ports)
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Itself(fields.Field):
-    """The object itself, nested."""
+    """Read-only field that shows the object itself in its nested form."""
 
     read_only: bool = True
 
@@ -91,7 +106,8 @@ class Itself(fields.Field):
         return None
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        return record_nested(plan, dataclasses.replace(place, endpoint=plan.registry.of_model(place.endpoint.model)))
+        endpoint = plan.registry.of_model(place.endpoint.model)
+        return record_nested(plan, dataclasses.replace(place, endpoint=endpoint))
 
 
 interface_connections = Resource(
@@ -102,17 +118,22 @@ interface_connections = Resource(
     brief=(),
     order=ORDER,
     fields=[
-        FieldFactory("interface_a", lambda registry, endpoint: Itself(name="interface_a", openapi={"$ref": "#/components/schemas/NestedInterface"})),
+        FieldFactory(
+            "interface_a",
+            lambda registry, endpoint: Itself(
+                name="interface_a", openapi={"$ref": "#/components/schemas/NestedInterface"}
+            ),
+        ),
         generic_fk("interface_b", "connected_endpoint_type", "connected_endpoint_id"),
     ],
-    filters=_filters(_either),
+    filters=_filters(_on_or_connected_to_hosts),
     members=["id", "display", "interface_a", "interface_b", "connected_endpoint_reachable", "created", "last_updated"],
 )
 
 
 @interface_connections.base_filter
 def each_pair_once(uow: UnitOfWork, table: Any) -> Any:
-    """A connection of two interfaces has two paths, and is shown from one side."""
+    """Base filter: a connection of two interfaces has two paths, and is listed once, from the lower id."""
     return (table.c.connected_endpoint_type == INTERFACE) & (table.c.id < table.c.connected_endpoint_id)
 
 
@@ -127,22 +148,24 @@ def connected_device(request: Request) -> dict[str, Any] | None:
     ports, hosts = uow.registry.of_model(Interface), uow.registry.of_model(Device)
     for endpoint in (ports, hosts):
         permissions.check(uow, endpoint, "view")
-    found = _far_host(uow, ports, names)
-    if found is None:
+    device_id = _far_host(uow, ports, names)
+    if device_id is None:
         return None
-    return views.downgrade_representation(uow, hosts, [listing.detail(uow, hosts, found, without=hosts.opt_in | hosts.costly)])[0]
+    detail = listing.detail(uow, hosts, device_id, without=hosts.opt_in | hosts.costly)
+    return views.downgrade_representation(uow, hosts, [detail])[0]
 
 
 def _far_host(uow: UnitOfWork, ports: Endpoint, names: Sequence[str]) -> Any:
-    """The device that the interface of these names is connected to.
+    """The id of the device at the far end of an interface, or ``None``; ``names`` holds its device's name and its own.
 
-    :raises NotFound: when there is no such interface for this identity
+    :raises NotFound: when the user may not view such an interface
     """
     near, far, device = Interface.__table__, Interface.__table__.alias(), Device.__table__
-    here = sa.select(near.c.id, far.c.device_id).join(device, device.c.id == near.c.device_id).outerjoin(far, far.c.id == near.c.connected_endpoint_id)
+    joined = sa.select(near.c.id, far.c.device_id).join(device, device.c.id == near.c.device_id)
+    joined = joined.outerjoin(far, far.c.id == near.c.connected_endpoint_id)
     allowed = permissions.scope(uow, ports, "view", near)
     conditions = [device.c.name == names[0], near.c.name == names[1], *([allowed] if allowed is not None else [])]
-    row = uow.execute(here.where(*conditions).order_by(near.c.id).limit(1)).first()
+    row = uow.execute(joined.where(*conditions).order_by(near.c.id).limit(1)).first()
     if row is None:
         raise NotFound()
     return row.device_id

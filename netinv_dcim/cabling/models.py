@@ -1,8 +1,8 @@
-"""What a cable is, and what its ends have in common: the cable, what is at its other end, and where the path leads.
+"""Cables, and the columns that their ends share: the cable, its other end (the peer), and the destination of the path.
 
-A model takes a cable by adding :class:`Cabled`, and is an end of paths by adding :class:`PathEnd`. What it can be connected to is
-said by what it is to a cable (``plug``) and what it takes at the other end (``takes``), so that no list of models is kept anywhere
-and a package can add ends of its own.
+A model takes a cable by adding :class:`Cabled`, and is an end of paths by adding :class:`PathEnd`. Each declares the
+kind of its connector (``connector_kind``) and the kinds it can be connected to (``compatible_with``). There is no list
+of models, so a package can add ends of its own.
 """
 
 from __future__ import annotations
@@ -88,10 +88,14 @@ class Cable(Primary):
 
 @dataclasses.dataclass(frozen=True)
 class NextHop:
-    """How a path goes on behind an end of a cable: at the end ``id`` of the model ``label``.
+    """The next end of a path behind the end of a cable: the object ``id`` of the model ``label``.
 
-    Where several paths share the next cable, ``enters`` is the position that this one takes in it; where they part again,
-    ``leaves`` is the position at which this way does. A way with neither is the only one.
+    ``enters`` is set where the path enters a trunk that several paths share: its position in the trunk. ``leaves`` is
+    set where paths leave a trunk: the position of the paths that leave it by this hop. A hop with neither is the only
+    one. :mod:`netinv_dcim.cabling.paths` describes the position stack that follows from them.
+
+    Example: front port 3 of a rear port with 12 positions has the hop ``NextHop("dcim.rearport", rear, enters=3)``, and
+    the rear port has the hop ``NextHop("dcim.frontport", front, leaves=3)`` among 12.
     """
 
     label: str
@@ -105,48 +109,64 @@ class Cabled:
 
     connector_kind: ClassVar[str]
     compatible_with: ClassVar[frozenset[str]]
-    ends_paths: ClassVar[bool] = False  # a path that cannot go on behind such an end has it as its destination
+    ends_paths: ClassVar[bool] = False  # True: the destination of paths that have no next hop behind it
 
     cable_id: Mapped[Ref | None] = foreign_key(Cable, on_delete=APP_HANDLED, read_only=True)
-    cable_peer_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False)
+    cable_peer_type: Mapped[str | None] = column(
+        Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False
+    )
     cable_peer_id: Mapped[Ref | None] = column(hidden=True, default=None)
 
     @classmethod
     def cannot_be_cabled(cls, row: Any) -> str | None:
-        """Why the object with this row takes no cable; ``None`` when it takes one."""
+        """The error message when the object with this row takes no cable, else ``None``."""
         return None
 
     @classmethod
     def incompatible_with(cls, row: Any, peer: type[Cabled], other: Any) -> str | None:
-        """Why this object and the ``peer`` with the row ``other`` may not share a cable although their kinds fit; ``None`` when they may."""
+        """The error message when this object and its ``peer`` (row ``other``) may not share a cable, else ``None``.
+
+        Called for connectors of compatible kinds only.
+        """
         return None
 
     @classmethod
     def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
-        """The ways on behind the ends with these ids, where there are any: a constant number of statements."""
+        """The next hops behind the ends with these ids, by id, in a constant number of statements.
+
+        Ends without a next hop may be missing. The default is for ends at which paths stop.
+        """
         return {}
 
 
 class PathEnd(Cabled):
     """Adds the columns of a model that takes a cable and is an end of paths.
 
-    ``connected_endpoint_reachable`` is null without a cable, and false while the path leads nowhere or a cable of it is not connected.
+    ``connected_endpoint_reachable`` is null without a cable. It is false while the path has no destination or one of
+    its cables is not connected.
     """
 
-    connected_endpoint_type: Mapped[str | None] = column(Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False)
+    connected_endpoint_type: Mapped[str | None] = column(
+        Chars(100), default=None, kind="opaque", read_only=True, in_object_data=False
+    )
     connected_endpoint_id: Mapped[Ref | None] = column(hidden=True, default=None)
-    connected_endpoint_reachable: Mapped[bool | None] = column(default=None, kind="opaque", read_only=True, in_object_data=False)
+    connected_endpoint_reachable: Mapped[bool | None] = column(
+        default=None, kind="opaque", read_only=True, in_object_data=False
+    )
 
 
 cable_fields: list[FieldFactory] = [generic_fk("cable_peer", "cable_peer_type", "cable_peer_id")]
-path_fields: list[FieldFactory] = [*cable_fields, generic_fk("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id")]
+path_fields: list[FieldFactory] = [
+    *cable_fields,
+    generic_fk("connected_endpoint", "connected_endpoint_type", "connected_endpoint_id"),
+]
 cable_key: FieldFactory = computed("cable", lambda key: key, "cable_id")
 
 
 def _connected(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Whether a path leads anywhere; without a path it does not."""
-    found = sa.func.coalesce(table.c.connected_endpoint_reachable, sa.false())
-    return found if convert_flag(values[-1]) else negated(found)
+    """Condition for ends whose path has a destination, or for the others; an end without a cable is not connected."""
+    reachable = sa.func.coalesce(table.c.connected_endpoint_reachable, sa.false())
+    return reachable if convert_flag(values[-1]) else negated(reachable)
 
 
 cable_filters: list[Filter] = [has("cabled", "cable")]

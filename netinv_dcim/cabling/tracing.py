@@ -1,4 +1,4 @@
-"""Tracing: the actions that show paths, ``trace/`` at the ends of paths and ``paths/`` at what paths lead through."""
+"""Tracing: the action ``trace/`` of path ends, and ``paths/`` of front ports and others that paths lead through."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.paths import CABLE, End, Network, Path, leads_on
 
 _NAMESPACE = uuid.UUID("0b0f4f3e-6a55-4b0c-9f0a-3a2b8f6a7d11")
-# What a trace shows of a cable; the unit of its length as the value alone
-TRACED = ("display", "id", "url", "type", "status", "label", "color", "length", "length_unit", "created", "last_updated")
+# The fields of a cable in a trace. The unit of its length is its plain value (``m``), not an object.
+TRACED = (
+    "display", "id", "url", "type", "status", "label", "color", "length", "length_unit", "created", "last_updated",
+)
 _OBJECT = {"type": "object", "nullable": True}
 _TRACE = {"type": "array", "items": {"type": "array", "items": _OBJECT, "minItems": 3, "maxItems": 3}}
 _PATHS = {
@@ -47,18 +49,23 @@ _PATHS = {
 def trace(request: Request) -> list[Any]:
     """The path from an end, cable by cable: its near end, the cable, its far end; the last two are null where the path stops short.
 
-    So is, at any place, what the user may not view.
+    Objects that the user may not view are null too.
     """
     uow, end = _open(request)
     path = Network(uow).trace([end])[end]
-    shown, lines = _shown(uow, [path]), uow.registry[CABLE]
-    cables = lines.plan().fetch(uow, [step.line.id for step in path.steps], permissions.visible(uow, lines, lines.table))
-    traced = {key: {name: _plain(cable[name]) if name == "length_unit" else cable[name] for name in TRACED} for key, cable in cables}
-    found = [[shown.get(step.near), traced.get(step.line.id), shown.get(step.far)] for step in path.steps]
-    return [*found, [shown.get(path.last), None, None]] if path.last else found
+    nested, endpoint = _nested(uow, [path]), uow.registry[CABLE]
+    cable_ids = [step.line.id for step in path.steps]
+    cables = endpoint.plan().fetch(uow, cable_ids, permissions.visible(uow, endpoint, endpoint.table))
+    traced = {
+        key: {name: _plain(cable[name]) if name == "length_unit" else cable[name] for name in TRACED}
+        for key, cable in cables
+    }
+    steps = [[nested.get(step.near), traced.get(step.line.id), nested.get(step.far)] for step in path.steps]
+    return [*steps, [nested.get(path.last), None, None]] if path.last else steps
 
 
 def _plain(choice: dict[str, Any] | None) -> Any:
+    """The value of a choice, empty without one."""
     return choice["value"] if choice else ""
 
 
@@ -67,20 +74,21 @@ def paths(request: Request) -> list[dict[str, Any]]:
     """The paths that lead through an end, from both of their origins."""
     uow, end = _open(request)
     network = Network(uow)
-    found = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
-    shown = _shown(uow, found)
-    found.sort(key=lambda path: (_place(shown.get(path.origin)), str(path.origin.id)))
-    return [_path(path, shown) for path in found]
+    through = [path for path in network.trace(network.origins_through(end)).values() if end in path.nodes]
+    nested = _nested(uow, through)
+    through.sort(key=lambda path: (_sort_key(nested.get(path.origin)), str(path.origin.id)))
+    return [_represent(path, nested) for path in through]
 
 
-def _place(shown: dict[str, Any] | None) -> tuple[str, str]:
-    """Where an end sorts: by its device, then by its own name; what is not shown, first."""
+def _sort_key(shown: dict[str, Any] | None) -> tuple[str, str]:
+    """The sort key of a nested end: its device, then its own name. Ends that the user may not view come first."""
     if shown is None:
         return "", ""
     return natural_key(shown.get("device", shown)["display"]), natural_key(shown["display"])
 
 
-def _path(path: Path, shown: dict[End, Any]) -> dict[str, Any]:
+def _represent(path: Path, shown: dict[End, Any]) -> dict[str, Any]:
+    """The representation of a path; ``shown`` holds the nested objects."""
     destination = path.destination
     between = [end for end in path.nodes if end not in (path.origin, destination)]
     return {
@@ -95,18 +103,22 @@ def _path(path: Path, shown: dict[End, Any]) -> dict[str, Any]:
     }
 
 
-def _shown(uow: UnitOfWork, found: Iterable[Path]) -> dict[End, Any]:
-    """The nested forms of everything on these paths that the user may view, cables too; one statement."""
-    wanted: dict[str, set[Any]] = {}
+def _nested(uow: UnitOfWork, found: Iterable[Path]) -> dict[End, Any]:
+    """The nested representations of the ends and cables on these paths that the user may view; one statement."""
+    keys_by_label: dict[str, set[Any]] = {}
     for path in found:
         for end in (*path.nodes, path.origin):
-            wanted.setdefault(end.label, set()).add(end.id)
-    plans = [(uow.registry[label].plan("nested"), list(keys)) for label, keys in wanted.items()]
-    results = zip(wanted, fetch_together(uow, plans, permissions.visible_for(uow)), strict=True)
+            keys_by_label.setdefault(end.label, set()).add(end.id)
+    plans = [(uow.registry[label].plan("nested"), list(keys)) for label, keys in keys_by_label.items()]
+    results = zip(keys_by_label, fetch_together(uow, plans, permissions.visible_for(uow)), strict=True)
     return {End(label, key): item for label, items in results for key, item in items}
 
 
 def _open(request: Request) -> tuple[RequestUnitOfWork, End]:
+    """The unit of work of a request, and the end in its URL.
+
+    :raises NotFound: when the user may not view such an end
+    """
     uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
     if not listing.rows(uow, endpoint, [key], "view"):
         raise NotFound()
@@ -114,16 +126,25 @@ def _open(request: Request) -> tuple[RequestUnitOfWork, End]:
 
 
 def includeme(config: Any) -> None:
-    """Adds ``trace/`` to the ends of paths and ``paths/`` to what only leads on, of every package."""
+    """Adds ``trace/`` to path ends and ``paths/`` to models that paths lead through, of every installed application."""
     for app in config.registry.netinv.apps.values():
-        for name, view, models in (("trace", trace, _names(app.resources, PathEnd)), ("paths", paths, _names(app.resources, Cabled))):
+        actions = (
+            ("trace", trace, _names(app.resources, PathEnd)),
+            ("paths", paths, _names(app.resources, Cabled)),
+        )
+        for name, view, models in actions:
             if models:
                 config.add_netinv_action(f"{app.name}/{'|'.join(models)}", name, get=view, permission="view")
 
 
 def _names(resources: Sequence[Any], kind: type) -> list[str]:
-    """The resources whose models are ends of paths, or those that are mere ends of cables."""
-    own = [resource for resource in resources if resource.of is None]
+    """The names of the resources of path ends, or of those that take cables and only lead on (``kind`` is Cabled)."""
+    primary = [resource for resource in resources if resource.of is None]
     if kind is PathEnd:
-        return [resource.name for resource in own if issubclass(resource.model, PathEnd)]
-    return [resource.name for resource in own if issubclass(resource.model, Cabled) and not issubclass(resource.model, PathEnd) and leads_on(resource.model)]
+        return [resource.name for resource in primary if issubclass(resource.model, PathEnd)]
+    cabled = [resource for resource in primary if issubclass(resource.model, Cabled)]
+    return [
+        resource.name
+        for resource in cabled
+        if not issubclass(resource.model, PathEnd) and leads_on(resource.model)
+    ]
