@@ -1,4 +1,4 @@
-"""Circuits: the lines that providers sell, and where they end."""
+"""Circuits: providers, their networks, circuits and circuit terminations."""
 
 from __future__ import annotations
 
@@ -32,28 +32,33 @@ app = App(
 
 @hookimpl
 def netinv_app() -> App:
-    """The application."""
+    """Returns the application."""
     return app
 
 
-def _circuits_at(registry: Registry, table: Any) -> Any:
-    there = CircuitTermination.__table__.alias()
-    return sa.select(sa.func.count(there.c.circuit_id.distinct())).where(there.c.site_id == table.c.id).scalar_subquery()
+def _circuit_count(registry: Registry, table: Any) -> Any:
+    """Returns the scalar subquery that counts the circuits with a termination at a site."""
+    termination = CircuitTermination.__table__.alias()
+    return (
+        sa.select(sa.func.count(termination.c.circuit_id.distinct()))
+        .where(termination.c.site_id == table.c.id)
+        .scalar_subquery()
+    )
 
 
 @hookimpl
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """How many circuits end at a site."""
-    return [count_of("circuit_count", _circuits_at)] if endpoint.label == SITE else []
+    """Adds the number of circuits to sites."""
+    return [count_of("circuit_count", _circuit_count)] if endpoint.label == SITE else []
 
 
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
-    """Sites by the terminations at them, which have no name of their own."""
+    """Filters sites by circuit terminations, by id only because terminations have no name."""
     return [related("circuit_terminations", by=())] if endpoint.label == SITE else []
 
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source]:
-    """The models of a NetBox dump that this application takes."""
+    """Returns the models of a NetBox dump that this application imports."""
     return netbox.models

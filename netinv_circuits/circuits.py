@@ -1,4 +1,4 @@
-"""Circuits: the lines that providers sell, by type, each with at most two ends."""
+"""Circuits and circuit types. A circuit has at most two terminations, A and Z."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from netinv_core import fields as kinds
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary
-from netinv_core.models.columns import PROTECT, SET_NULL, Comments, Description, Name, Ref, Slug, column, column_info, foreign_key, integer, required_text
+from netinv_core.models.columns import (
+    PROTECT,
+    SET_NULL,
+    Comments,
+    Description,
+    Name,
+    Ref,
+    Slug,
+    column,
+    column_info,
+    foreign_key,
+    integer,
+    required_text,
+)
 from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
@@ -46,10 +59,16 @@ class Circuit(Primary):
     __table_args__ = (unique_set("provider_id", "cid"),)
 
     cid: Mapped[str] = required_text(100, label="Circuit ID")
-    provider_id: Mapped[Ref] = foreign_key(Provider, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
-    type_id: Mapped[Ref] = foreign_key(CircuitType, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
+    provider_id: Mapped[Ref] = foreign_key(
+        Provider, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
+    )
+    type_id: Mapped[Ref] = foreign_key(
+        CircuitType, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
+    )
     status_id: Mapped[Ref] = status()
-    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="circuits", count_field="circuit_count")
+    tenant_id: Mapped[Ref | None] = foreign_key(
+        Tenant, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
+    )
     install_date: Mapped[datetime.date | None] = column(default=None, label="Date installed")
     commit_rate: Mapped[int | None] = integer(0, MAX_RATE, label="Commit rate (Kbps)")
     description: Mapped[Description]
@@ -60,7 +79,10 @@ class Circuit(Primary):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Side(kinds.Reference):
-    """A termination within its circuit: what it leads to, not the circuit again."""
+    """Read-only field of a circuit with one of its terminations as a nested object, or ``None``.
+
+    :ivar shown: names of the termination's fields in the nested object; the circuit is not one of them
+    """
 
     shown: tuple[str, ...] = (
         "display",
@@ -80,10 +102,10 @@ class Side(kinds.Reference):
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         present = plan.column(place, self.attribute)
-        there = plan.join(place, self.attribute)
-        assert there is not None
-        fields = there.endpoint.fields
-        readers = [(name, fields[name].reader(plan, there)) for name in self.shown if name in fields]
+        joined = plan.join(place, self.attribute)
+        assert joined is not None
+        fields = joined.endpoint.fields
+        readers = [(name, fields[name].reader(plan, joined)) for name in self.shown if name in fields]
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             return None if row[present] is None else {name: reader(row, page) for name, reader in readers}
@@ -91,13 +113,15 @@ class Side(kinds.Reference):
         return read
 
     def schema(self) -> dict[str, Any]:
-        there = self.target
-        assert there is not None
-        properties = {name: there.fields[name].schema() for name in self.shown if name in there.fields}
+        target = self.target
+        assert target is not None
+        properties = {name: target.fields[name].schema() for name in self.shown if name in target.fields}
         return self._described({"type": "object", "properties": properties})
 
 
 def _side(name: str) -> FieldFactory:
+    """Returns the factory of the field of one termination, ``termination_a`` or ``termination_z``."""
+
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         link = column_info(endpoint.table.c[f"{name}_id"]).foreign_key
         assert link is not None
@@ -120,7 +144,14 @@ circuits = Resource(
     brief=["cid"],
     order=["provider.name", "cid"],
     natural="cid",
-    search=["cid", "terminations.xconnect_id", "terminations.pp_info", "terminations.description", "description", "comments"],
+    search=[
+        "cid",
+        "terminations.xconnect_id",
+        "terminations.pp_info",
+        "terminations.description",
+        "description",
+        "comments",
+    ],
     fields=[_side("termination_a"), _side("termination_z")],
     filters=[
         *tenant_filters(),

@@ -1,4 +1,4 @@
-"""What NetBox's providers and circuits become here."""
+"""Import of NetBox dumps: the models of providers and circuits."""
 
 from __future__ import annotations
 
@@ -9,5 +9,7 @@ models = {
     "circuits.providernetwork": Source("circuits.providernetwork", by=("provider_id", "name")),
     "circuits.circuittype": Source("circuits.circuittype"),
     "circuits.circuit": Source("circuits.circuit", drop=("termination_a", "termination_z"), by=("provider_id", "cid")),
-    "circuits.circuittermination": Source("circuits.circuittermination", drop=("cable",), by=("circuit_id", "term_side")),
+    "circuits.circuittermination": Source(
+        "circuits.circuittermination", drop=("cable",), by=("circuit_id", "term_side")
+    ),
 }

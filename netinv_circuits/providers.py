@@ -1,4 +1,4 @@
-"""Providers of circuits, and those parts of their networks that are known only as clouds."""
+"""Providers of circuits, and provider networks: networks of a provider whose inside is not recorded."""
 
 from __future__ import annotations
 

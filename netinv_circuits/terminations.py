@@ -1,4 +1,4 @@
-"""Circuit terminations: where the two sides of a circuit end, at a site or in a provider's network."""
+"""Circuit terminations: the two sides of a circuit, each at a site or in a provider network."""
 
 from __future__ import annotations
 
@@ -44,29 +44,39 @@ class CircuitTermination(PathEnd, Organizational):
     term_side: Mapped[str] = choice(SIDES, 1, default=None, required=True, plain=True, label="Termination")
     site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="circuit_terminations")
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="circuit_terminations")
-    provider_network_id: Mapped[Ref | None] = foreign_key(ProviderNetwork, on_delete=PROTECT, related_name="circuit_terminations")
+    provider_network_id: Mapped[Ref | None] = foreign_key(
+        ProviderNetwork, on_delete=PROTECT, related_name="circuit_terminations"
+    )
     port_speed: Mapped[int | None] = integer(0, MAX_RATE, label="Port speed (Kbps)")
-    upstream_speed: Mapped[int | None] = integer(0, MAX_RATE, "Upstream speed, if different from port speed", label="Upstream speed (Kbps)")
+    upstream_speed: Mapped[int | None] = integer(
+        0, MAX_RATE, "Upstream speed, if different from port speed", label="Upstream speed (Kbps)"
+    )
     xconnect_id: Mapped[str] = text(50, label="Cross-connect ID")
     pp_info: Mapped[str] = text(100, label="Patch panel/port(s)")
     description: Mapped[Description]
 
     @classmethod
     def cannot_be_cabled(cls, row: Any) -> str | None:
-        """Within a provider's network there is nothing to plug a cable into."""
-        return "Circuit terminations attached to a provider network may not be cabled." if row.provider_network_id is not None else None
+        """Returns the error for a termination in a provider network, else ``None``."""
+        return (
+            "Circuit terminations attached to a provider network may not be cabled."
+            if row.provider_network_id is not None
+            else None
+        )
 
     @classmethod
     def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
-        """A circuit goes on at its other side."""
-        here, there = cls.__table__, cls.__table__.alias()
-        across = sa.select(here.c.id, there.c.id).join(there, (there.c.circuit_id == here.c.circuit_id) & (there.c.id != here.c.id))
-        rows = uow.execute(across.where(in_parameter(uow.registry.dialect, here.c.id)), {"keys": list(keys)})
+        """Returns the termination on the other side of the circuit for each termination."""
+        near, far = cls.__table__, cls.__table__.alias()
+        pairs = sa.select(near.c.id, far.c.id).join(
+            far, (far.c.circuit_id == near.c.circuit_id) & (far.c.id != near.c.id)
+        )
+        rows = uow.execute(pairs.where(in_parameter(uow.registry.dialect, near.c.id)), {"keys": list(keys)})
         return {key: [NextHop(TERMINATION, other)] for key, other in rows}
 
 
 def termination_display_name(side: str, site: str | None, network: str | None) -> str:
-    """How a termination is called: its side and where it ends."""
+    """Returns the ``display`` of a termination: its side, and its site or provider network."""
     return f"Termination {side}: {site or network}"
 
 
@@ -80,7 +90,12 @@ circuit_terminations = Resource(
     order=["circuit.provider.name", "circuit.cid", "circuit_id", "term_side"],
     search=["circuit.cid", "xconnect_id", "pp_info", "description"],
     fields=[*path_fields],
-    filters=[one_of("term_side", SIDES, multiple=False), *path_filters, *tree_pair("region", "site.region"), tree("location")],
+    filters=[
+        one_of("term_side", SIDES, multiple=False),
+        *path_filters,
+        *tree_pair("region", "site.region"),
+        tree("location"),
+    ],
     example={"term_side": "A", "site": ...},
     record_constants={"tags": []},
 )
@@ -88,7 +103,7 @@ circuit_terminations = Resource(
 
 @circuit_terminations.rule
 def ends_in_one_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A side ends at a site or in a provider's network, not in both."""
+    """Rejects a termination that is not at exactly one of a site and a provider network."""
     for draft in drafts:
         places = [name for name in ("site_id", "provider_network_id") if draft[name] is not None]
         if not places:
@@ -104,41 +119,65 @@ circuit_terminations.rule(location_fits_unpunctuated)
 
 @circuit_terminations.rule
 def circuits_are_locked(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Locks the circuits whose sides are added or moved: each keeps references to both of its sides, which are set afterwards."""
+    """Locks the circuits whose terminations are added or moved. Their foreign keys are set after saving."""
     moved = [draft for draft in drafts if draft.changed("circuit_id", "term_side")]
-    listing.rows_of(uow, Circuit, [key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id"))], locked=True)
+    listing.rows_of(
+        uow,
+        Circuit,
+        [key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id"))],
+        locked=True,
+    )
 
 
 @circuit_terminations.after_save
 def circuits_know_their_sides(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A circuit refers to the terminations of its sides, also after one has moved from another circuit or to the other side."""
+    """Updates the foreign keys of circuits to their terminations.
+
+    Circuits that a termination has left are updated as well as those that it has come to.
+    """
     moved = [draft for draft in drafts if draft.changed("circuit_id", "term_side")]
-    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None}
-    if not concerned:
+    circuits = {
+        key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None
+    }
+    if not circuits:
         return
     table = CircuitTermination.__table__
-    wanted: dict[Any, dict[str, Any]] = {key: {f"termination_{side.lower()}_id": None for side, _ in SIDES.items} for key in concerned}
-    for circuit, side, key in uow.execute(sa.select(table.c.circuit_id, table.c.term_side, table.c.id).where(table.c.circuit_id.in_(concerned))):
-        wanted[circuit][f"termination_{side.lower()}_id"] = key
-    system_update(uow, uow.registry.of_model(Circuit), wanted)
+    updates: dict[Any, dict[str, Any]] = {
+        key: {f"termination_{side.lower()}_id": None for side, _ in SIDES.items} for key in circuits
+    }
+    for circuit, side, key in uow.execute(
+        sa.select(table.c.circuit_id, table.c.term_side, table.c.id).where(table.c.circuit_id.in_(circuits))
+    ):
+        updates[circuit][f"termination_{side.lower()}_id"] = key
+    system_update(uow, uow.registry.of_model(Circuit), updates)
 
 
 @circuit_terminations.after_save
 def paths_follow_the_circuit(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A path that enters on one side leaves on the other one, and ends at a side that is alone: it changes with an added or moved side."""
+    """Traces the cable paths through circuits again when a termination is added or moved.
+
+    A path continues at the other termination of a circuit, and ends where there is none.
+    """
     moved = [draft for draft in drafts if draft.changed("circuit_id")]
-    concerned = {key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None}
-    _retrace_sides(uow, concerned, {draft.id for draft in drafts if draft.new})
+    circuits = {
+        key for draft in moved for key in (draft["circuit_id"], draft.before.get("circuit_id")) if key is not None
+    }
+    _retrace_sides(uow, circuits, {draft.id for draft in drafts if draft.new})
 
 
 @circuit_terminations.before_delete
 def paths_end_at_the_side_that_stays(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """Paths that left on a deleted side end at the other one."""
-    _retrace_sides(uow, {row["circuit_id"] for row in rows} - set(uow.deleting.get(CIRCUIT, ())), {row["id"] for row in rows})
+    """Traces the cable paths again through circuits that lose a termination. They end at the remaining one."""
+    _retrace_sides(
+        uow, {row["circuit_id"] for row in rows} - set(uow.deleting.get(CIRCUIT, ())), {row["id"] for row in rows}
+    )
 
 
 def _retrace_sides(uow: UnitOfWork, circuits: Collection[Any], without: Collection[Any]) -> None:
-    """Follows the paths through the sides of these circuits anew, but for the sides ``without`` a cable."""
+    """Traces the paths through the terminations of these circuits again.
+
+    :param without: ids of terminations to leave out, because they have no cable or are deleted
+    """
     table = CircuitTermination.__table__
     sides = uow.execute(sa.select(table.c.id).where(table.c.circuit_id.in_(circuits))).scalars() if circuits else ()
     retrace(uow, [End(TERMINATION, key) for key in sides if key not in without])

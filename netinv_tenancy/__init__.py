@@ -1,4 +1,4 @@
-"""Tenancy: the customers and departments that things in the inventory belong to."""
+"""Tenancy: customers and departments to which objects of the inventory belong."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,19 +21,25 @@ app = App(
 
 @hookimpl
 def netinv_app() -> App:
-    """The application."""
+    """Returns the application."""
     return app
 
 
 @hookimpl
 def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
-    """Tenants and their groups. Only :mod:`netinv_extras` asks, so it is there when it is needed."""
+    """Returns the config context scopes: tenants and tenant groups.
+
+    The import is local: only :mod:`netinv_extras` calls this hook, so the package is installed whenever it is needed.
+    """
     from netinv_extras.config_contexts.scopes import Scope
 
-    return [Scope("tenant_groups", "tenancy.tenantgroup", position=90), Scope("tenants", "tenancy.tenant", position=100)]
+    return [
+        Scope("tenant_groups", "tenancy.tenantgroup", position=90),
+        Scope("tenants", "tenancy.tenant", position=100),
+    ]
 
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source]:
-    """The models of a NetBox dump that this application takes."""
+    """Returns the models of a NetBox dump that this application imports."""
     return netbox.models

@@ -1,4 +1,4 @@
-"""What NetBox's tenants and their groups become here."""
+"""Import of NetBox dumps: the models of tenants and tenant groups."""
 
 from __future__ import annotations
 

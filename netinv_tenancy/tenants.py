@@ -1,4 +1,4 @@
-"""Tenants and the groups they are sorted into."""
+"""Tenants and tenant groups."""
 
 from __future__ import annotations
 
@@ -54,8 +54,13 @@ tenants = Resource(
 
 
 def tenant_filters(path: str = "tenant") -> list[Filter]:
-    """The parameters of a resource whose objects have a tenant at ``path``: the tenant, and its group with those below."""
-    found = tree_pair("tenant_group", f"{path}.group")
+    """Returns the filters by tenant group, which include the groups below it, and by tenant.
+
+    A foreign key ``tenant`` of the resource itself has filters already; they are not added again.
+
+    :param path: path of foreign keys from the resource to the tenant
+    """
+    filters = tree_pair("tenant_group", f"{path}.group")
     if path != "tenant":
-        found += [related("tenant", path), related("tenant_id", path, by=())]
-    return found
+        filters += [related("tenant", path), related("tenant_id", path, by=())]
+    return filters

@@ -1,4 +1,4 @@
-"""Virtualization: clusters, the virtual machines on them, and their interfaces."""
+"""Virtualization: clusters, virtual machines and interfaces of virtual machines."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ app = App(
 
 @hookimpl
 def netinv_app() -> App:
-    """The application."""
+    """Returns the application."""
     return app
 
 
-def _machines_at(registry: Registry, table: Any) -> Any:
+def _machine_count(registry: Registry, table: Any) -> Any:
+    """Returns the scalar subquery that counts the virtual machines at a site."""
     machine, cluster = VirtualMachine.__table__.alias(), Cluster.__table__.alias()
     joined = machine.join(cluster, cluster.c.id == machine.c.cluster_id)
     return sa.select(sa.func.count()).select_from(joined).where(cluster.c.site_id == table.c.id).scalar_subquery()
@@ -46,33 +47,38 @@ def _machines_at(registry: Registry, table: Any) -> Any:
 
 @hookimpl
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """How many virtual machines run at a site."""
-    return [count_of("virtualmachine_count", _machines_at)] if endpoint.label == SITE else []
+    """Adds the number of virtual machines to sites."""
+    return [count_of("virtualmachine_count", _machine_count)] if endpoint.label == SITE else []
 
 
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
-    """Sites by their clusters, device roles and platforms by their virtual machines, each by its id alone."""
-    found = {SITE: "clusters", "dcim.devicerole": "virtual_machines", "dcim.platform": "virtual_machines"}
-    return [related(found[endpoint.label], by=())] if endpoint.label in found else []
+    """Filters sites by clusters, device roles and platforms by virtual machines. All take ids only."""
+    names = {SITE: "clusters", "dcim.devicerole": "virtual_machines", "dcim.platform": "virtual_machines"}
+    return [related(names[endpoint.label], by=())] if endpoint.label in names else []
 
 
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Hosts and primary addresses, from both ends."""
-    found: dict[str, list[Any]] = {
+    """Adds the rules of cluster hosts to devices, those of primary addresses to virtual machines and IP addresses."""
+    rules: dict[str, list[Any]] = {
         DEVICE: [hosts_are_where_their_cluster_is],
         MACHINE: [machine_addresses.own()],
         "ipam.ipaddress": [machine_addresses.stay()],
     }
-    return found.get(endpoint.label, [])
+    return rules.get(endpoint.label, [])
 
 
 @hookimpl
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
-    """Clusters and their groups; where virtual machines are and what they are."""
+    """Returns the config context scopes: clusters, cluster groups, and the attributes of virtual machines."""
     return [
-        Scope("cluster_groups", "virtualization.clustergroup", {DEVICE: "cluster.group", MACHINE: "cluster.group"}, position=70),
+        Scope(
+            "cluster_groups",
+            "virtualization.clustergroup",
+            {DEVICE: "cluster.group", MACHINE: "cluster.group"},
+            position=70,
+        ),
         Scope("clusters", "virtualization.cluster", {DEVICE: "cluster", MACHINE: "cluster"}, position=80),
         Scope("regions", paths={MACHINE: "cluster.site.region"}),
         Scope("sites", paths={MACHINE: "cluster.site"}),
@@ -86,5 +92,5 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source]:
-    """The models of a NetBox dump that this application takes."""
+    """Returns the models of a NetBox dump that this application imports."""
     return netbox.models

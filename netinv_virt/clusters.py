@@ -1,4 +1,4 @@
-"""Clusters: the pools of hosts that virtual machines run on, by type and group."""
+"""Clusters, cluster types and cluster groups, with the rules for the devices that are hosts of a cluster."""
 
 from __future__ import annotations
 
@@ -47,8 +47,12 @@ class Cluster(Primary):
     __tablename__ = "virtualization_cluster"
 
     name: Mapped[Name] = mapped_column(unique=True)
-    type_id: Mapped[Ref] = foreign_key(ClusterType, on_delete=PROTECT, related_name="clusters", count_field="cluster_count")
-    group_id: Mapped[Ref | None] = foreign_key(ClusterGroup, on_delete=PROTECT, related_name="clusters", count_field="cluster_count")
+    type_id: Mapped[Ref] = foreign_key(
+        ClusterType, on_delete=PROTECT, related_name="clusters", count_field="cluster_count"
+    )
+    group_id: Mapped[Ref | None] = foreign_key(
+        ClusterGroup, on_delete=PROTECT, related_name="clusters", count_field="cluster_count"
+    )
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="clusters")
     site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="clusters")
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="clusters")
@@ -82,7 +86,7 @@ clusters.rule(location_fits)
 
 
 def _hosts(uow: UnitOfWork, keys: Sequence[Any]) -> list[Any]:
-    """The devices that are members of clusters, each with where it is."""
+    """Returns ``cluster_id``, ``site_id`` and ``location_id`` of the devices in these clusters."""
     table = Device.__table__
     statement = sa.select(table.c.cluster_id, table.c.site_id, table.c.location_id)
     return list(uow.execute(statement.where(table.c.cluster_id.in_(keys)))) if keys else []
@@ -90,33 +94,58 @@ def _hosts(uow: UnitOfWork, keys: Sequence[Any]) -> list[Any]:
 
 @clusters.rule
 def clusters_stay_with_their_hosts(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A cluster of a site, or of a location, has all its hosts there."""
+    """Rejects a change of a cluster's site or location that leaves hosts of the cluster outside."""
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("site_id", "location_id")}
     hosts = _hosts(uow, list(moved))
     sites = listing.rows_of(uow, Site, [moved[host.cluster_id]["site_id"] for host in hosts])
-    places = listing.rows_of(uow, Location, [moved[host.cluster_id]["location_id"] for host in hosts])
-    above = within(uow, [host.location_id for host in hosts])
+    locations = listing.rows_of(uow, Location, [moved[host.cluster_id]["location_id"] for host in hosts])
+    ancestors = within(uow, [host.location_id for host in hosts])
     for draft in moved.values():
-        site, place, own = draft["site_id"], draft["location_id"], [host for host in hosts if host.cluster_id == draft.id]
-        away = sum(site is not None and host.site_id != site for host in own)
-        outside = sum(place is not None and host.location_id is not None and place not in above[host.location_id] for host in own)
-        if away:
-            draft.reject("site", f"{away} devices are assigned as hosts for this cluster but are not in site {sites[site].name}")
-        if outside:
-            name = places[place].name
-            draft.reject("location", f"{outside} devices are assigned as hosts for this cluster but are not in location {name}")
+        site, location, members = (
+            draft["site_id"],
+            draft["location_id"],
+            [host for host in hosts if host.cluster_id == draft.id],
+        )
+        at_other_sites = sum(site is not None and host.site_id != site for host in members)
+        at_other_locations = sum(
+            location is not None and host.location_id is not None and location not in ancestors[host.location_id]
+            for host in members
+        )
+        if at_other_sites:
+            draft.reject(
+                "site",
+                f"{at_other_sites} devices are assigned as hosts for this cluster"
+                f" but are not in site {sites[site].name}",
+            )
+        if at_other_locations:
+            name = locations[location].name
+            draft.reject(
+                "location",
+                f"{at_other_locations} devices are assigned as hosts for this cluster but are not in location {name}",
+            )
 
 
 def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A device in a cluster of a site, or of a location, is there too. A rule for devices."""
-    placed = [draft for draft in drafts if draft["cluster_id"] is not None and draft.changed("cluster_id", "site_id", "location_id")]
-    pools = listing.rows_of(uow, Cluster, [draft["cluster_id"] for draft in placed])
-    sites = listing.rows_of(uow, Site, [pool.site_id for pool in pools.values()])
-    places = listing.rows_of(uow, Location, [pool.location_id for pool in pools.values()])
-    above = within(uow, [draft["location_id"] for draft in placed])
-    for draft in placed:
-        pool, place = pools[draft["cluster_id"]], draft["location_id"]
-        if pool.site_id is not None and pool.site_id != draft["site_id"]:
-            draft.reject("cluster", f"The assigned cluster belongs to a different site ({sites[pool.site_id].name})")
-        elif pool.location_id is not None and place is not None and pool.location_id not in above[place]:
-            draft.reject("cluster", f"The assigned cluster belongs to a different location ({places[pool.location_id].name})")
+    """Rule of devices: rejects a cluster of another site, or of a location that the device is not within."""
+    changed = [
+        draft
+        for draft in drafts
+        if draft["cluster_id"] is not None and draft.changed("cluster_id", "site_id", "location_id")
+    ]
+    rows = listing.rows_of(uow, Cluster, [draft["cluster_id"] for draft in changed])
+    sites = listing.rows_of(uow, Site, [cluster.site_id for cluster in rows.values()])
+    locations = listing.rows_of(uow, Location, [cluster.location_id for cluster in rows.values()])
+    ancestors = within(uow, [draft["location_id"] for draft in changed])
+    for draft in changed:
+        cluster, location = rows[draft["cluster_id"]], draft["location_id"]
+        if cluster.site_id is not None and cluster.site_id != draft["site_id"]:
+            draft.reject("cluster", f"The assigned cluster belongs to a different site ({sites[cluster.site_id].name})")
+        elif (
+            cluster.location_id is not None
+            and location is not None
+            and cluster.location_id not in ancestors[location]
+        ):
+            draft.reject(
+                "cluster",
+                f"The assigned cluster belongs to a different location ({locations[cluster.location_id].name})",
+            )

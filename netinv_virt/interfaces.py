@@ -1,4 +1,4 @@
-"""Interfaces of virtual machines: what they share with those of devices, and nothing of cables."""
+"""Interfaces of virtual machines: like interfaces of devices, but without cables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,20 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.models.associations import many_to_many, unique_set
 from netinv_core.models.base import Primary
-from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Description, Ref, boolean, choice, column, foreign_key, integer, natural_sort_key, required_text
+from netinv_core.models.columns import (
+    CASCADE,
+    SELF,
+    SET_NULL,
+    Description,
+    Ref,
+    boolean,
+    choice,
+    column,
+    foreign_key,
+    integer,
+    natural_sort_key,
+    required_text,
+)
 from netinv_core.models.types import Chars
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
@@ -37,13 +50,21 @@ class VMInterface(Primary):
     name_key: Mapped[str] = natural_sort_key("name")
     enabled: Mapped[bool] = boolean(True)
     status_id: Mapped[Ref] = status()
-    parent_interface_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="child_interfaces", help="Assigned parent interface")
-    bridge_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=SET_NULL, related_name="bridged_interfaces", help="Assigned bridge interface")
+    parent_interface_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=CASCADE, related_name="child_interfaces", help="Assigned parent interface"
+    )
+    bridge_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=SET_NULL, related_name="bridged_interfaces", help="Assigned bridge interface"
+    )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
-    mac_address: Mapped[str | None] = column(Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address")
+    mac_address: Mapped[str | None] = column(
+        Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address"
+    )
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
-    untagged_vlan_id: Mapped[Ref | None] = foreign_key(VLAN, on_delete=SET_NULL, related_name="vminterfaces_as_untagged")
+    untagged_vlan_id: Mapped[Ref | None] = foreign_key(
+        VLAN, on_delete=SET_NULL, related_name="vminterfaces_as_untagged"
+    )
 
 
 tagged_vlans = many_to_many("virtualization_vm_interface_tagged_vlan", "virtualization_vm_interface", "ipam_vlan")
@@ -56,7 +77,11 @@ interfaces = Resource(
     order=["virtual_machine.name", "virtual_machine_id", "name_key"],
     search=["name"],
     omit=["created", "last_updated"],
-    fields=[to_many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="vminterfaces_as_tagged", plain=True)],
+    fields=[
+        to_many(
+            "tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="vminterfaces_as_tagged", plain=True
+        )
+    ],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),
         value("mac_address", parse=mac_address),
@@ -70,22 +95,25 @@ interfaces = Resource(
 
 
 def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
-    """The sites of virtual machines, by machine: those of their clusters."""
+    """Returns the site of each virtual machine by the id of the machine. It is the site of the cluster."""
     machine, cluster = VirtualMachine.__table__, Cluster.__table__
     statement = sa.select(machine.c.id, cluster.c.site_id).join(cluster, cluster.c.id == machine.c.cluster_id)
     return dict(uow.execute(statement.where(machine.c.id.in_(keys))).tuples().all())
 
 
-OWN = {"parent_interface": "An interface cannot be its own parent.", "bridge": "An interface cannot be bridged to itself."}
+OWN = {
+    "parent_interface": "An interface cannot be its own parent.",
+    "bridge": "An interface cannot be bridged to itself.",
+}
 
 
 @interfaces.rule
 def interfaces_stand_on_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Parent and bridge are other interfaces; unlike those of a device, they may belong to another machine."""
+    """Rejects an interface as its own parent or bridge. Both may belong to another machine."""
     for draft in drafts:
-        for way, message in OWN.items():
-            if draft[f"{way}_id"] is not None and draft[f"{way}_id"] == draft.id:
-                draft.reject(way, message)
+        for field, message in OWN.items():
+            if draft[f"{field}_id"] is not None and draft[f"{field}_id"] == draft.id:
+                draft.reject(field, message)
 
 
 interfaces.rule(vlans.tagged_vlans_need_the_mode(tagged_vlans))

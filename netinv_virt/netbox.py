@@ -1,4 +1,4 @@
-"""What NetBox's clusters and virtual machines become here."""
+"""Import of NetBox dumps: the models of clusters and virtual machines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ models = {
     "virtualization.clustertype": Source("virtualization.clustertype"),
     "virtualization.clustergroup": Source("virtualization.clustergroup"),
     "virtualization.cluster": Source("virtualization.cluster", by=("name",)),
-    "virtualization.virtualmachine": Source("virtualization.virtualmachine", deferred=("primary_ip4", "primary_ip6"), by=("cluster_id", "tenant_id", "name")),
+    "virtualization.virtualmachine": Source(
+        "virtualization.virtualmachine",
+        deferred=("primary_ip4", "primary_ip6"),
+        by=("cluster_id", "tenant_id", "name"),
+    ),
     "virtualization.vminterface": Source(
-        "virtualization.vminterface", given={"status": "active"}, rename={"parent": "parent_interface"}, by=("virtual_machine_id", "name")
+        "virtualization.vminterface",
+        given={"status": "active"},
+        rename={"parent": "parent_interface"},
+        by=("virtual_machine_id", "name"),
     ),
 }

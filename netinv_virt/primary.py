@@ -1,4 +1,4 @@
-"""Primary addresses of virtual machines: they are assigned to one of the machine's own interfaces."""
+"""Primary addresses of virtual machines. A primary address is assigned to an interface of the machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from netinv_virt.interfaces import VMInterface
 from netinv_virt.virtual_machines import VirtualMachine
 
 
-def _owners(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
-    """The machine each interface belongs to."""
+def _machines_of(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
+    """Returns the machine of each interface, as a tuple of one id, by the id of the interface."""
     table = VMInterface.__table__
     statement = sa.select(table.c.id, table.c.virtual_machine_id).where(table.c.id.in_(interfaces))
     return {key: (machine,) for key, machine in uow.execute(statement)}
 
 
-machine_addresses = PrimaryAddressOwner(VirtualMachine, VM_INTERFACE, _owners, "virtual machine", "VM")
+machine_addresses = PrimaryAddressOwner(VirtualMachine, VM_INTERFACE, _machines_of, "virtual machine", "VM")

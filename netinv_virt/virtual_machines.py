@@ -1,4 +1,4 @@
-"""Virtual machines: what runs on clusters, with the resources it is given."""
+"""Virtual machines: each runs on a cluster and has virtual CPUs, memory and disk space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from sqlalchemy.orm import Mapped
 from netinv_core.auth import permissions
 from netinv_core.models.associations import unique_together
 from netinv_core.models.base import Primary
-from netinv_core.models.columns import PROTECT, SET_NULL, Comments, Ref, foreign_key, integer, json_document, required_text, unique_copy
+from netinv_core.models.columns import (
+    PROTECT,
+    SET_NULL,
+    Comments,
+    Ref,
+    foreign_key,
+    integer,
+    json_document,
+    required_text,
+    unique_copy,
+)
 from netinv_core.read import listing
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated
@@ -43,10 +53,18 @@ class VirtualMachine(Primary):
     name: Mapped[str] = required_text(64)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     status_id: Mapped[Ref] = status()
-    cluster_id: Mapped[Ref] = foreign_key(Cluster, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
-    role_id: Mapped[Ref | None] = foreign_key(DeviceRole, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
-    tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count")
-    platform_id: Mapped[Ref | None] = foreign_key(Platform, on_delete=SET_NULL, related_name="virtual_machines", count_field="virtualmachine_count")
+    cluster_id: Mapped[Ref] = foreign_key(
+        Cluster, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count"
+    )
+    role_id: Mapped[Ref | None] = foreign_key(
+        DeviceRole, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count"
+    )
+    tenant_id: Mapped[Ref | None] = foreign_key(
+        Tenant, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count"
+    )
+    platform_id: Mapped[Ref | None] = foreign_key(
+        Platform, on_delete=SET_NULL, related_name="virtual_machines", count_field="virtualmachine_count"
+    )
     primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
     primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True)
     vcpus: Mapped[int | None] = integer(0, MAX_SMALL, label="VCPUs")
@@ -60,8 +78,10 @@ class VirtualMachine(Primary):
 
 
 def _of_cluster(name: str) -> FieldFactory:
-    """Where a machine is: where its cluster is."""
-    return computed(name, lambda shown: shown, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"})
+    """Returns a read-only field with the nested object that the cluster refers to: ``site`` or ``location``."""
+    return computed(
+        name, lambda shown: shown, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"}
+    )
 
 
 virtual_machines = Resource(
@@ -90,14 +110,17 @@ virtual_machines = Resource(
 
 @virtual_machines.filter("cluster", multiple=False, suffixes=["n"])
 def on_cluster(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
-    """The machines of one cluster, by its id."""
+    """Filters by the id of the cluster.
+
+    :raises ValueError: for a cluster that does not exist or that the user may not view
+    """
     cluster = convert(Cluster.__table__.c.id, values[-1])
-    there = Cluster.__table__
-    limits = permissions.visible(uow, uow.registry.of_model(Cluster), there)
-    if uow.execute(sa.select(there.c.id).where(there.c.id == cluster, *limits)).first() is None:
+    clusters = Cluster.__table__
+    view_conditions = permissions.visible(uow, uow.registry.of_model(Cluster), clusters)
+    if uow.execute(sa.select(clusters.c.id).where(clusters.c.id == cluster, *view_conditions)).first() is None:
         raise ValueError("Select a valid choice. That choice is not one of the available choices.")
-    found = table.c.cluster_id == cluster
-    return negated(found) if suffix else found
+    condition = table.c.cluster_id == cluster
+    return negated(condition) if suffix else condition
 
 
 virtual_machines.filter("has_primary_ip", multiple=False, kind="boolean")(has_primary_ip)
@@ -108,10 +131,10 @@ virtual_machines.rule(data_fits_its_schema("local_context_data", "local_context_
 
 @virtual_machines.rule
 def roles_are_for_machines(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Only some roles may be given to virtual machines."""
-    given = [draft for draft in drafts if draft.changed("role_id")]
-    roles = listing.rows_of(uow, DeviceRole, [draft["role_id"] for draft in given])
-    for draft in given:
+    """Rejects roles that are not marked for virtual machines (``vm_role``)."""
+    changed = [draft for draft in drafts if draft.changed("role_id")]
+    roles = listing.rows_of(uow, DeviceRole, [draft["role_id"] for draft in changed])
+    for draft in changed:
         if draft["role_id"] is not None and not roles[draft["role_id"]].vm_role:
             draft.reject("role", f"device role instance with id {draft['role_id']!r} does not exist.")
 
