@@ -26,7 +26,7 @@ def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-FAULTS = {"after-commit": (task_queue, "call"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
+FAULTS = {"after-commit": (task_queue, "enqueue"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
 
 
 def main(kind: str, text: str, fault: str = "") -> None:
@@ -52,7 +52,9 @@ def main(kind: str, text: str, fault: str = "") -> None:
 
 def _break(fault: str) -> None:
     if fault:
-        setattr(*FAULTS[fault], die)
+        place, name = FAULTS[fault]
+        assert hasattr(place, name)
+        setattr(place, name, die)
 
 
 if __name__ == "__main__":
