@@ -1,4 +1,4 @@
-"""Commands for webhooks: what waits, what failed and why, sending it again."""
+"""Commands `netinv webhooks …`: state of the queue, failed deliveries with reasons, retry and replay."""
 
 from __future__ import annotations
 
@@ -32,22 +32,28 @@ _delivery, _attempt, _webhook = table_of(WebhookDelivery), table_of(WebhookAttem
 
 
 class Moment(click.ParamType[datetime.datetime]):
-    """An instant: ISO 8601 (UTC unless it says otherwise), or how long ago: ``90s``, ``30m``, ``12h``, ``7d``."""
+    """Parameter type of times: ISO 8601 (UTC by default), or a duration before now such as ``90s``, ``12h``, ``7d``."""
 
     name = "time"
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> datetime.datetime:
-        """The instant, in UTC."""
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> datetime.datetime:
+        """Returns the time in UTC."""
         if isinstance(value, datetime.datetime):
             return value
         ago = re.fullmatch(r"([0-9]{1,6})([smhd])", value)
         if ago:
             return now() - datetime.timedelta(**{_UNITS[ago[2]]: int(ago[1])})
         try:
-            found = datetime.datetime.fromisoformat(value)
+            time = datetime.datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a time such as 2026-01-31T12:00:00Z nor how long ago, such as 30m, 12h or 7d", parameter, context)
-        return found.astimezone(datetime.UTC) if found.tzinfo else found.replace(tzinfo=datetime.UTC)
+            self.fail(
+                f"{value!r} is neither a time such as 2026-01-31T12:00:00Z nor how long ago, such as 30m, 12h or 7d",
+                parameter,
+                context,
+            )
+        return time.astimezone(datetime.UTC) if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
 MOMENT = Moment()
@@ -69,8 +75,8 @@ def status(environment: Environment) -> None:
     When deliveries wait that are due, no worker is running (`netinv worker`), or their receiver is slow.
     """
     with environment.unit_of_work() as uow:
-        found = queue_stats(uow)
-    if not found:
+        stats = queue_stats(uow)
+    if not stats:
         click.echo("there are no webhooks")
         return
     table = Table("webhook")
@@ -78,9 +84,12 @@ def status(environment: Environment) -> None:
         table.add_column(label.lower(), justify="right")
     table.add_column("oldest waits")
     table.add_column("next is due")
-    for backlog in found:
+    for backlog in stats:
         name = visible(backlog.webhook or "") + ("" if backlog.enabled else " (disabled)")
-        counts = [Text(str(backlog.counts[state]), "bold red" if state == FAILED and backlog.counts[state] else "") for state in STATES.labels]
+        counts = [
+            Text(str(backlog.counts[state]), "bold red" if state == FAILED and backlog.counts[state] else "")
+            for state in STATES.labels
+        ]
         table.add_row(Text(name), *counts, _span(backlog.oldest), _due(backlog.due))
     Console().print(table)
 
@@ -94,27 +103,33 @@ def _due(moment: datetime.datetime | None) -> str:
 
 
 def _webhook_id(uow: UnitOfWork, name: str | None) -> Any:
-    """The id of a webhook by its name; ``None`` when none is named.
+    """Returns the id of a webhook by its name, or ``None`` without a name.
 
-    :raises click.ClickException: when there is none of that name
+    :raises click.ClickException: for an unknown name
     """
     if name is None:
         return None
-    found = uow.execute(sa.select(_webhook.c.id).where(_webhook.c.name == name)).scalar()
-    if found is None:
+    key = uow.execute(sa.select(_webhook.c.id).where(_webhook.c.name == name)).scalar()
+    if key is None:
         raise click.ClickException(f"no webhook is called {name!r}; `netinv webhooks status` lists them")
-    return found
+    return key
 
 
 def _conditions(uow: UnitOfWork, webhook: str | None, since: datetime.datetime | None) -> list[Any]:
-    found = [] if webhook is None else [_delivery.c.webhook_id == _webhook_id(uow, webhook)]
-    return found if since is None else [*found, _delivery.c.time >= since]
+    conditions = [] if webhook is None else [_delivery.c.webhook_id == _webhook_id(uow, webhook)]
+    return conditions if since is None else [*conditions, _delivery.c.time >= since]
 
 
 @webhooks.command()
 @click.option("--webhook", metavar="NAME", help="Those of one webhook.")
 @click.option("--since", type=MOMENT, help="Those of changes since then.")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="How many to list, the newest first; 0 lists all.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="How many to list, the newest first; 0 lists all.",
+)
 @click.pass_obj
 def failed(environment: Environment, webhook: str | None, since: datetime.datetime | None, limit: int) -> None:
     """List the deliveries that failed, the newest first, each with the reason of its last attempt.
@@ -123,24 +138,25 @@ def failed(environment: Environment, webhook: str | None, since: datetime.dateti
     """
     with environment.unit_of_work() as uow:
         conditions = [_delivery.c.state == FAILED, *_conditions(uow, webhook, since)]
-        statement = sa.select(_delivery, _webhook.c.name).join_from(_delivery, _webhook).where(*conditions).order_by(_delivery.c.id.desc())
+        joined = sa.select(_delivery, _webhook.c.name).join_from(_delivery, _webhook)
+        statement = joined.where(*conditions).order_by(_delivery.c.id.desc())
         rows = uow.execute(statement.limit(limit) if limit else statement).all()
         count = uow.execute(sa.select(sa.func.count()).select_from(_delivery).where(*conditions)).scalar() or 0
         reasons = _reasons(uow, [row.id for row in rows])
     for row in rows:
-        what = f"{row.event} {row.changed_object_type} {row.object_repr}"
-        words = f"{row.id}  {row.time:%Y-%m-%d %H:%M:%SZ}  {row.name}: {what}; attempts {row.attempts}; {reasons.get(row.id, 'no attempt is kept')}"
-        click.echo(visible(words))
+        change = f"{row.event} {row.changed_object_type} {row.object_repr}"
+        reason = reasons.get(row.id, "no attempt is kept")
+        title = f"{row.id}  {row.time:%Y-%m-%d %H:%M:%SZ}  {row.name}: {change}"
+        click.echo(visible(f"{title}; attempts {row.attempts}; {reason}"))
     click.echo(f"{count} failed" + (f", {len(rows)} of them listed" if len(rows) < count else ""))
 
 
 def _reasons(uow: UnitOfWork, keys: Sequence[int]) -> dict[int, str]:
-    """Why the last attempt of each delivery failed."""
-    mine = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
-    last = sa.select(sa.func.max(_attempt.c.id)).where(mine).group_by(_attempt.c.delivery_id)
-    rows = uow.execute(
-        sa.select(_attempt.c.delivery_id, _attempt.c.status, _attempt.c.error, _attempt.c.answer).where(_attempt.c.id.in_(last)), {"keys": keys}
-    )
+    """Returns the error text of the last attempt of each delivery, by its id."""
+    of_deliveries = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
+    last = sa.select(sa.func.max(_attempt.c.id)).where(of_deliveries).group_by(_attempt.c.delivery_id)
+    columns = _attempt.c.delivery_id, _attempt.c.status, _attempt.c.error, _attempt.c.answer
+    rows = uow.execute(sa.select(*columns).where(_attempt.c.id.in_(last)), {"keys": keys})
     return {key: _reason(status, error, answer) for key, status, error, answer in rows}
 
 
@@ -155,7 +171,9 @@ def _reason(status: int | None, error: str, answer: str) -> str:
 @click.option("--all", "every", is_flag=True, help="All failed deliveries.")
 @click.option("--since", type=MOMENT, help="Only those of changes since then.")
 @click.pass_obj
-def retry(environment: Environment, ids: tuple[int, ...], webhook: str | None, every: bool, since: datetime.datetime | None) -> None:
+def retry(
+    environment: Environment, ids: tuple[int, ...], webhook: str | None, every: bool, since: datetime.datetime | None
+) -> None:
     """Queue failed deliveries again, and wake the worker: those with these IDs, of one webhook, or all.
 
     \b
@@ -210,7 +228,8 @@ def replay(
         span = Span(after, before, label, _webhook_id(uow, webhook))
         changes, count = replaying.count(uow, span)
     if dry_run or not count:
-        click.echo(f"{count} deliveries of {changes} changes would be queued" if count else "no change matches: there is nothing to queue")
+        queued = f"{count} deliveries of {changes} changes would be queued"
+        click.echo(queued if count else "no change matches: there is nothing to queue")
         return
     if not yes:
         click.confirm(f"Queue {count} deliveries of {changes} changes?", abort=True)
@@ -218,15 +237,15 @@ def replay(
 
 
 def _replay(environment: Environment, span: Span, changes: int) -> int:
-    """Queues the deliveries, part by part, so that others write in between; gives how many."""
+    """Queues the deliveries in batches with one transaction each, so that locks are short. Returns their number."""
     columns = TextColumn("queueing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    found, last, done = 0, 0, 1
-    shown = Console(stderr=True)
-    with Progress(*columns, console=shown, transient=True, disable=not shown.is_terminal) as progress:
+    queued, last, done = 0, 0, 1
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=changes)
         while done:
             with environment.unit_of_work() as uow:
                 last, done, written = replaying.replay(uow, span, last)
-            found += written
+            queued += written
             progress.advance(bar, done)
-    return found
+    return queued

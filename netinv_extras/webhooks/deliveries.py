@@ -37,7 +37,7 @@ from netinv_extras.webhooks.models import Webhook
 
 log = logging.getLogger(__name__)
 LABEL = "extras.webhookdelivery"
-DELIVER = "deliver"  # the worker's task that sends what is queued
+DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 QUEUED, SUCCEEDED, FAILED = "queued", "succeeded", "failed"
 STATES = Choices.of((QUEUED, "Queued"), (SUCCEEDED, "Succeeded"), (FAILED, "Failed"))
 MAX_ANSWER_LENGTH = 1024  # stored characters of a receiver's answer
@@ -59,7 +59,9 @@ class WebhookDelivery(Base):
         sa.Index("ix_extras_webhook_delivery_object", "changed_object_id", "state", "id"),
     )
 
-    id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True, info={"netinv": ColumnInfo(read_only=True)})
+    id: Mapped[int] = mapped_column(
+        _BIG, primary_key=True, autoincrement=True, info={"netinv": ColumnInfo(read_only=True)}
+    )
     webhook_id: Mapped[Ref] = foreign_key(Webhook, on_delete=CASCADE, read_only=True)
     change_id: Mapped[uuid.UUID] = column(index=True, read_only=True)
     event: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
@@ -84,7 +86,9 @@ class WebhookAttempt(Base):
     __tablename__ = "extras_webhook_attempt"
 
     id: Mapped[int] = mapped_column(_BIG, primary_key=True, autoincrement=True)
-    delivery_id: Mapped[int] = mapped_column(sa.ForeignKey("extras_webhook_delivery.id", ondelete="CASCADE"), index=True)
+    delivery_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("extras_webhook_delivery.id", ondelete="CASCADE"), index=True
+    )
     number: Mapped[int]
     time: Mapped[datetime.datetime]
     duration_ms: Mapped[int]
@@ -94,7 +98,7 @@ class WebhookAttempt(Base):
 
 
 _table, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
-_SHOWN = {name: _attempt.c[name] for name in ("number", "time", "duration_ms", "status", "error", "answer")}
+_ATTEMPT_COLUMNS = {name: _attempt.c[name] for name in ("number", "time", "duration_ms", "status", "error", "answer")}
 _HISTORY = {
     "type": "array",
     "items": {
@@ -114,10 +118,10 @@ _HISTORY = {
 def _history(uow: UnitOfWork, keys: list[Any]) -> dict[Any, list[dict[str, Any]]]:
     """Returns the attempts of each delivery in order: one statement for a page."""
     clause = in_parameter(uow.registry.dialect, _attempt.c.delivery_id)
-    statement = sa.select(_attempt.c.delivery_id, *_SHOWN.values()).where(clause).order_by(_attempt.c.id)
+    statement = sa.select(_attempt.c.delivery_id, *_ATTEMPT_COLUMNS.values()).where(clause).order_by(_attempt.c.id)
     attempts: dict[Any, list[dict[str, Any]]] = {}
     for delivery, *values in uow.execute(statement, {"keys": keys}):
-        attempts.setdefault(delivery, []).append(dict(zip(_SHOWN, values, strict=True)))
+        attempts.setdefault(delivery, []).append(dict(zip(_ATTEMPT_COLUMNS, values, strict=True)))
     return attempts
 
 
@@ -130,7 +134,11 @@ webhook_deliveries = Resource(
     brief=["state"],
     order=["-id"],
     search=["object_repr", "user_name", "changed_object_type", "webhook.name"],
-    fields=[batch_loaded("history", _history, missing=[], costly=True, help="Every sending of it, in order", openapi=_HISTORY)],
+    fields=[
+        batch_loaded(
+            "history", _history, missing=[], costly=True, help="Every sending of it, in order", openapi=_HISTORY
+        )
+    ],
     filters=[
         *content_type_pair("changed_object_type"),
         *(filters.value(name, lookup_names=NUMBER) for name in ("time", "due", "finished")),
@@ -164,7 +172,7 @@ def retry(request: Request) -> dict[str, Any]:
 def retry_some(request: Request) -> dict[str, int]:
     """Sends every failed delivery again that the query's filters select.
 
-    :raises Denied: when the user may not change one of them once it is queued
+    :raises Denied: when constraints of the user's permission exclude one of them once it is queued
     """
     uow, endpoint = request.uow, request.context.endpoint
     conditions = listing.conditions_of(uow, endpoint, endpoint.table, views.parameters_of(uow, endpoint), "change")
@@ -182,7 +190,14 @@ def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str,
 
     :param parameters: bound values of the conditions
     """
-    values = {"state": QUEUED, "due": uow.now, "finished": None, "claimed_by": None, "claimed_until": None, "lost_claims": 0}
+    values = {
+        "state": QUEUED,
+        "due": uow.now,
+        "finished": None,
+        "claimed_by": None,
+        "claimed_until": None,
+        "lost_claims": 0,
+    }
     statement = sa.update(_table).where(_table.c.state == FAILED, *conditions).values(values)
     count = uow.write(statement, parameters).rowcount
     if count:
@@ -191,7 +206,7 @@ def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str,
 
 
 def prune(engine: Engine, registry: Registry) -> int:
-    """Deletes finished deliveries older than ``netinv.changelog_retention`` days (0 keeps all). Returns their number."""
+    """Deletes finished deliveries older than ``netinv.changelog_retention`` days (0: none). Returns their number."""
     days = registry.settings.get("changelog_retention") or 0
     if not days:
         return 0

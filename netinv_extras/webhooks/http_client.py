@@ -1,7 +1,7 @@
-"""Sends one message to a receiver that may be anyone: only to addresses that are allowed, for a limited time, and with nothing believed of the answer.
+"""HTTP client for webhook messages to untrusted receivers: checks addresses (SSRF), limits the time, bounds the answer.
 
-The host is resolved once; the addresses that were checked are the ones connected to, so that a name that changes its mind between check
-and use gains nothing.
+The host is resolved once, and connections go to the addresses that were checked. A name that resolves differently
+between check and use (DNS rebinding) gains nothing.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import Message
 
-_READ = MAX_ANSWER_LENGTH * 4  # bytes that may hold as many characters
-_TICK = 0.2
+_READ = MAX_ANSWER_LENGTH * 4  # bytes that can encode so many characters in UTF-8
+_TICK = 0.2  # seconds between checks for overdue requests
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What came of sending: the ``status`` and the beginning of the answer, or the ``error`` that came instead; secrets masked.
+    """Result of sending a message: ``status`` and beginning of the answer, or an ``error``; secrets are masked.
 
-    ``seconds`` is how long it took; ``late`` says that the receiver did not answer in time.
+    ``seconds`` is the duration; ``late`` means that the receiver did not answer in time.
     """
 
     status: int | None
@@ -49,17 +49,17 @@ class Answer:
 
     @property
     def good(self) -> bool:
-        """Whether the receiver has taken the message."""
+        """True if the receiver accepted the message (2xx)."""
         return self.status is not None and 200 <= self.status < 300
 
 
-# -- connections that ask the guard, and that a clock can cut
+# -- connections that check addresses with the guard, and that another thread can shut down
 
 
 class _Sending:
-    """A request on its way: which guard it asks, by when it must be over, and the connection it is on.
+    """A request in progress: the guard that checks its addresses, its deadline (monotonic) and its connection.
 
-    ``again`` says that the connection has served before, ``anew`` that it must not have.
+    ``again`` means that the connection was reused, ``anew`` that a new one is required.
     """
 
     def __init__(self, guard: Guard, end: float) -> None:
@@ -71,12 +71,12 @@ class _Sending:
         self.cut = False
 
     def stop(self) -> None:
-        """Ends it, wherever it is: whoever waits for the socket is told that it is closed."""
+        """Shuts the socket down, from any thread: a blocked read or write of it returns at once."""
         self.cut = True
-        found = getattr(self.connection, "sock", None)
-        if found is not None:
-            with contextlib.suppress(OSError):  # not ssl's own shutdown, which takes the connection apart under its reader
-                socket.socket.shutdown(found, socket.SHUT_RDWR)
+        sock = getattr(self.connection, "sock", None)
+        if sock is not None:
+            with contextlib.suppress(OSError):  # SSLSocket.shutdown() would discard the TLS state under its reader
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 class _Here(threading.local):
@@ -87,7 +87,7 @@ _here = _Here()
 
 
 class _Guarded(HTTPConnection):
-    """What both kinds of connections do differently."""
+    """Connection whose addresses the guard checks: the behaviour of HTTP and HTTPS alike."""
 
     served = 0
 
@@ -96,24 +96,25 @@ class _Guarded(HTTPConnection):
         assert sending is not None
         sending.connection, host = self, self._dns_host
         try:
-            found = resolve(host, self.port or self.default_port)
+            addresses = resolve(host, self.port or self.default_port)
         except (OSError, UnicodeError) as error:
             raise NameResolutionError(self.host, self, cast(Any, error)) from error
-        for *_, place in found:
-            sending.guard.check(host, ipaddress.ip_address(str(place[0]).partition("%")[0]), self.port or self.default_port)
+        for *_, address in addresses:
+            ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+            sending.guard.check(host, ip, self.port or self.default_port)
         until = time.monotonic() + float(cast(Any, self.timeout))
         problem: OSError | None = None
-        for family, kind, protocol, _, place in found:
-            made = socket.socket(family, kind, protocol)
+        for family, kind, protocol, _, address in addresses:
+            sock = socket.socket(family, kind, protocol)
             try:
-                made.settimeout(max(until - time.monotonic(), 0.001))
+                sock.settimeout(max(until - time.monotonic(), 0.001))
                 for option in self.socket_options or ():
-                    made.setsockopt(*option)
-                made.connect(place)
-                made.settimeout(cast(Any, self.timeout))
-                return made
+                    sock.setsockopt(*option)
+                sock.connect(address)
+                sock.settimeout(cast(Any, self.timeout))
+                return sock
             except OSError as error:
-                made.close()
+                sock.close()
                 problem = error
         if isinstance(problem, TimeoutError):
             raise ConnectTimeoutError(self, "no connection") from problem
@@ -130,7 +131,7 @@ class _Guarded(HTTPConnection):
 
 
 class _GuardedTls(_Guarded, HTTPSConnection):
-    """The same over TLS, where name and certificate remain those of the host."""
+    """The same over TLS. SNI and certificate check use the name of the host."""
 
 
 class _Pool(HTTPConnectionPool):
@@ -141,7 +142,7 @@ class _TlsPool(HTTPSConnectionPool):
     ConnectionCls = _GuardedTls
 
     def _validate_conn(self, conn: Any) -> None:
-        if conn.is_closed:  # and no warning about certificates that are not to be checked
+        if conn.is_closed:  # urllib3's method would also warn of certificates that are not verified
             conn.connect()
 
 
@@ -155,7 +156,7 @@ class _Adapter(HTTPAdapter):
 
 
 class Sender:
-    """Sends messages, from any number of threads; keeps connections open for the next ones."""
+    """Thread-safe sender of messages with a pool of persistent connections."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._guard = Guard(settings["webhook_allow"], own=own_services(settings))
@@ -167,26 +168,29 @@ class Sender:
         self._clock: threading.Thread | None = None
 
     def close(self) -> None:
-        """Closes the connections that are kept."""
+        """Closes the idle connections of the pool."""
         self._adapter.close()
 
     def send(self, message: Message) -> Answer:
-        """Sends a message and gives what came of it; whatever happens on the way is an answer with an error."""
+        """Sends a message. Every failure becomes an :class:`Answer` with an error text; nothing is raised."""
         start = time.monotonic()
         status, text, error, late = None, "", "", False
         sending = _Sending(self._guard, start + self._total)
         try:
             status, text = self._exchange(sending, message)
-        except Exception as problem:  # the receiver's doing, of whatever kind: it is what is recorded
+        except Exception as problem:  # any failure is recorded as the outcome of the attempt
             late = sending.cut or _is_late(problem)
             error = f"There was no answer within {self._total:g} s." if sending.cut else self._explained(problem)
-        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")[:MAX_ANSWER_LENGTH]
-        return Answer(status, without_secrets(error, message.secrets).replace("\x00", "")[:MAX_ANSWER_LENGTH], text, time.monotonic() - start, late)
+        text = without_secrets(text, message.secrets).replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        error = without_secrets(error, message.secrets).replace("\x00", "")
+        seconds = time.monotonic() - start
+        return Answer(status, error[:MAX_ANSWER_LENGTH], text[:MAX_ANSWER_LENGTH], seconds, late)
 
     def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
         if urlsplit(message.url).scheme.lower() not in ("http", "https"):
             raise Refused("The URL must begin with http:// or https://.")
-        prepared = requests.Request(message.method, message.url, headers=dict(message.headers), data=message.body).prepare()
+        headers = dict(message.headers)
+        prepared = requests.Request(message.method, message.url, headers=headers, data=message.body).prepare()
         self._watch(sending)
         _here.sending = sending
         try:
@@ -195,7 +199,7 @@ class Sender:
             except requests.ConnectionError as problem:
                 if not sending.again or sending.cut or not _closed_by_other_side(problem):
                     raise
-                sending.anew = True  # the receiver closed a connection that was kept: a new one, once
+                sending.anew = True  # the receiver closed an idle connection: retry once with a new one
                 response = self._adapter.send(prepared, stream=True, timeout=self._timeout, verify=message.verify)
             return response.status_code, _beginning(response)
         finally:
@@ -211,7 +215,7 @@ class Sender:
                 self._clock.start()
 
     def _cut_overdue(self) -> None:
-        """Cuts what takes too long, as long as anything is on its way."""
+        """Thread: shuts down overdue requests. Ends when no request is in progress."""
         while True:
             time.sleep(_TICK)
             with self._lock:
@@ -223,7 +227,7 @@ class Sender:
                 sending.stop()
 
     def _explained(self, problem: Exception) -> str:
-        """What went wrong, in a sentence; never with the URL, which may hold credentials."""
+        """Returns the error text for an exception, without the URL, which may hold credentials."""
         inner = _innermost(problem)
         if isinstance(inner, NameResolutionError | socket.gaierror):
             return "The name of the host cannot be resolved."
@@ -243,23 +247,23 @@ class Sender:
 
 
 def _beginning(response: requests.Response) -> str:
-    """The first characters of an answer's body, as far as they arrive; the connection is kept when that was all."""
-    found = b""
+    """Reads the beginning of an answer's body, as far as it arrives; a body read to its end keeps the connection."""
+    content = b""
     try:
-        while len(found) < _READ:
-            part = response.raw.read1(_READ - len(found), decode_content=False)
+        while len(content) < _READ:
+            part = response.raw.read1(_READ - len(content), decode_content=False)
             if not part:
                 break
-            found += part
+            content += part
     except (HTTPError, OSError, http.client.HTTPException, ValueError):
-        pass  # the status counts, however the rest ends
+        pass  # the status decides, even if the body is incomplete
     finally:
         response.close()
-    return found.decode("utf-8", "replace")
+    return content.decode("utf-8", "replace")
 
 
 def _innermost(problem: BaseException) -> BaseException:
-    """The exception that others were made of."""
+    """Returns the original exception that others wrap."""
     seen: list[BaseException] = []
     while problem not in seen:
         seen.append(problem)

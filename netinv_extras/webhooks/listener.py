@@ -1,6 +1,6 @@
-"""`netinv webhook-listener`: shows what a webhook sends, for those who set one up; it does nothing else with it.
+"""`netinv webhook-listener`: an HTTP server that prints the requests of webhooks, for setting them up.
 
-What arrives is anybody's: nothing of it reaches the terminal but as characters that can be seen.
+Requests are untrusted input: control characters are escaped before anything is printed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,19 @@ from rich.text import Text
 
 MAX_BODY_BYTES = 1 << 20  # bytes of a body that are read
 READ_TIMEOUT = 30  # seconds for a request to arrive
-MOST_COLOURED = 100_000  # characters: colouring takes time
+MOST_COLOURED = 100_000  # characters; longer bodies are printed without syntax colours, which take time
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """A text whose control characters, those of writing direction among them, are written as escapes; ``lines`` stay lines, and tabs tabs."""
+    """Escapes the control characters of a text, including bidirectional ones. ``lines`` keeps newlines and tabs."""
     if text.isprintable():
         return text
-    kept = "\n\t" if lines else ""
-    return "".join(character if character in kept or unicodedata.category(character) not in _UNSEEN else _escape(character) for character in text)
+    allowed = "\n\t" if lines else ""
+    return "".join(
+        character if character in allowed or unicodedata.category(character) not in _UNSEEN else _escape(character)
+        for character in text
+    )
 
 
 def _escape(character: str) -> str:
@@ -44,16 +47,17 @@ def _escape(character: str) -> str:
 
 
 def checks(secret: bytes, headers: Mapping[str, str] | Message, body: bytes, now: float) -> Iterator[tuple[str, bool]]:
-    """What is to be said of the signatures of a message, and whether it is good."""
-    given = headers.get("X-Hook-Signature")
-    yield _verdict("X-Hook-Signature", given, hmac.new(secret, body, hashlib.sha512).hexdigest())
+    """Checks both signatures of a message; yields a line to print and True if the signature is valid, for each."""
+    expected = hmac.new(secret, body, hashlib.sha512).hexdigest()
+    yield _verdict("X-Hook-Signature", headers.get("X-Hook-Signature"), expected)
     signed = headers.get("X-Netinv-Signature")
-    found = re.fullmatch(r"t=([0-9]{1,15}),v1=([0-9a-f]+)", signed or "")
-    if found is None:
+    match = re.fullmatch(r"t=([0-9]{1,15}),v1=([0-9a-f]+)", signed or "")
+    if match is None:
         yield f"X-Netinv-Signature is {'missing' if signed is None else 'not of the form t=…,v1=…'}", False
         return
-    moment, digest = found.groups()
-    words, right = _verdict("X-Netinv-Signature", digest, hmac.new(secret, moment.encode() + b"." + body, hashlib.sha256).hexdigest())
+    moment, digest = match.groups()
+    expected = hmac.new(secret, moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+    words, right = _verdict("X-Netinv-Signature", digest, expected)
     yield f"{words} (signed {now - int(moment):.0f} seconds ago)", right
 
 
@@ -65,7 +69,7 @@ def _verdict(name: str, given: str | None, expected: str) -> tuple[str, bool]:
 
 
 def readable(body: bytes) -> tuple[str, bool]:
-    """A body as text: JSON indented, anything else as it is; and whether it is JSON."""
+    """Returns a body as text, JSON indented, and True if it is JSON."""
     try:
         return visible(json.dumps(json.loads(body), indent=2, ensure_ascii=False), lines=True), True
     except (ValueError, RecursionError):
@@ -77,18 +81,21 @@ class Listener(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], console: Console, *, secret: bytes | None, status: int, slow: float) -> None:
+    def __init__(
+        self, address: tuple[str, int], console: Console, *, secret: bytes | None, status: int, slow: float
+    ) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.console, self.secret, self.status, self.slow = console, secret, status, slow
         self.printing = threading.Lock()
         super().__init__(address, _Request)
 
     def show(self, request: _Request, body: bytes, cut: bool) -> None:
-        """Prints a request, one at a time."""
+        """Prints a request; a lock keeps concurrent requests apart."""
         text, is_json = readable(body)
         with self.printing:
             say = self.console.print
-            say(Text(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {visible(request.command)} {visible(request.path)}", "bold cyan"), soft_wrap=True)
+            title = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {visible(request.command)} {visible(request.path)}"
+            say(Text(title, "bold cyan"), soft_wrap=True)
             for name, value in request.headers.items():
                 say(Text.assemble((visible(name), "bold"), f": {visible(value)}"), soft_wrap=True)
             if self.secret is not None:
@@ -103,11 +110,11 @@ class Listener(http.server.ThreadingHTTPServer):
             say()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says that a connection was lost, without a traceback."""
+        """Prints that a connection was lost, without a traceback."""
         self.complain(f"a connection ended early: {sys.exc_info()[1]}")
 
     def complain(self, words: str) -> None:
-        """Prints what is wrong with something that is no request."""
+        """Prints an error about input that is not an HTTP request."""
         with self.printing:
             self.console.print(Text(visible(words), "yellow"), soft_wrap=True)
 
@@ -118,7 +125,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
     server: Listener
 
     def __getattr__(self, name: str) -> Any:
-        """Any method is taken."""
+        """Handles every HTTP method with :meth:`_receive`."""
         if name.startswith("do_"):
             return self._receive
         raise AttributeError(name)
@@ -138,7 +145,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def _body(self) -> tuple[bytes, bool]:
-        """The body, and whether it was cut."""
+        """Reads the body; returns it and True if it was cut at :data:`MAX_BODY_BYTES`."""
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             body = b"".join(self._chunks())
             return body[:MAX_BODY_BYTES], len(body) > MAX_BODY_BYTES
@@ -165,25 +172,57 @@ class _Request(http.server.BaseHTTPRequestHandler):
         return "netinv webhook-listener"
 
     def log_request(self, code: Any = "-", size: Any = "-") -> None:
-        """Nothing: the request was printed."""
+        """Does nothing, because the request was printed."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
         self.server.complain(f"no request: {format % arguments}")
 
 
 @click.command("webhook-listener")
-@click.option("--port", type=click.IntRange(0, 65535), default=9000, show_default=True, help="The TCP port; 0 takes one that is free.")
-@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen at; 0.0.0.0 for all of this machine.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=9000,
+    show_default=True,
+    help="The TCP port; 0 takes one that is free.",
+)
+@click.option(
+    "--bind",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The address to listen at; 0.0.0.0 for all of this machine.",
+)
 @click.option("--secret", metavar="TEXT", help="The webhook's secret: says whether signatures are right.")
-@click.option("--secret-env", metavar="VARIABLE", help="The environment variable that holds the secret; others cannot see it in the list of processes.")
-@click.option("--status", type=click.IntRange(200, 599), default=200, show_default=True, help="The status to answer with, to see what is done about failures.")
-@click.option("--slow", type=click.FloatRange(0, 3600), default=0, show_default=True, metavar="SECONDS", help="How long to wait before each answer.")
-def webhook_listener(port: int, bind: str, secret: str | None, secret_env: str | None, status: int, slow: float) -> None:
+@click.option(
+    "--secret-env",
+    metavar="VARIABLE",
+    help="The environment variable that holds the secret; others cannot see it in the list of processes.",
+)
+@click.option(
+    "--status",
+    type=click.IntRange(200, 599),
+    default=200,
+    show_default=True,
+    help="The status to answer with, to see what is done about failures.",
+)
+@click.option(
+    "--slow",
+    type=click.FloatRange(0, 3600),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait before each answer.",
+)
+def webhook_listener(
+    port: int, bind: str, secret: str | None, secret_env: str | None, status: int, slow: float
+) -> None:
     """Print what webhooks send: method, path, headers and body of every request that arrives.
 
-    Needs no settings and no database. Make a webhook with the URL http://127.0.0.1:9000/, let the worker run, change something, and
-    see what a receiver gets. If nothing arrives: is a worker running (`netinv worker`)? Does `netinv webhooks status` count a delivery? If
-    not, the webhook is for other types or events; if it does, `netinv webhooks failed` has the reason.
+    Needs no settings and no database. Make a webhook with the URL http://127.0.0.1:9000/, let the worker run,
+    change something, and see what a receiver gets. If nothing arrives: is a worker running (`netinv worker`)? Does
+    `netinv webhooks status` count a delivery? If not, the webhook is for other types or events; if it does, `netinv
+    webhooks failed` has the reason.
 
     \b
       netinv webhook-listener
@@ -199,13 +238,15 @@ def webhook_listener(port: int, bind: str, secret: str | None, secret_env: str |
             raise click.UsageError(f"the environment variable {secret_env} is not set")
         secret = os.environ[secret_env]
     console = Console(highlight=False)
+    key = None if secret is None else secret.encode()
     try:
-        listener = Listener((bind, port), console, secret=None if secret is None else secret.encode(), status=status, slow=slow)
+        listener = Listener((bind, port), console, secret=key, status=status, slow=slow)
     except OSError as error:
         raise click.ClickException(f"cannot listen at {bind}, port {port}: {error.strerror or error}") from None
     with listener:
         host = f"[{bind}]" if ":" in bind else bind
-        console.print(Text(f"listening at http://{host}:{listener.server_port}/ and answering {status}; stop with Ctrl-C\n"), soft_wrap=True)
+        url = f"http://{host}:{listener.server_port}/"
+        console.print(Text(f"listening at {url} and answering {status}; stop with Ctrl-C\n"), soft_wrap=True)
         try:
             listener.serve_forever()
         except KeyboardInterrupt:

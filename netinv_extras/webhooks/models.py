@@ -15,7 +15,16 @@ from netinv_core.changelog.masking import MASK, credential_name
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
-from netinv_core.models.columns import Choices, boolean, choice, encrypted_text, integer, optional_text, required_text, text
+from netinv_core.models.columns import (
+    Choices,
+    boolean,
+    choice,
+    encrypted_text,
+    integer,
+    optional_text,
+    required_text,
+    text,
+)
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork
@@ -41,7 +50,9 @@ def mask_url(url: Any) -> Any:
     if not isinstance(url, str):
         return url
     plain = _USERINFO.sub(f"{MASK}@", url)
-    return _PARAMETER.sub(lambda match: f"{match[1]}{match[2]}={MASK}" if credential_name(match[2]) else match[0], plain)
+    return _PARAMETER.sub(
+        lambda match: f"{match[1]}{match[2]}={MASK}" if credential_name(match[2]) else match[0], plain
+    )
 
 
 class Webhook(Organizational):
@@ -56,14 +67,18 @@ class Webhook(Organizational):
     type_create: Mapped[bool] = boolean(False, "Call this webhook when a matching object is created.")
     type_update: Mapped[bool] = boolean(False, "Call this webhook when a matching object is updated.")
     type_delete: Mapped[bool] = boolean(False, "Call this webhook when a matching object is deleted.")
-    payload_url: Mapped[str] = required_text(500, "A POST will be sent to this URL when the webhook is called.", label="URL", masked=mask_url)
+    payload_url: Mapped[str] = required_text(
+        500, "A POST will be sent to this URL when the webhook is called.", label="URL", masked=mask_url
+    )
     enabled: Mapped[bool] = boolean(True, "A webhook that is not enabled is told of nothing that happens meanwhile.")
     http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
     http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
     additional_headers: Mapped[str] = text(None, masked=webhook_headers.mask)
     body_template: Mapped[str] = text(None)
     secret: Mapped[str] = encrypted_text(255)
-    ssl_verification: Mapped[bool] = boolean(True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification")
+    ssl_verification: Mapped[bool] = boolean(
+        True, "Enable SSL certificate verification. Disable with caution!", label="SSL verification"
+    )
     ca_file_path: Mapped[str | None] = optional_text(4096, label="CA File Path")
     retries: Mapped[int] = integer(0, 20, default=0, help="How often a message that failed is sent again.")
     retry_after: Mapped[int] = integer(
@@ -90,7 +105,11 @@ webhooks = Resource(
     fields=[content_type_list("content_types", webhook_types, required=True, allowed=is_recorded)],
     omit=["custom_fields", "computed_fields", "relationships"],
     configuration=True,
-    example={"content_types": ["extras.secret"], "type_create": True, "payload_url": lambda number: f"https://receiver.example.com/{number}"},
+    example={
+        "content_types": ["extras.secret"],
+        "type_create": True,
+        "payload_url": lambda number: f"https://receiver.example.com/{number}",
+    },
     exempt_by_name_only=True,
 )
 
@@ -105,7 +124,7 @@ def has_an_event(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @webhooks.rule
 def verifies_against_one_authority(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A file of authorities makes sense only where certificates are verified, and is one that the settings allow."""
+    """Rejects CA files without certificate verification, and those outside the folders that the settings allow."""
     for draft in drafts:
         if draft["ca_file_path"] and not draft["ssl_verification"]:
             draft.reject("ca_file_path", "Do not specify a CA certificate file if SSL verification is disabled.")

@@ -1,8 +1,9 @@
-"""The outbox: the queued deliveries as workers take them in hand and give them back with what came of them.
+"""The outbox: workers claim queued deliveries and record the outcomes of their attempts.
 
-A delivery is claimed for a time (a lease), in a transaction that is over before anything is sent: a worker that dies loses what it
-had in hand when the lease ends, and another sends it. Of one object and one receiver only the oldest queued delivery can be claimed,
-so that they arrive in order, however many workers there are.
+A delivery is claimed for a limited time (a lease), in a transaction that is over before the message is sent. A
+worker that dies loses its claims when their leases end, and another worker sends the deliveries. Of one object and
+one receiver only the oldest queued delivery can be claimed, so that messages arrive in order with any number of
+workers.
 """
 
 from __future__ import annotations
@@ -23,17 +24,31 @@ from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 
-_delivery, _attempt, _webhook, _change = (table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange))
-_other = _delivery.alias()
-_ready = sa.and_(_delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), free(_delivery, sa.bindparam("now")))
+_delivery, _attempt, _webhook, _change = (
+    table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange)
+)
+_lane_delivery = _delivery.alias()
+_ready = sa.and_(
+    _delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), free(_delivery, sa.bindparam("now"))
+)
 # Scalar subqueries rather than EXISTS: no planner turns them into joins with the whole queue.
-_first = sa.select(_delivery.c.id).where(_delivery.c.webhook_id == _webhook.c.id, _ready).order_by(_delivery.c.due, _delivery.c.id).limit(1).scalar_subquery()
-_asking = sa.select(_webhook).where(_first.is_not(None))
-_message = [_change.c[name].label(f"record_{name}") for name in ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")]
-# A lane is what waits for one object and one webhook. It is found by the object: with the webhook as a condition of its own, a planner that
-# knows nothing of the table (it was empty when it last looked) takes the index of all that wait for as good, and reads the whole queue.
-# What follows a delivery in its lane cannot be sent before it: let nobody look at it.
-_lane_waits = (
+_first_ready_id = (
+    sa.select(_delivery.c.id)
+    .where(_delivery.c.webhook_id == _webhook.c.id, _ready)
+    .order_by(_delivery.c.due, _delivery.c.id)
+    .limit(1)
+    .scalar_subquery()
+)
+_webhooks_with_ready = sa.select(_webhook).where(_first_ready_id.is_not(None))
+_change_columns = [
+    _change.c[name].label(f"record_{name}")
+    for name in ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")
+]
+# A lane is the queued deliveries of one object to one webhook. The WHERE clause selects it by the object alone; the
+# webhook is compared in a CASE. With the webhook as a condition, a planner with outdated statistics (from when the
+# table was empty) prefers the index of all queued deliveries and reads the whole queue. This statement postpones a
+# lane to the next attempt of its first delivery, which the others have to follow.
+_postpone_lane = (
     sa.update(_delivery)
     .where(
         _delivery.c.changed_object_id == sa.bindparam("changed"),
@@ -42,14 +57,14 @@ _lane_waits = (
     )
     .values(due=sa.bindparam("again"))
 )
-SUSPECT = 2  # lost claims in a row, after which a delivery may be what ends the workers that have it in hand
-WINDOW, EVERY = 1000, 2**31 - 1
+SUSPECT = 2  # lost claims in a row after which a delivery may be what crashes the workers that claim it
+WINDOW, EVERY = 1000, 2**31 - 1  # ready deliveries of a webhook to search; EVERY: no limit
 Row = Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class Claimed:
-    """A delivery in hand: its row, that of its webhook, and that of the change record, when it is still there."""
+    """A claimed delivery: its row, the row of its webhook, and that of the change record unless it was pruned."""
 
     delivery: Row
     webhook: Row
@@ -58,7 +73,7 @@ class Claimed:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of an attempt that began at ``time``; ``final`` says that another one could not end otherwise."""
+    """Outcome of an attempt that began at ``time``. ``final``: further attempts would fail in the same way."""
 
     claimed: Claimed
     time: datetime.datetime
@@ -71,20 +86,21 @@ class Outcome:
 
     @property
     def number(self) -> int:
-        """Which attempt it was, from 1."""
+        """Number of the attempt, from 1."""
         return int(self.claimed.delivery["attempts"]) + 1
 
     @property
     def again(self) -> datetime.datetime | None:
-        """When to try again; ``None`` when this was the last time."""
+        """Time of the next attempt, with exponential backoff; ``None`` after the last attempt."""
         webhook = self.claimed.webhook
         if self.good or self.final or self.number > webhook["retries"]:
             return None
-        return now() + datetime.timedelta(seconds=min(webhook["retry_after"] * 2 ** (self.number - 1), 366 * 24 * 3600))
+        seconds = min(webhook["retry_after"] * 2 ** (self.number - 1), 366 * 24 * 3600)
+        return now() + datetime.timedelta(seconds=seconds)
 
 
 class Outbox(Leases):
-    """The outbox of a database, for one worker; ``lease`` is for how long it takes deliveries in hand."""
+    """The outbox of a database, for one worker; ``lease`` is the duration of its claims."""
 
     def __init__(self, engine: Engine, dialect: str, lease: datetime.timedelta) -> None:
         super().__init__(engine, dialect, _delivery)
@@ -95,38 +111,47 @@ class Outbox(Leases):
         return in_parameter(self._dialect, column)
 
     def claim_ready(self, room: Callable[[Row], int], suspects: int = 1) -> list[Claimed]:
-        """Takes deliveries in hand: of each webhook that has any ready, at most as many as there is ``room`` for (by its row).
+        """Claims ready deliveries: of each webhook at most ``room(row of the webhook)``.
 
-        So many ``suspects`` may be among them: deliveries whose claims were lost :data:`SUSPECT` times. One at a time tells the one that ends the
-        worker from those that were in hand with it.
+        At most ``suspects`` of them are deliveries whose claims were lost :data:`SUSPECT` times. With one at a
+        time, the delivery that crashes workers is told apart from those that were claimed together with it.
         """
         with self.transaction(writing=False) as connection:
-            webhooks: dict[Any, Row] = {row["id"]: dict(row) for row in connection.execute(_asking, {"now": now()}).mappings()}
-        wanted = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
-        if not wanted:
+            rows = connection.execute(_webhooks_with_ready, {"now": now()}).mappings()
+            webhooks: dict[Any, Row] = {row["id"]: dict(row) for row in rows}
+        capacities = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
+        if not capacities:
             return []
         with self.transaction() as connection:
             at = now()
-            keys = list(connection.execute(_candidates(wanted, WINDOW), {"now": at}).scalars())
-            if not keys:  # so many changes of few objects wait that they hide all others
-                keys = list(connection.execute(_candidates(wanted, EVERY), {"now": at}).scalars())
+            keys = list(connection.execute(_candidates(capacities, WINDOW), {"now": at}).scalars())
+            if not keys:  # the window holds only followers of deliveries that cannot be claimed now
+                keys = list(connection.execute(_candidates(capacities, EVERY), {"now": at}).scalars())
             keys = self._lock_held(connection, keys, _claimable(at, suspects), skip_locked=True) if keys else []
             if not keys:
                 return []
-            # In this order: MariaDB evaluates an expression with the values that stand before it.
+            # lost_claims first: in MariaDB an expression sees the values assigned before it in the statement.
             lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
-            values = ((_delivery.c.lost_claims, lost), (_delivery.c.claimed_by, self._worker), (_delivery.c.claimed_until, at + self._lease))
-            connection.execute(sa.update(_delivery).where(self._in(_delivery.c.id)).ordered_values(*values), {"keys": keys})
-            rows = (
-                sa.select(_delivery, *_message)
+            values = (
+                (_delivery.c.lost_claims, lost),
+                (_delivery.c.claimed_by, self._worker),
+                (_delivery.c.claimed_until, at + self._lease),
+            )
+            claim = sa.update(_delivery).where(self._in(_delivery.c.id)).ordered_values(*values)
+            connection.execute(claim, {"keys": keys})
+            selected = (
+                sa.select(_delivery, *_change_columns)
                 .join_from(_delivery, _change, _change.c.id == _delivery.c.change_id, isouter=True)
                 .where(self._in(_delivery.c.id))
                 .order_by(_delivery.c.id)
             )
-            return [_claimed(dict(row), webhooks) for row in connection.execute(rows, {"keys": keys}).mappings()]
+            return [_claimed(dict(row), webhooks) for row in connection.execute(selected, {"keys": keys}).mappings()]
 
     def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Writes outcomes down, and ends the claims; gives those that are of no account any more, because the claim was over or the delivery is gone."""
+        """Records the outcomes of attempts and ends the claims.
+
+        Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
+        """
         with self.transaction() as connection:
             keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
             held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
@@ -139,52 +164,86 @@ class Outbox(Leases):
             self._end(connection, FAILED, [outcome.claimed.delivery["id"] for outcome in ended if not outcome.good])
             if later:
                 connection.execute(_ending(sa.update(_delivery).where(self._in(_delivery.c.id))), {"keys": list(later)})
-                waiting = [outcome for outcome in valid if outcome.claimed.delivery["id"] in later]
-                connection.execute(_lane_waits, [_lane_of(outcome, later[outcome.claimed.delivery["id"]]) for outcome in waiting])
+                retried = [outcome for outcome in valid if outcome.claimed.delivery["id"] in later]
+                lanes = [_lane_parameters(outcome, later[outcome.claimed.delivery["id"]]) for outcome in retried]
+                connection.execute(_postpone_lane, lanes)
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
 
-    def _lock_held(self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False) -> list[int]:
-        """Those of the deliveries that are queued and fit, locked. They are found by their keys alone: for more, planners may take another way."""
-        columns = (_delivery.c.id, _delivery.c.state, _delivery.c.claimed_by, _delivery.c.claimed_until, _delivery.c.lost_claims)
-        statement = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id).with_for_update(skip_locked=skip_locked)
-        return [row.id for row in connection.execute(statement, {"keys": keys}) if row.state == QUEUED and fit(row)]
+    def _lock_held(
+        self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False
+    ) -> list[int]:
+        """Locks deliveries; returns the ids of those that are queued and ``fit``.
+
+        The WHERE clause has the keys alone. With further conditions a planner might not use the primary key.
+        """
+        columns = [_delivery.c[name] for name in ("id", "state", "claimed_by", "claimed_until", "lost_claims")]
+        selected = sa.select(*columns).where(self._in(_delivery.c.id)).order_by(_delivery.c.id)
+        rows = connection.execute(selected.with_for_update(skip_locked=skip_locked), {"keys": keys})
+        return [row.id for row in rows if row.state == QUEUED and fit(row)]
 
     def _end(self, connection: Connection, state: str, keys: list[int]) -> None:
         if keys:
-            statement = _ending(sa.update(_delivery).where(self._in(_delivery.c.id))).values(state=state, finished=now())
-            connection.execute(statement, {"keys": keys})
+            statement = _ending(sa.update(_delivery).where(self._in(_delivery.c.id)))
+            connection.execute(statement.values(state=state, finished=now()), {"keys": keys})
 
     def release(self, claimed: Sequence[Claimed]) -> None:
-        """Gives back what was not sent."""
+        """Ends the claims on deliveries that were not sent."""
         with self.transaction() as connection:
-            mine = sa.update(_delivery).where(self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED)
+            held = self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED
             keys = sorted(item.delivery["id"] for item in claimed)
-            connection.execute(mine.values(RELEASED), {"keys": keys})
+            connection.execute(sa.update(_delivery).where(*held).values(RELEASED), {"keys": keys})
 
     def next_due(self) -> datetime.datetime | None:
-        """When the next delivery may be claimed that may not be now: when it is due, or when the time of another worker is over that has it in hand."""
+        """Earliest future time at which a delivery can be claimed: its due time, or the end of a worker's lease."""
         held = sa.and_(_delivery.c.claimed_until.is_not(None), _delivery.c.claimed_until > _delivery.c.due)
-        free = sa.case((held, _delivery.c.claimed_until), else_=_delivery.c.due)
-        statement = sa.select(sa.func.min(free)).where(_delivery.c.state == QUEUED, free > sa.bindparam("now", type_=_delivery.c.due.type))
+        claimable_at = sa.case((held, _delivery.c.claimed_until), else_=_delivery.c.due)
+        future = claimable_at > sa.bindparam("now", type_=_delivery.c.due.type)
+        statement = sa.select(sa.func.min(claimable_at)).where(_delivery.c.state == QUEUED, future)
         with self.transaction(writing=False) as connection:
-            found: datetime.datetime | None = connection.execute(statement, {"now": now()}).scalar()
-        return found
+            earliest: datetime.datetime | None = connection.execute(statement, {"now": now()}).scalar()
+        return earliest
 
 
 def _candidates(wanted: Mapping[Any, int], window: int) -> Any:
-    """The ids of the deliveries that may be claimed next, of each webhook at most its number, among the first ``window`` that are due."""
-    parts = []
+    """SELECT of the ids to claim next: of each webhook at most ``wanted[webhook]`` of its first ``window`` ready ones.
+
+    A ready delivery is selected when it is the oldest queued one of its lane (same object, same webhook). The form
+    of the statement is for the planners:
+
+    * One SELECT for each webhook, joined with UNION ALL. ``LIMIT`` then applies to each webhook, and each SELECT
+      reads its own range of the index ``(state, webhook_id, due, id)``.
+    * The subquery ``ready`` ends after ``window`` rows: the cost does not grow with the queue.
+    * ``oldest_of_lane`` is a correlated scalar subquery rather than a join with the whole queue. Its WHERE clause
+      has only the object, so that it uses the index ``(changed_object_id, state, id)``; the webhook is compared in
+      the CASE (see ``_postpone_lane``), and ``MIN`` ignores the NULLs of the other webhooks.
+    * ``limited`` is a subquery because SQLite permits no ``LIMIT`` in the members of a UNION.
+    """
+    selects = []
     for webhook, count in wanted.items():
-        columns = (_delivery.c.id, _delivery.c.webhook_id, _delivery.c.changed_object_id)
-        due = sa.select(*columns).where(_delivery.c.webhook_id == webhook, _ready).order_by(_delivery.c.due, _delivery.c.id).limit(window).subquery()
-        same = sa.case((_other.c.webhook_id == due.c.webhook_id, _other.c.id))
-        oldest = sa.select(sa.func.min(same)).where(_other.c.changed_object_id == due.c.changed_object_id, _other.c.state == QUEUED).scalar_subquery()
-        parts.append(sa.select(sa.select(due.c.id).where(due.c.id == oldest).limit(count).subquery().c.id))
-    return parts[0] if len(parts) == 1 else sa.union_all(*parts)
+        ready = (
+            sa.select(_delivery.c.id, _delivery.c.webhook_id, _delivery.c.changed_object_id)
+            .where(_delivery.c.webhook_id == webhook, _ready)
+            .order_by(_delivery.c.due, _delivery.c.id)
+            .limit(window)
+            .subquery()
+        )
+        same_object = _lane_delivery.c.changed_object_id == ready.c.changed_object_id
+        id_if_same_webhook = sa.case((_lane_delivery.c.webhook_id == ready.c.webhook_id, _lane_delivery.c.id))
+        oldest_of_lane = (
+            sa.select(sa.func.min(id_if_same_webhook))
+            .where(same_object, _lane_delivery.c.state == QUEUED)
+            .scalar_subquery()
+        )
+        limited = sa.select(ready.c.id).where(ready.c.id == oldest_of_lane).limit(count).subquery()
+        selects.append(sa.select(limited.c.id))
+    return selects[0] if len(selects) == 1 else sa.union_all(*selects)
 
 
 def _claimed(row: Row, webhooks: Mapping[Any, Row]) -> Claimed:
-    change = {column.name.removeprefix("record_"): row[column.name] for column in _message} if row["record_time"] is not None else None
+    """Splits a joined row into the delivery and its change record, which may be missing (LEFT JOIN)."""
+    change: Row | None = None
+    if row["record_time"] is not None:
+        change = {column.name.removeprefix("record_"): row[column.name] for column in _change_columns}
     return Claimed({column.name: row[column.name] for column in _delivery.c}, webhooks[row["webhook_id"]], change)
 
 
@@ -200,27 +259,27 @@ def _attempt_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _lane_of(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
+def _lane_parameters(outcome: Outcome, again: datetime.datetime) -> dict[str, Any]:
     delivery = outcome.claimed.delivery
     return {"webhook": delivery["webhook_id"], "changed": delivery["changed_object_id"], "again": again}
 
 
 def _ending(statement: Any) -> Any:
-    """One attempt more, and no claim."""
+    """Adds to an UPDATE: one attempt more, claim released."""
     return statement.values(attempts=_delivery.c.attempts + 1, lost_claims=0, **RELEASED)
 
 
 def _claimable(at: datetime.datetime, suspects: int) -> Callable[[Any], bool]:
-    """Tells of one row after another whether it may be claimed now; not of more than so many suspects."""
-    left = suspects
+    """Returns a stateful predicate for rows: not claimed at the time, and at most ``suspects`` suspects altogether."""
+    remaining = suspects
 
     def fits(row: Any) -> bool:
-        nonlocal left
+        nonlocal remaining
         if row.claimed_until is not None and row.claimed_until >= at:
             return False
         if row.lost_claims >= SUSPECT:
-            left -= 1
-            return left >= 0
+            remaining -= 1
+            return remaining >= 0
         return True
 
     return fits
