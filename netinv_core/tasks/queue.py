@@ -1,4 +1,4 @@
-"""Background work: a Huey queue that carries words, never data; what is to be done is in the database.
+"""Background tasks: a Huey queue whose messages only wake the worker. All state is in the database.
 
 The queue is Redis in production and an SQLite file in development, by the setting ``netinv.queue_url``. A worker is a
 process of its own (``netinv worker``, or ``huey_consumer netinv_core.tasks.worker.huey``) or a thread of the service.
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 QUEUE_NAME = "netinv"
-THREADS = 2  # tasks of one worker at once, unless it is told otherwise: what takes long keeps no message waiting
-MIN_INTERVAL = 0.05  # seconds: whoever is awake finds what is put down meanwhile
+THREADS = 2  # tasks of one worker at once by default, so that a long task keeps no message waiting
+MIN_INTERVAL = 0.05  # seconds between two rounds of messages: a worker that is awake needs no further one
 
 
 def queue(url: str) -> Huey:
@@ -52,10 +52,11 @@ def queue(url: str) -> Huey:
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """Something the worker does: ``run(engine, registry)``, when it is woken for it (:func:`notify_worker`) and at the times that ``at`` says.
+    """A task of the worker: ``run(engine, registry)``, called after :func:`notify_worker` and on the schedule ``at``.
 
-    It finds in the database what is to be done, does it once for all who asked, and may be run again at any time. What is ``urgent``
-    is also done when a worker starts, and when a service does: whoever was to say the word may have died before.
+    The task reads from the database what is to be done, and does it for all messages at once. It may run again at any
+    time. With ``run_at_startup`` it also runs when a worker or a service starts, because a process may have died between
+    its commit and its message.
     """
 
     name: str
@@ -72,7 +73,7 @@ def tasks_of(registry: Registry) -> list[Task]:
 
 
 def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Callable[[], Any]]:
-    """Gives the queue every package's tasks; by name, what to call to have one run now."""
+    """Registers every package's tasks with the queue. Returns functions, by name, that enqueue a task now."""
     return {task.name: _added(huey, task, engine, registry) for task in tasks_of(registry)}
 
 
@@ -87,20 +88,21 @@ def _added(huey: Huey, task: Task, engine: Engine, registry: Registry) -> Callab
 
     if task.run_at_startup:
         huey.on_startup(name=task.name)(run)
-    made: Callable[[], Any] = huey.periodic_task(task.at, name=task.name)(run) if task.at is not None else huey.task(name=task.name)(run)
-    return made
+    register = huey.task(name=task.name) if task.at is None else huey.periodic_task(task.at, name=task.name)
+    registered: Callable[[], Any] = register(run)
+    return registered
 
 
 def notify_worker(uow: UnitOfWork, name: str, *, at: datetime.datetime | None = None) -> None:
-    """Has the worker run a task once the transaction is committed, or not before ``at``.
+    """Enqueues a task after the commit of the transaction, to run at once or not before ``at``.
 
-    The word may be lost (with the process, or with the queue), so what a task finds to do must also be found by its times.
+    The message may be lost with the process or with the queue, so every task needs a schedule too.
     """
     uow.after_commit(lambda: enqueue(uow.registry, name, at=at), ("wake", name, at))
 
 
 def enqueue(registry: Registry, name: str, *, at: datetime.datetime | None = None) -> None:
-    """Has a word put in the queue, if there is one; nobody waits for the queue, and of many equal words that it has not yet got, it gets one."""
+    """Enqueues a task asynchronously; does nothing without a queue. Pending duplicates are coalesced."""
     url = registry.settings.get("queue_url")
     if url:
         _notifier.call(QueueMessage(url, name, at))
@@ -108,7 +110,7 @@ def enqueue(registry: Registry, name: str, *, at: datetime.datetime | None = Non
 
 @dataclasses.dataclass(frozen=True)
 class QueueMessage:
-    """What is put in the queue at ``url``: that a task be run, not before ``at``."""
+    """A message for the queue at ``url``: run a task, not before ``at``."""
 
     url: str
     name: str
@@ -116,18 +118,21 @@ class QueueMessage:
 
 
 class _QueueNotifier:
-    """Puts words in queues, in a thread of its own that begins with the first word of a process; at most once in :data:`MIN_INTERVAL` seconds."""
+    """Sends messages to queues, at most once in :data:`MIN_INTERVAL` seconds.
+
+    Its thread starts with the first message of a process.
+    """
 
     def __init__(self) -> None:
-        self._words: dict[QueueMessage, None] = {}
+        self._messages: dict[QueueMessage, None] = {}
         self._changed = threading.Condition()
         self._process = 0
         self._busy = False
 
-    def call(self, word: QueueMessage) -> None:
-        """Takes a word."""
+    def call(self, message: QueueMessage) -> None:
+        """Takes a message to send. Returns at once."""
         with self._changed:
-            self._words[word] = None
+            self._messages[message] = None
             if self._process != os.getpid():  # a thread does not follow its process through a fork
                 self._process, self._busy = os.getpid(), False
                 threading.Thread(target=self._run, name="netinv-caller", daemon=True).start()
@@ -135,30 +140,30 @@ class _QueueNotifier:
                 self._changed.notify_all()
 
     def flush(self, seconds: float) -> None:
-        """Waits until all words are in their queues, or were refused; but no longer than that."""
+        """Waits until all messages were sent or refused, at most ``seconds``."""
         with self._changed:
-            self._changed.wait_for(lambda: not (self._words or self._busy), seconds)
+            self._changed.wait_for(lambda: not (self._messages or self._busy), seconds)
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._busy = False
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._words)
-                words, self._words, self._busy = self._words, {}, True
-            for word in words:
-                _enqueue(word)
+                self._changed.wait_for(lambda: self._messages)
+                messages, self._messages, self._busy = self._messages, {}, True
+            for message in messages:
+                _enqueue(message)
             time.sleep(MIN_INTERVAL)
 
 
-def _enqueue(word: QueueMessage) -> None:
-    """Puts a word in its queue; one that cannot be reached is logged, and left to the task's times."""
+def _enqueue(message: QueueMessage) -> None:
+    """Sends a message. A queue that cannot be reached is logged; the task then runs on its schedule."""
     try:
-        queue = _queue(word.url)
-        task = _task(word.url, word.name)
-        queue.enqueue(task.s() if word.at is None else task.s(eta=word.at))
-    except Exception as error:  # the queue's own, of whatever kind it is: what was committed stays committed
-        log.warning("the worker was not woken for %s: %s", word.name, error)
+        queue = _queue(message.url)
+        task = _task(message.url, message.name)
+        queue.enqueue(task.s() if message.at is None else task.s(eta=message.at))
+    except Exception as error:  # errors of the queue, of any kind: the commit stands
+        log.warning("the worker was not woken for %s: %s", message.name, error)
 
 
 _notifier = _QueueNotifier()
@@ -167,7 +172,7 @@ atexit.register(flush, 2.0)
 
 
 def enqueue_startup_tasks(registry: Registry) -> None:
-    """Says the word for whatever may have been left undone."""
+    """Enqueues the tasks that may have been left undone by a process that died."""
     for task in tasks_of(registry):
         if task.run_at_startup:
             enqueue(registry, task.name)
@@ -175,18 +180,18 @@ def enqueue_startup_tasks(registry: Registry) -> None:
 
 @functools.cache
 def _queue(url: str) -> Huey:
-    """The queue as those see it who only put words in it."""
+    """The queue at a URL, for sending only; one object for each process."""
     return queue(url)
 
 
 @functools.cache
 def _task(url: str, name: str) -> Any:
-    """A task as those know it who only say its name."""
+    """A task by name, for sending only."""
     return _queue(url).task(name=name)(_nothing)
 
 
 def _nothing() -> None:
-    """What a word does where it is only said."""
+    """Stands for the function of a task in processes that only send its messages."""
 
 
 class Embedded(Consumer):  # type: ignore[misc]

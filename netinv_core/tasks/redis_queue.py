@@ -1,4 +1,4 @@
-"""The queue in Redis, which may be away: periodic tasks are then run where they are due, and workers wait for its return."""
+"""The queue in Redis. While Redis cannot be reached, each worker runs its periodic tasks itself and waits for Redis to return."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Answer = TypeVar("Answer")
 
 
 class RedisQueue(RedisHuey):  # type: ignore[misc]
-    """A Huey whose consumer outlives its Redis, with one line in the log when that goes and one when it returns."""
+    """Huey with a consumer that survives an outage of Redis, logged once at its beginning and once at its end."""
 
     def __init__(self, name: str, url: str) -> None:
-        # One more attempt at once: the connection that was kept may be one to a Redis that was restarted meanwhile.
+        # One immediate retry: a pooled connection may belong to a Redis that was restarted.
         retry = Retry(NoBackoff(), 1)
         pool = ConnectionPool.from_url(url, retry=retry, socket_connect_timeout=CONNECT_TIMEOUT, socket_timeout=ANSWER_TIMEOUT)
         super().__init__(name, connection_pool=pool, results=False)
@@ -34,7 +34,7 @@ class RedisQueue(RedisHuey):  # type: ignore[misc]
         self._changing = threading.Lock()
 
     def enqueue(self, task: Any) -> Any:
-        """Puts a task in the queue; without Redis a periodic one is run in a thread of this process, once at a time.
+        """Enqueues a task. Without Redis a periodic task runs in a thread of this process, one run at a time.
 
         :raises RedisError: for any other task
         """
@@ -47,7 +47,7 @@ class RedisQueue(RedisHuey):  # type: ignore[misc]
             return None
 
     def dequeue(self) -> Task | None:
-        """The next task; without Redis none, after a pause."""
+        """The next task; without Redis none, after a delay."""
         try:
             return self._reached(super().dequeue)
         except RedisError:
@@ -55,14 +55,14 @@ class RedisQueue(RedisHuey):  # type: ignore[misc]
             return None
 
     def read_schedule(self, timestamp: Any = None) -> list[Task]:
-        """The tasks that were put off until now; without Redis none."""
+        """The tasks scheduled until now; without Redis none."""
         try:
             return self._reached(super().read_schedule, timestamp)
         except RedisError:
             return []
 
     def _reached(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Calls what needs Redis, and notes in the log when it goes and returns."""
+        """Calls a function that needs Redis, and logs when Redis goes away or returns."""
         try:
             answer = function(*arguments)
         except RedisError as error:
