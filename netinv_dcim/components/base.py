@@ -1,4 +1,4 @@
-"""What the components of devices have in common: whose they are, how they are called, and how they are served."""
+"""Base of the components of devices: the shared columns, the display name and the resource."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from netinv_core.models.base import Base
 from netinv_core.models.columns import CASCADE, Description, foreign_key, natural_sort_key, required_text, text
 from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import FieldFactory, Resource
-from netinv_dcim.cabling.models import Cabled, PathEnd, cable_fields, cable_filters, cable_key, path_fields, path_filters
+from netinv_dcim.cabling.models import (
+    Cabled,
+    PathEnd,
+    cable_fields,
+    cable_filters,
+    cable_key,
+    path_fields,
+    path_filters,
+)
 from netinv_dcim.devices import Device
 
 
 class Named:
-    """Adds how components are called: those of devices, and those that the devices of a type get."""
+    """Mixin with the columns that name a component or a component template."""
 
     name: Mapped[str] = required_text(64, sort_order=-8)
     name_key: Mapped[str] = natural_sort_key("name")
@@ -25,12 +33,12 @@ class Named:
 
 
 def of_device(back: str) -> MappedColumn[Any]:
-    """The foreign key to the device whose component it is; ``back`` is what the device calls its components of the kind."""
+    """Foreign key to the component's device; ``back`` is the name of the reverse relation (``interfaces``)."""
     return foreign_key(Device, on_delete=CASCADE, related_name=back, sort_order=-9)
 
 
 def component_display_name(name: str, label: str) -> str:
-    """How a component is called: its name, with its label when there is one."""
+    """The display name of a component: its name, followed by its label if it has one."""
     return f"{name} ({label})" if label else name
 
 
@@ -45,9 +53,10 @@ def component(
     search: Sequence[str] = ("name", "label", "description"),
     **options: Any,
 ) -> Resource:
-    """The resource of a kind of component: what all of them have, what those that take cables have, and what is its own.
+    """The resource of a component model: the fields and filters of all components, and those of cables if it takes one.
 
-    ``brief`` names what its brief form shows beyond device and name; the other parameters are those of :class:`Resource`.
+    ``brief`` names the fields of the brief form besides device, name and cable. The other parameters are those of
+    :class:`Resource`.
     """
     cabled, path_end = issubclass(model, Cabled), issubclass(model, PathEnd)
     return Resource(

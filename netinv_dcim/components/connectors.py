@@ -1,4 +1,7 @@
-"""Connectors: the plugs and sockets of consoles, of power and of patch panels, in display order; what has them shares their names."""
+"""Connector types of console ports, power ports, outlets and pass-through ports, in display order.
+
+Components and their templates share these choices.
+"""
 
 from __future__ import annotations
 

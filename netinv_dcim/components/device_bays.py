@@ -1,4 +1,4 @@
-"""Device bays: places within a device where another device is installed, which then goes where that device goes."""
+"""Device bays: slots of a device for another device, whose site, location and rack follow those of the outer device."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ device_bays = component(DeviceBay, "device-bays")
 
 @device_bays.rule
 def bays_are_in_devices_that_house_others(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Only a device of a type that houses others has bays."""
+    """Rejects a bay of a device whose type is not a parent (``subdevice_role``)."""
     hosts = listing.rows_of(uow, Device, [draft["device_id"] for draft in drafts])
     types = listing.rows_of(uow, DeviceType, [host.device_type_id for host in hosts.values()])
     for draft in drafts:
@@ -51,30 +51,41 @@ def bays_are_in_devices_that_house_others(uow: UnitOfWork, drafts: Sequence[Draf
 
 @device_bays.rule
 def devices_are_installed_in_one_other(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A device is in one bay at most, and not in one of its own."""
+    """Rejects a device that is already installed in another bay, or that would be installed in itself.
+
+    A bay that the same request empties does not count. The other bay is named only if the user may view it.
+    """
     filling = [draft for draft in drafts if draft["installed_device_id"] is not None]
     bay = DeviceBay.__table__
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(DeviceBay), bay)).label("visible")
     statement = sa.select(bay, visible).where(in_parameter(uow.registry.dialect, bay.c.installed_device_id))
     rows = uow.execute(statement, {"keys": [draft["installed_device_id"] for draft in filling]}) if filling else ()
-    held, own = {row.installed_device_id: row for row in rows}, {draft.id: draft for draft in drafts}
+    bays_by_device, drafts_by_id = {row.installed_device_id: row for row in rows}, {draft.id: draft for draft in drafts}
     for draft in filling:
         installed = draft["installed_device_id"]
-        other = held.get(installed)
+        other = bays_by_device.get(installed)
         if draft["device_id"] == installed:
             draft.reject(ALL, "Cannot install a device into itself.")
-        elif other is not None and other.id != draft.id and (other.id not in own or own[other.id]["installed_device_id"] == installed):
-            words = component_display_name(other.name, other.label) if other.visible else "another device bay"
-            draft.reject("installed_device", f"Cannot install the specified device; device is already installed in {words}")
+        elif (
+            other is not None
+            and other.id != draft.id
+            and (other.id not in drafts_by_id or drafts_by_id[other.id]["installed_device_id"] == installed)
+        ):
+            bay_name = component_display_name(other.name, other.label) if other.visible else "another device bay"
+            message = f"Cannot install the specified device; device is already installed in {bay_name}"
+            draft.reject("installed_device", message)
 
 
 def installed_devices_go_where_their_device_goes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What is installed in a device that moves moves along."""
+    """After a device has moved: moves the devices installed in it to its site, location and rack."""
     move_installed_devices(uow, [draft.id for draft in drafts if not draft.new and draft.changed(*PLACE)])
 
 
 def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
-    """Brings what is installed in these devices to where they are now, at any depth; what has a position of its own in a rack stays there."""
+    """Copies site, location and rack of these devices to the devices installed in them, level by level.
+
+    A device with a rack position of its own is not moved. One SELECT and one update for each level.
+    """
     bay, inner, outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()
     statement = (
         sa.select(inner.c.id, *[outer.c[name] for name in PLACE])
@@ -84,9 +95,10 @@ def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
     )
     while moved:
         rows = uow.execute(statement, {"keys": list(moved)}).mappings()
-        moved = system_update(uow, uow.registry.of_model(Device), {row["id"]: {name: row[name] for name in PLACE} for row in rows})
+        values_by_id = {row["id"]: {name: row[name] for name in PLACE} for row in rows}
+        moved = system_update(uow, uow.registry.of_model(Device), values_by_id)
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
+    """Registers the functions of this module with resources of other modules. The package calls it once."""
     devices.after_save(installed_devices_go_where_their_device_goes)

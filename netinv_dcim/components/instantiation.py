@@ -1,4 +1,7 @@
-"""The outfit of a new device: a component for each template of its type, joined to each other as the templates are."""
+"""Instantiation of component templates: a new device gets a component for each template of its type.
+
+References between components follow those between their templates: a front port of the device refers to its rear port.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,14 @@ from netinv_dcim.devices import devices
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of component: its templates, what is made from them, and what of that no template says."""
+    """A kind of component: its template model, its component model, and ``given`` values that templates do not have."""
 
     template: type[Base]
     component: type[Base]
     given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-# Those first that others refer to.
+# In order of creation: components that others refer to come first.
 KINDS = (
     Kind(ConsolePortTemplate, ConsolePort),
     Kind(ConsoleServerPortTemplate, ConsoleServerPort),
@@ -57,77 +60,111 @@ KINDS = (
 
 
 def instantiate_components(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A new device gets what the templates of its type say, unless what is written is a copy, which says it itself."""
+    """After new devices are saved: creates their components. An import does not: its data contains the components."""
     new = [draft for draft in drafts if draft.new]
     if uow.importing or not new:
         return
     templates = _templates(uow, {draft["device_type_id"] for draft in new})
     service = uow.as_system()
-    made: dict[tuple[Any, Any], uuid.UUID] = {}
-    written = [_make(service, kind, said, new, made) for kind, said in zip(KINDS, templates, strict=True) if said]
-    save.finish(service, written)
+    component_ids: dict[tuple[Any, Any], uuid.UUID] = {}
+    batches = [
+        _create(service, kind, rows_by_type, new, component_ids)
+        for kind, rows_by_type in zip(KINDS, templates, strict=True)
+        if rows_by_type
+    ]
+    save.finish(service, batches)
 
 
 def _templates(uow: UnitOfWork, types: Iterable[Any]) -> list[dict[Any, list[Row]]]:
-    """The templates of device types, by type and in order, for each kind: one statement."""
-    found = []
+    """The template rows of device types: for each kind a dictionary by type, in order; one UNION ALL statement.
+
+    A row holds the template's id and then its values, in the order of :func:`_selects`.
+    """
+    templates = []
     for rows in uow.registry.union(KINDS, lambda: _selects(uow.registry)).rows(uow, {"keys": list(types)}):
-        said: dict[Any, list[Row]] = {}
-        for of_type, _, *row in sorted(rows, key=lambda row: (row[1], row[2])):
-            said.setdefault(of_type, []).append(row)
-        found.append(said)
-    return found
+        rows_by_type: dict[Any, list[Row]] = {}
+        for type_id, _, *row in sorted(rows, key=lambda row: (row[1], row[2])):
+            rows_by_type.setdefault(type_id, []).append(row)
+        templates.append(rows_by_type)
+    return templates
 
 
 def _selects(registry: Registry) -> Iterator[tuple[list[Any], Any, Any]]:
-    """For each kind: the templates' type, sort key and id, then what components take over, and the other templates they are joined to."""
+    """For each kind the columns, table and condition of its SELECT.
+
+    The columns are the template's device type, sort key and id, then the copied fields, then the references to other
+    templates.
+    """
     for kind in KINDS:
         table = table_of(kind.template)
-        columns = ["device_type_id", "name_key", "id", *_copied(registry, kind), *[f"{name}_id" for name in _joined(registry, kind)]]
+        references = [f"{name}_id" for name in _references(registry, kind)]
+        columns = ["device_type_id", "name_key", "id", *_copied_fields(registry, kind), *references]
         yield [table.c[name] for name in columns], table, in_parameter(registry.dialect, table.c.device_type_id)
 
 
-def _copied(registry: Registry, kind: Kind) -> list[str]:
-    """The fields that a component takes over as they are."""
+def _copied_fields(registry: Registry, kind: Kind) -> list[str]:
+    """The names of the fields that are copied from template to component."""
     component = registry.of_model(kind.component).writable
     fields = registry.of_model(kind.template).writable.items()
-    return [name for name, field in fields if isinstance(field, Value) and field.attribute == name and name in component]
+    return [
+        name for name, field in fields if isinstance(field, Value) and field.attribute == name and name in component
+    ]
 
 
-def _joined(registry: Registry, kind: Kind) -> list[str]:
-    """The references to another template: a component refers to what was made from that."""
+def _references(registry: Registry, kind: Kind) -> list[str]:
+    """The names of the references to another template: a component refers to the component made from that one."""
     models = {kind.template for kind in KINDS}
     fields = registry.of_model(kind.template).writable.items()
-    return [name for name, field in fields if isinstance(field, Reference) and field.target is not None and field.target.model in models]
+    return [
+        name
+        for name, field in fields
+        if isinstance(field, Reference) and field.target is not None and field.target.model in models
+    ]
 
 
-def _make(uow: UnitOfWork, kind: Kind, said: Mapping[Any, Sequence[Row]], owners: Sequence[Draft], made: dict[tuple[Any, Any], uuid.UUID]) -> save.PendingBatch:
-    """The components of a kind; ``made`` holds the ids of all components, by device and template.
+def _create(
+    uow: UnitOfWork,
+    kind: Kind,
+    said: Mapping[Any, Sequence[Row]],
+    owners: Sequence[Draft],
+    made: dict[tuple[Any, Any], uuid.UUID],
+) -> save.PendingBatch:
+    """Inserts the components of one kind for the devices ``owners``.
 
-    :raises Invalid: for what cannot be made, which is a fault of the device as a whole
+    ``said`` holds the template rows by device type. ``made`` collects the ids of all components by device and template.
+
+    :raises Invalid: for the device as a whole, when a component is refused
     """
     component = uow.registry.of_model(kind.component)
-    copied, joined = _copied(uow.registry, kind), _joined(uow.registry, kind)
+    copied, references = _copied_fields(uow.registry, kind), _references(uow.registry, kind)
     bodies: dict[uuid.UUID, dict[str, Any]] = {}
     try:
         for owner in owners:
             for template, *values in said.get(owner["device_type_id"], ()):
                 key = made[owner.id, template] = uuid.uuid4()
-                body = bodies[key] = {**kind.given, **dict(zip(copied, values[: len(copied)], strict=True)), "device": owner.id}
-                for name, other in zip(joined, values[len(copied) :], strict=True):
-                    body[name] = _joint(made, owner, name, other)
+                copied_values = dict(zip(copied, values[: len(copied)], strict=True))
+                body = bodies[key] = {**kind.given, **copied_values, "device": owner.id}
+                for name, other in zip(references, values[len(copied) :], strict=True):
+                    body[name] = _component_of(made, owner, name, other)
         return save.insert(uow, component, list(bodies.values()), ids=list(bodies))
     except Invalid as error:
-        raise Invalid.whole(f"The {component.plural} of the device type cannot be made: {error_text(error.body)}") from error
+        raise Invalid.whole(
+            f"The {component.plural} of the device type cannot be made: {error_text(error.body)}"
+        ) from error
 
 
-def _joint(made: Mapping[tuple[Any, Any], uuid.UUID], owner: Draft, name: str, template: Any) -> uuid.UUID | None:
-    """What a device got for another template; templates can be moved to a type of which the device is not."""
+def _component_of(
+    made: Mapping[tuple[Any, Any], uuid.UUID], owner: Draft, name: str, template: Any
+) -> uuid.UUID | None:
+    """The id of the device's component for a template, or ``None`` without a template.
+
+    :raises Invalid: when the template has been moved to another device type since the reference to it was set
+    """
     if template is not None and (owner.id, template) not in made:
         raise Invalid.field(name, "It belongs to another device type.")
     return made.get((owner.id, template))
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
+    """Registers the functions of this module with resources of other modules. The package calls it once."""
     devices.after_save(instantiate_components)

@@ -42,18 +42,30 @@ class Interface(Named, PathEnd, Primary):
     status_id: Mapped[Ref] = status()
     type: Mapped[str] = choice(INTERFACE_TYPES, default=None, required=True)
     enabled: Mapped[bool] = boolean(True)
-    parent_interface_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="child_interfaces", help="Assigned parent interface")
-    bridge_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=SET_NULL, related_name="bridged_interfaces", help="Assigned bridge interface")
-    lag_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=SET_NULL, related_name="member_interfaces", help="Assigned LAG interface")
+    parent_interface_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=CASCADE, related_name="child_interfaces", help="Assigned parent interface"
+    )
+    bridge_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=SET_NULL, related_name="bridged_interfaces", help="Assigned bridge interface"
+    )
+    lag_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=SET_NULL, related_name="member_interfaces", help="Assigned LAG interface"
+    )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
-    mac_address: Mapped[str | None] = column(Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address")
-    mgmt_only: Mapped[bool] = boolean(False, "This interface is used only for out-of-band management", label="Management only")
+    mac_address: Mapped[str | None] = column(
+        Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address"
+    )
+    mgmt_only: Mapped[bool] = boolean(
+        False, "This interface is used only for out-of-band management", label="Management only"
+    )
     mode: Mapped[str] = choice(INTERFACE_MODES)
-    untagged_vlan_id: Mapped[Ref | None] = foreign_key("ipam.vlan", on_delete=SET_NULL, related_name="interfaces_as_untagged")
+    untagged_vlan_id: Mapped[Ref | None] = foreign_key(
+        "ipam.vlan", on_delete=SET_NULL, related_name="interfaces_as_untagged"
+    )
 
     @classmethod
     def cannot_be_cabled(cls, row: Any) -> str | None:
-        """Only an interface with a socket takes a cable."""
+        """Rejects cables to interfaces of a type without a socket: virtual, wireless and LAG interfaces."""
         if row.type in SOCKETLESS_TYPES:
             return f"Cables cannot be terminated to {INTERFACE_TYPES.labels[row.type]} interfaces"
         return None
@@ -63,7 +75,7 @@ tagged_vlans = many_to_many("dcim_interface_tagged_vlan", "dcim_interface", "ipa
 
 
 def connection_status(reachable: bool | None) -> dict[str, Any] | None:
-    """The state of the cable path of an interface; null without a cable."""
+    """The representation of ``connected_endpoint_reachable`` as a choice; null without a cable."""
     return None if reachable is None else {"value": reachable, "label": "Connected" if reachable else "Not Connected"}
 
 
@@ -71,7 +83,11 @@ interfaces = component(
     Interface,
     "interfaces",
     assigned_fields=[computed("connection_status", connection_status, "connected_endpoint_reachable")],
-    fields=[to_many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="interfaces_as_tagged", plain=True)],
+    fields=[
+        to_many(
+            "tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="interfaces_as_tagged", plain=True
+        )
+    ],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),
         value("mac_address", parse=mac_address),
@@ -89,24 +105,27 @@ KINDS = {
 
 @interfaces.filter("kind", multiple=False)
 def of_kind(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Physical, virtual or wireless interfaces; none for any other word."""
+    """Filter by kind: ``physical``, ``virtual`` or ``wireless``; any other value matches nothing."""
     kind = KINDS.get(values[-1].strip().lower())
     return kind(table.c.type) if kind else sa.false()
 
 
 def _of_devices(uow: UnitOfWork, table: Any, condition: Any) -> Any:
-    """The interfaces of the devices for which the condition holds; those of a chassis' master include its members' (not for management)."""
+    """Condition for the interfaces of the devices that a condition selects.
+
+    For the master of a virtual chassis this includes the interfaces of its members, except management interfaces.
+    """
     device, chassis, endpoint = Device.__table__, VirtualChassis.__table__, uow.registry.of_model(Device)
-    named = sa.select(device.c.id).where(condition, *permissions.visible(uow, endpoint, device))
+    selected = sa.select(device.c.id).where(condition, *permissions.visible(uow, endpoint, device))
     member = device.alias()
-    led = [chassis.c.master_id.in_(named), *permissions.visible(uow, endpoint, member)]
-    members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(*led)
-    return table.c.device_id.in_(named) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
+    of_masters = [chassis.c.master_id.in_(selected), *permissions.visible(uow, endpoint, member)]
+    members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(*of_masters)
+    return table.c.device_id.in_(selected) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
 
 
 @interfaces.filter("device")
 def of_device_named(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The interfaces of devices by name, across a virtual chassis for its master."""
+    """Filter by device name; for the master of a virtual chassis, across the chassis."""
     return _of_devices(uow, table, Device.__table__.c.name.in_(values))
 
 
@@ -119,25 +138,32 @@ def of_device_identified(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
 
 @interfaces.filter("device_with_common_vc", multiple=False)
 def of_chassis_of_device(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The interfaces of a device and of all that share its virtual chassis."""
+    """Filter for the interfaces of a device and of all members of its virtual chassis."""
     device = Device.__table__
     limits = permissions.visible(uow, uow.registry.of_model(Device), device)
     try:
         key = convert(device.c.id, values[-1])
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
-    chassis = sa.select(device.c.virtual_chassis_id).where(device.c.id == key, device.c.virtual_chassis_id.is_not(None), *limits)
-    return table.c.device_id.in_(sa.select(device.c.id).where((device.c.id == key) | device.c.virtual_chassis_id.in_(chassis), *limits))
+    chassis_id = device.c.virtual_chassis_id
+    chassis = sa.select(chassis_id).where(device.c.id == key, chassis_id.is_not(None), *limits)
+    same_chassis = (device.c.id == key) | chassis_id.in_(chassis)
+    return table.c.device_id.in_(sa.select(device.c.id).where(same_chassis, *limits))
 
 
 def _carrying(uow: UnitOfWork, table: Any, attribute: str, text: str) -> Any:
-    """The interfaces with a VLAN, tagged or not, whose column has this value; none for what it cannot hold."""
-    here, visible = uow.registry.of_model(Interface), permissions.visible_for(uow)
+    """Condition for interfaces with a tagged or untagged VLAN whose ``attribute`` has this value; none if invalid."""
+    interface, visible = uow.registry.of_model(Interface), permissions.visible_for(uow)
     try:
-        found = [relations.compare(here, table, [way, attribute], lambda column: column == convert(column, text), visible) for way in VLAN_WAYS]
+        conditions = [
+            relations.compare(
+                interface, table, [relation, attribute], lambda column: column == convert(column, text), visible
+            )
+            for relation in VLAN_WAYS
+        ]
     except ValueError:
         return sa.false()
-    return sa.or_(*found)
+    return sa.or_(*conditions)
 
 
 VLAN_WAYS = ("untagged_vlan", "tagged_vlans")
@@ -145,19 +171,19 @@ VLAN_WAYS = ("untagged_vlan", "tagged_vlans")
 
 @interfaces.filter("vlan_id", multiple=False)
 def carrying_vlan(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The interfaces with a VLAN, by its id."""
+    """Filter by the id of a tagged or untagged VLAN."""
     return _carrying(uow, table, "id", values[-1])
 
 
 @interfaces.filter("vlan", multiple=False)
 def carrying_vid(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The interfaces with a VLAN, by its number."""
+    """Filter by the number (``vid``) of a tagged or untagged VLAN."""
     return _carrying(uow, table, "vid", values[-1])
 
 
 @interfaces.rule
 def only_virtual_interfaces_have_a_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """An interface with a parent is virtual, and a virtual one is no member of a LAG."""
+    """Rejects a parent of an interface that is not virtual, and a LAG of one that is."""
     for draft in drafts:
         if draft["parent_interface_id"] is not None and draft["type"] != "virtual":
             draft.reject("parent_interface", "Only virtual interfaces may be assigned to a parent interface.")
@@ -167,14 +193,14 @@ def only_virtual_interfaces_have_a_parent(uow: UnitOfWork, drafts: Sequence[Draf
 
 @interfaces.rule
 def interfaces_with_a_cable_have_a_socket(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A type that takes no cable is not for an interface that has one."""
+    """Rejects a type without a socket for an interface that has a cable."""
     for draft in drafts:
         if draft["cable_id"] is not None and draft["type"] in SOCKETLESS_TYPES:
             reason = "Virtual and wireless interfaces cannot be connected to another interface or circuit."
             draft.reject("type", f"{reason} Disconnect the interface or choose a suitable type.")
 
 
-# Each way in which one interface stands on another: what it is called, and what is said of one that stands on itself.
+# References from one interface to another: the name in error messages, and the error for a reference to itself.
 WAYS = {
     "parent_interface": ("parent interface", "An interface cannot be its own parent."),
     "bridge": ("bridge interface", "An interface cannot be bridged to itself."),
@@ -184,32 +210,35 @@ WAYS = {
 
 @interfaces.rule
 def interfaces_stand_on_others_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Parent, bridge and LAG are other interfaces of the same device, or of its virtual chassis."""
-    moved = [draft for draft in drafts if draft.changed("device_id", *[f"{way}_id" for way in WAYS])]
-    under = listing.rows_of(uow, Interface, [draft[f"{way}_id"] for draft in moved for way in WAYS])
-    if not under:
+    """Rejects a parent, bridge or LAG that is the interface itself or is outside the device and its virtual chassis."""
+    changed = [draft for draft in drafts if draft.changed("device_id", *[f"{name}_id" for name in WAYS])]
+    targets = listing.rows_of(uow, Interface, [draft[f"{name}_id"] for draft in changed for name in WAYS])
+    if not targets:
         return
-    hosts = listing.rows_of(uow, Device, [*(draft["device_id"] for draft in moved), *(row.device_id for row in under.values())])
+    host_ids = [*(draft["device_id"] for draft in changed), *(row.device_id for row in targets.values())]
+    hosts = listing.rows_of(uow, Device, host_ids)
     chassis = listing.rows_of(uow, VirtualChassis, [host.virtual_chassis_id for host in hosts.values()])
-    for draft in moved:
-        for way, (words, own) in WAYS.items():
-            other = under.get(draft[f"{way}_id"])
-            if other is None or draft.errors:
+    for draft in changed:
+        for name, (title, self_reference) in WAYS.items():
+            target = targets.get(draft[f"{name}_id"])
+            if target is None or draft.errors:
                 continue
-            here, there = hosts[draft["device_id"]], hosts[other.device_id]
-            named = f"The selected {words} ({component_display_name(other.name, other.label)}) belongs to"
-            if other.id == draft.id:
-                draft.reject(way, own)
-            elif way == "parent_interface" and other.type == "virtual":
-                draft.reject(way, "Virtual interfaces may not be parents of other interfaces.")
-            elif here.id != there.id and here.virtual_chassis_id is None:
-                draft.reject(way, f"{named} a different device ({there.name}).")
-            elif here.id != there.id and here.virtual_chassis_id != there.virtual_chassis_id:
-                draft.reject(way, f"{named} {there.name}, which is not part of virtual chassis {chassis[here.virtual_chassis_id].name}.")
+            host, target_host = hosts[draft["device_id"]], hosts[target.device_id]
+            belongs_to = f"The selected {title} ({component_display_name(target.name, target.label)}) belongs to"
+            if target.id == draft.id:
+                draft.reject(name, self_reference)
+            elif name == "parent_interface" and target.type == "virtual":
+                draft.reject(name, "Virtual interfaces may not be parents of other interfaces.")
+            elif host.id != target_host.id and host.virtual_chassis_id is None:
+                draft.reject(name, f"{belongs_to} a different device ({target_host.name}).")
+            elif host.id != target_host.id and host.virtual_chassis_id != target_host.virtual_chassis_id:
+                chassis_name = chassis[host.virtual_chassis_id].name
+                reason = f"{target_host.name}, which is not part of virtual chassis {chassis_name}."
+                draft.reject(name, f"{belongs_to} {reason}")
 
 
 def _sites_of(uow: UnitOfWork, keys: Collection[Any]) -> dict[Any, Any]:
-    """The sites of devices, by device."""
+    """The site ids of devices, by device id."""
     return {key: host.site_id for key, host in listing.rows_of(uow, Device, keys).items()}
 
 

@@ -1,4 +1,4 @@
-"""Inventory items: the parts of a device that are worth recording and are no ports: line cards, fans, transceivers; they nest."""
+"""Inventory items: parts of a device other than ports, such as line cards, fans and transceivers. They form a tree."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ class InventoryItem(Named, Tree, Primary):
 
     device_id: Mapped[Ref] = of_device("inventory_items")
     parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="child_items", plain=True)
-    manufacturer_id: Mapped[Ref | None] = foreign_key(Manufacturer, on_delete=PROTECT, related_name="inventory_items", count_field="inventoryitem_count")
+    manufacturer_id: Mapped[Ref | None] = foreign_key(
+        Manufacturer, on_delete=PROTECT, related_name="inventory_items", count_field="inventoryitem_count"
+    )
     part_id: Mapped[str] = text(50, "Manufacturer-assigned part identifier", label="Part ID")
     serial: Mapped[str] = text(255, label="Serial number")
-    asset_tag: Mapped[str | None] = optional_text(50, "A unique tag used to identify this item", unique=True, label="Asset tag")
+    asset_tag: Mapped[str | None] = optional_text(
+        50, "A unique tag used to identify this item", unique=True, label="Asset tag"
+    )
     discovered: Mapped[bool] = boolean(False, "This item was automatically discovered")
 
 

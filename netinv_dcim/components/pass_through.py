@@ -1,4 +1,4 @@
-"""Front and rear ports: what patch panels are made of. What comes in on one side goes out on the other."""
+"""Front and rear ports, as on patch panels: each front port is wired to one position of a rear port of its device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Peer = type[Cabled]
 
 
 class PassThrough(Cabled):
-    """Adds what the ports of both sides are to a cable."""
+    """Mixin with the connector kind of front and rear ports."""
 
     connector_kind = PASS_THROUGH
     compatible_with = frozenset({NETWORK, CONSOLE, CONSOLE_SERVER, PASS_THROUGH})
@@ -48,7 +48,10 @@ class RearPort(Named, PassThrough, Primary):
 
     @classmethod
     def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
-        """Two rear ports share a cable position by position; a rear port is not connected to a front port of its own."""
+        """Rejects a front port of this rear port, and a rear port with another number of positions.
+
+        The numbers may differ if one of them is 1.
+        """
         if peer is FrontPort:
             return OWN_REAR if other.rear_port_id == row.id else None
         if peer is not RearPort or row.positions == other.positions or 1 in (row.positions, other.positions):
@@ -58,11 +61,11 @@ class RearPort(Named, PassThrough, Primary):
 
     @classmethod
     def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
-        """To its front ports, each at its own position."""
-        ways: dict[Any, list[NextHop]] = {}
+        """The front ports of each rear port; each leaves at its position if the rear port has several."""
+        hops: dict[Any, list[NextHop]] = {}
         for front, rear, position, positions in _pairs(uow, "rear_port_id", keys):
-            ways.setdefault(rear, []).append(NextHop(FRONT, front, leaves=position if positions > 1 else None))
-        return ways
+            hops.setdefault(rear, []).append(NextHop(FRONT, front, leaves=position if positions > 1 else None))
+        return hops
 
 
 class FrontPort(Named, PassThrough, Primary):
@@ -73,26 +76,39 @@ class FrontPort(Named, PassThrough, Primary):
 
     device_id: Mapped[Ref] = of_device("front_ports")
     type: Mapped[str] = choice(PASS_THROUGH_CONNECTORS, default=None, required=True)
-    rear_port_id: Mapped[Ref] = foreign_key(RearPort, on_delete=CASCADE, related_name="front_ports", nested_fields=("name", "label", "created", "last_updated"))
+    rear_port_id: Mapped[Ref] = foreign_key(
+        RearPort,
+        on_delete=CASCADE,
+        related_name="front_ports",
+        nested_fields=("name", "label", "created", "last_updated"),
+    )
     rear_port_position: Mapped[int] = integer(1, MOST, default=1)
 
     @classmethod
     def incompatible_with(cls, row: Any, peer: Peer, other: Any) -> str | None:
-        """A front port is not connected to its own rear port."""
+        """Rejects the rear port that this front port is wired to."""
         return OWN_REAR if peer is RearPort and row.rear_port_id == other.id else None
 
     @classmethod
     def next_hops(cls, uow: UnitOfWork, keys: Sequence[Any]) -> Mapping[Any, Sequence[NextHop]]:
-        """To its position of its rear port."""
-        return {front: [NextHop(REAR, rear, enters=position if positions > 1 else None)] for front, rear, position, positions in _pairs(uow, "id", keys)}
+        """The rear port of each front port; the path enters at its position if the rear port has several."""
+        return {
+            front: [NextHop(REAR, rear, enters=position if positions > 1 else None)]
+            for front, rear, position, positions in _pairs(uow, "id", keys)
+        }
 
 
 def _pairs(uow: UnitOfWork, attribute: str, keys: Sequence[Any]) -> Any:
-    """Front ports by one of their columns: each with its rear port, its position there, and how many there are; one statement."""
+    """Front ports whose column ``attribute`` has one of the keys, in one statement.
+
+    Returns tuples of front port, rear port, position on the rear port, and number of positions of the rear port.
+    """
     front, rear = FrontPort.__table__, RearPort.__table__
-    pairs = sa.select(front.c.id, rear.c.id, front.c.rear_port_position, rear.c.positions).join(rear, rear.c.id == front.c.rear_port_id)
-    statement = pairs.where(in_parameter(uow.registry.dialect, front.c[attribute])).order_by(front.c.rear_port_position, front.c.id)
-    return uow.execute(statement, {"keys": list(keys)}).tuples()
+    pairs = sa.select(front.c.id, rear.c.id, front.c.rear_port_position, rear.c.positions)
+    pairs = pairs.join(rear, rear.c.id == front.c.rear_port_id)
+    statement = pairs.where(in_parameter(uow.registry.dialect, front.c[attribute]))
+    ordered = statement.order_by(front.c.rear_port_position, front.c.id)
+    return uow.execute(ordered, {"keys": list(keys)}).tuples()
 
 
 rear_ports = component(
@@ -111,13 +127,14 @@ front_ports = component(
 
 @front_ports.rule
 def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A front port's rear port is on the same device and has the position that the front port takes."""
+    """Rejects a front port whose rear port is on another device or does not have the position."""
     moved = [draft for draft in drafts if draft.changed("device_id", "rear_port_id", "rear_port_position")]
-    behind = listing.rows_of(uow, RearPort, [draft["rear_port_id"] for draft in moved], locked=True)
+    rear_ports_by_id = listing.rows_of(uow, RearPort, [draft["rear_port_id"] for draft in moved], locked=True)
     for draft in moved:
-        rear, position = behind[draft["rear_port_id"]], draft["rear_port_position"]
+        rear, position = rear_ports_by_id[draft["rear_port_id"]], draft["rear_port_position"]
         if rear.device_id != draft["device_id"]:
-            draft.reject("rear_port", f"Rear port ({component_display_name(rear.name, rear.label)}) must belong to the same device")
+            name = component_display_name(rear.name, rear.label)
+            draft.reject("rear_port", f"Rear port ({name}) must belong to the same device")
         elif position > rear.positions:
             reason = f"Rear port {rear.name} has only {rear.positions} positions"
             draft.reject("rear_port_position", f"Invalid rear port position ({position}): {reason}")
@@ -125,8 +142,9 @@ def front_ports_lead_to_rear_ports_of_their_device(uow: UnitOfWork, drafts: Sequ
 
 @rear_ports.rule
 def rear_ports_have_positions_for_their_front_ports(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A rear port has at least as many positions as front ports share it."""
-    fewer = [draft for draft in drafts if not draft.new and draft.changed("positions") and draft["positions"] < draft.before["positions"]]
+    """Rejects fewer positions than the rear port has front ports."""
+    changed = [draft for draft in drafts if not draft.new and draft.changed("positions")]
+    fewer = [draft for draft in changed if draft["positions"] < draft.before["positions"]]
     if not fewer:
         return
     front = FrontPort.__table__.c.rear_port_id
@@ -134,18 +152,19 @@ def rear_ports_have_positions_for_their_front_ports(uow: UnitOfWork, drafts: Seq
     mapped = dict(uow.execute(counted, {"keys": [draft.id for draft in fewer]}).tuples().all())
     for draft in fewer:
         if draft["positions"] < mapped.get(draft.id, 0):
-            draft.reject("positions", f"The number of positions cannot be less than the number of mapped front ports ({mapped[draft.id]})")
+            minimum = f"the number of mapped front ports ({mapped[draft.id]})"
+            draft.reject("positions", f"The number of positions cannot be less than {minimum}")
 
 
 @rear_ports.after_save
 def paths_follow_the_positions(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Whether front ports share a rear port decides where paths go on behind it."""
+    """Traces paths again after a change of positions: the next hops of a rear port depend on it having several."""
     retrace(uow, [End(REAR, draft.id) for draft in drafts if not draft.new and draft.changed("positions")])
 
 
 @front_ports.after_save
 def paths_follow_the_rear_port(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A front port that leads to another rear port, or another position of it, sends paths elsewhere, and so do both rear ports."""
+    """Traces paths again through front ports with another rear port or position, and through both rear ports."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("rear_port_id", "rear_port_position")]
     rears = {key for draft in moved for key in (draft["rear_port_id"], draft.before["rear_port_id"])}
     retrace(uow, [*(End(FRONT, draft.id) for draft in moved), *(End(REAR, key) for key in rears)])

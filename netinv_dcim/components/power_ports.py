@@ -1,4 +1,4 @@
-"""Power ports, by which devices draw power, and power outlets, by which they supply it to others."""
+"""Power ports, through which devices draw power, and power outlets, through which they supply it to others."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ power_outlets = component(
 
 
 def allocated_draw_is_within_the_maximum(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """No more power is set aside for a port than it can draw."""
+    """Rejects an allocated draw above the maximum draw (both in watts)."""
     for draft in drafts:
         maximum, allocated = draft["maximum_draw"], draft["allocated_draw"]
         if maximum is not None and allocated is not None and allocated > maximum:
@@ -69,9 +69,10 @@ power_ports.rule(allocated_draw_is_within_the_maximum)
 
 @power_outlets.rule
 def outlets_are_fed_by_their_own_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The power port that feeds an outlet is one of the outlet's device."""
-    feeding = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in drafts])
+    """Rejects an outlet whose power port belongs to another device."""
+    ports = listing.rows_of(uow, PowerPort, [draft["power_port_id"] for draft in drafts])
     for draft in drafts:
-        port = feeding.get(draft["power_port_id"])
+        port = ports.get(draft["power_port_id"])
         if port is not None and port.device_id != draft["device_id"]:
-            draft.reject(ALL, f"Parent power port ({component_display_name(port.name, port.label)}) must belong to the same device")
+            name = component_display_name(port.name, port.label)
+            draft.reject(ALL, f"Parent power port ({name}) must belong to the same device")

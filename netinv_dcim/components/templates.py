@@ -1,4 +1,7 @@
-"""Component templates: what a device of a type has from the start. What becomes of them is said in :mod:`netinv_dcim.components.instantiation`."""
+"""Component templates: the components that new devices of a device type get.
+
+:mod:`netinv_dcim.components.instantiation` creates the components from them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,13 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.choices import INTERFACE_TYPES
 from netinv_dcim.components.base import Named, component_display_name
-from netinv_dcim.components.connectors import CONSOLE_CONNECTORS, FEED_LEGS, PASS_THROUGH_CONNECTORS, POWER_PLUGS, POWER_SOCKETS
+from netinv_dcim.components.connectors import (
+    CONSOLE_CONNECTORS,
+    FEED_LEGS,
+    PASS_THROUGH_CONNECTORS,
+    POWER_PLUGS,
+    POWER_SOCKETS,
+)
 from netinv_dcim.components.pass_through import MOST
 from netinv_dcim.components.power_ports import allocated_draw_is_within_the_maximum
 from netinv_dcim.device_types import DeviceType, device_types
@@ -30,7 +39,7 @@ PARENT = "parent"
 
 
 def of_type(back: str) -> MappedColumn[Ref]:
-    """The foreign key to the device type whose template it is; ``back`` is what the type calls its templates of the kind."""
+    """Foreign key to the template's device type; ``back`` is the reverse relation (``interface_templates``)."""
     return foreign_key(DeviceType, on_delete=CASCADE, related_name=back, sort_order=-9)
 
 
@@ -74,7 +83,9 @@ class PowerOutletTemplate(Named, Organizational):
 
     device_type_id: Mapped[Ref] = of_type("power_outlet_templates")
     type: Mapped[str] = choice(POWER_SOCKETS)
-    power_port_id: Mapped[Ref | None] = foreign_key(PowerPortTemplate, on_delete=SET_NULL, related_name="power_outlet_templates")
+    power_port_id: Mapped[Ref | None] = foreign_key(
+        PowerPortTemplate, on_delete=SET_NULL, related_name="power_outlet_templates"
+    )
     feed_leg: Mapped[str] = choice(FEED_LEGS, help="Phase (for three-phase feeds)")
 
 
@@ -122,8 +133,12 @@ class DeviceBayTemplate(Named, Organizational):
 
 
 def template(model: type[Base], name: str, *filters: Filter, **options: Any) -> Resource:
-    """The resource of a kind of template: what all of them have, and filters and further options of its own."""
-    choices = {name: found for name, column in table_of(model).c.items() if (found := column_info(column).choices) is not None}
+    """The resource of a template model: the settings that all templates share, and filters and options of its own.
+
+    Columns with choices get a filter each.
+    """
+    infos = {name: column_info(column) for name, column in table_of(model).c.items()}
+    choices = {name: info.choices for name, info in infos.items() if info.choices is not None}
     return Resource(
         model,
         name,
@@ -131,7 +146,11 @@ def template(model: type[Base], name: str, *filters: Filter, **options: Any) -> 
         order=["device_type.manufacturer.name", "device_type.model", "name_key"],
         search=["name", "label", "description"],
         omit=["notes_url"],
-        filters=[related("devicetype_id", "device_type", by=()), *[one_of(*item, multiple=False) for item in choices.items()], *filters],
+        filters=[
+            related("devicetype_id", "device_type", by=()),
+            *[one_of(*item, multiple=False) for item in choices.items()],
+            *filters,
+        ],
         **options,
     )
 
@@ -139,7 +158,9 @@ def template(model: type[Base], name: str, *filters: Filter, **options: Any) -> 
 console_port_templates = template(ConsolePortTemplate, "console-port-templates")
 console_server_port_templates = template(ConsoleServerPortTemplate, "console-server-port-templates")
 power_port_templates = template(PowerPortTemplate, "power-port-templates")
-power_outlet_templates = template(PowerOutletTemplate, "power-outlet-templates", related("power_port_template", "power_port"))
+power_outlet_templates = template(
+    PowerOutletTemplate, "power-outlet-templates", related("power_port_template", "power_port")
+)
 interface_templates = template(InterfaceTemplate, "interface-templates")
 rear_port_templates = template(
     RearPortTemplate,
@@ -167,9 +188,10 @@ _FILTERS = [
 
 
 def with_pass_through_ports(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The types with front or rear ports, or those without."""
-    found = [table.c.id.in_(sa.select(table_of(model).c.device_type_id)) for model in (FrontPortTemplate, RearPortTemplate)]
-    return sa.or_(*found) if convert_flag(values[-1]) else ~sa.or_(*found)
+    """Filter for device types that have front or rear port templates, or for those that have none."""
+    models = (FrontPortTemplate, RearPortTemplate)
+    conditions = [table.c.id.in_(sa.select(table_of(model).c.device_type_id)) for model in models]
+    return sa.or_(*conditions) if convert_flag(values[-1]) else ~sa.or_(*conditions)
 
 
 power_port_templates.rule(allocated_draw_is_within_the_maximum)
@@ -177,76 +199,86 @@ power_port_templates.rule(allocated_draw_is_within_the_maximum)
 
 @power_outlet_templates.rule
 def outlets_are_fed_by_power_ports_of_their_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """An outlet and the power port that feeds it are on the same device."""
-    fed = [draft for draft in drafts if draft["power_port_id"] is not None and draft.changed("device_type_id", "power_port_id")]
+    """Rejects an outlet template whose power port belongs to another device type."""
+    changed = [draft for draft in drafts if draft.changed("device_type_id", "power_port_id")]
+    fed = [draft for draft in changed if draft["power_port_id"] is not None]
     inlets = listing.rows_of(uow, PowerPortTemplate, [draft["power_port_id"] for draft in fed])
     for draft in fed:
         inlet = inlets[draft["power_port_id"]]
         if inlet.device_type_id != draft["device_type_id"]:
-            draft.reject(ALL, f"Parent power port ({component_display_name(inlet.name, inlet.label)}) must belong to the same device type")
+            name = component_display_name(inlet.name, inlet.label)
+            draft.reject(ALL, f"Parent power port ({name}) must belong to the same device type")
 
 
 @front_port_templates.rule
 def front_ports_are_on_positions_of_rear_ports_of_their_type(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A front port and its rear port are on the same device, and the rear port has the position."""
+    """Rejects a front port template whose rear port belongs to another device type or lacks the position."""
     placed = [draft for draft in drafts if draft.changed("device_type_id", "rear_port_id", "rear_port_position")]
     rears = listing.rows_of(uow, RearPortTemplate, [draft["rear_port_id"] for draft in placed], locked=True)
     for draft in placed:
         rear, position = rears[draft["rear_port_id"]], draft["rear_port_position"]
-        named = component_display_name(rear.name, rear.label)
+        rear_name = component_display_name(rear.name, rear.label)
         if rear.device_type_id != draft["device_type_id"]:
-            draft.reject(ALL, f"Rear port ({named}) must belong to the same device type")
+            draft.reject(ALL, f"Rear port ({rear_name}) must belong to the same device type")
         elif position > rear.positions:
-            draft.reject(ALL, f"Invalid rear port position ({position}); rear port {named} has only {rear.positions} positions")
+            reason = f"rear port {rear_name} has only {rear.positions} positions"
+            draft.reject(ALL, f"Invalid rear port position ({position}); {reason}")
 
 
 @rear_port_templates.rule
 def rear_ports_have_the_positions_of_their_front_ports(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A rear port does not lose a position that a front port is on."""
+    """Rejects fewer positions than the highest one that a front port template uses."""
     fewer = {draft.id: draft for draft in drafts if not draft.new and draft.changed("positions")}
     if not fewer:
         return
     front = table_of(FrontPortTemplate)
-    highest = sa.select(front.c.rear_port_id, sa.func.max(front.c.rear_port_position)).where(in_parameter(uow.registry.dialect, front.c.rear_port_id))
+    highest = sa.select(front.c.rear_port_id, sa.func.max(front.c.rear_port_position))
+    highest = highest.where(in_parameter(uow.registry.dialect, front.c.rear_port_id))
     for rear, position in uow.execute(highest.group_by(front.c.rear_port_id), {"keys": list(fewer)}):
         if fewer[rear]["positions"] < position:
-            fewer[rear].reject("positions", f"A front port template is on position {position} of this rear port template.")
+            message = f"A front port template is on position {position} of this rear port template."
+            fewer[rear].reject("positions", message)
 
 
 @device_bay_templates.rule
 def device_bays_are_those_of_parents(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Only parents have device bays."""
+    """Rejects a device bay template of a device type that is not a parent."""
     moved = [draft for draft in drafts if draft.changed("device_type_id")]
     types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in moved], locked=True)
     for draft in moved:
-        found = types[draft["device_type_id"]]
-        if found.subdevice_role != PARENT:
-            draft.reject(ALL, f'Subdevice role of device type ({found.model}) must be set to "parent" to allow device bays.')
+        device_type = types[draft["device_type_id"]]
+        if device_type.subdevice_role != PARENT:
+            role = 'must be set to "parent" to allow device bays.'
+            draft.reject(ALL, f"Subdevice role of device type ({device_type.model}) {role}")
 
 
 def types_with_device_bays_stay_parents(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A type remains a parent as long as it has templates of device bays."""
-    left = [draft for draft in drafts if not draft.new and draft.changed("subdevice_role") and draft["subdevice_role"] != PARENT]
-    if not left:
+    """Rejects another subdevice role for a parent that has device bay templates."""
+    changed = [draft for draft in drafts if not draft.new and draft.changed("subdevice_role")]
+    no_parents = [draft for draft in changed if draft["subdevice_role"] != PARENT]
+    if not no_parents:
         return
     bay = table_of(DeviceBayTemplate)
-    with_bays = sa.select(bay.c.device_type_id).where(in_parameter(uow.registry.dialect, bay.c.device_type_id)).distinct()
-    found = set(uow.execute(with_bays, {"keys": [draft.id for draft in left]}).scalars())
-    for draft in left:
-        if draft.id in found:
-            words = "Must delete all device bay templates associated with this device before declassifying it as a parent device."
-            draft.reject("subdevice_role", words)
+    with_bays = sa.select(bay.c.device_type_id).where(in_parameter(uow.registry.dialect, bay.c.device_type_id))
+    ids_with_bays = set(uow.execute(with_bays.distinct(), {"keys": [draft.id for draft in no_parents]}).scalars())
+    for draft in no_parents:
+        if draft.id in ids_with_bays:
+            message = (
+                "Must delete all device bay templates associated with this device "
+                "before declassifying it as a parent device."
+            )
+            draft.reject("subdevice_role", message)
 
 
 def device_types_have_the_height_of_their_kind(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A device that is installed in another one takes no units of a rack."""
+    """Rejects a height of a child device type: a device installed in another one takes no rack units."""
     for draft in drafts:
         if draft["subdevice_role"] == CHILD and draft["u_height"] != 0:
             draft.reject("u_height", "Child device types must be 0U.")
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
+    """Registers the functions of this module with resources of other modules. The package calls it once."""
     device_types.filters = (*device_types.filters, *_FILTERS)
     device_types.filter("pass_through_ports", multiple=False, kind="boolean")(with_pass_through_ports)
     device_types.rule(types_with_device_bays_stay_parents)

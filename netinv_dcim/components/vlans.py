@@ -1,4 +1,4 @@
-"""What interfaces of devices and of virtual machines have in common: hardware addresses, and the VLANs they carry (IEEE 802.1Q)."""
+"""Shared parts of the interfaces of devices and virtual machines: MAC addresses, and rules for VLANs (IEEE 802.1Q)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,21 @@ TAGGED = "tagged"
 MAC_LENGTH = 18
 
 _MAC = re.compile(
-    r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}", re.I
+    r"([0-9a-f]{1,2}[-:]){5}[0-9a-f]{1,2}|([0-9a-f]{4}\.){2}[0-9a-f]{4}"
+    r"|([0-9a-f]{4}[-:]){2}[0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12}",
+    re.I,
 )
 
-# Before version 1.4 interfaces had no status: what is created without one is active.
+# Interfaces have a status since version 1.4. In earlier versions new interfaces are active.
 status_since_1_4 = VersionChange("1.4", upgrade=lambda body: {**body, "status": "active"}, absent=("status",))
 
 
 def mac_address(value: object) -> str | None:
-    """A MAC address as six upper-case octets (IEEE 802, EUI-48), from text in any of the usual notations; blank is none.
+    """Parses a MAC address (IEEE 802, EUI-48) in any usual notation: ``0050.56ab.cdef`` → ``00:50:56:AB:CD:EF``.
 
-    :raises ValueError: for anything else
+    Returns ``None`` for blank text.
+
+    :raises ValueError: when the value is not a MAC address
     """
     text = Chars().parse(value)
     if not text:
@@ -42,53 +46,63 @@ def mac_address(value: object) -> str | None:
 
 
 def tagged_vlans_need_the_mode(carried: Any) -> Rule:
-    """The rule that only an interface in tagged mode lists tagged VLANs; ``carried`` is the table of those lists."""
+    """Rule: only an interface in mode ``tagged`` has tagged VLANs. ``carried`` is the association table."""
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        left = [draft.id for draft in drafts if not draft.new and draft.changed("mode") and draft["mode"] != TAGGED and "tagged_vlans" not in draft.many]
-        listing = set(uow.execute(sa.select(carried.c.owner_id).where(carried.c.owner_id.in_(left))).scalars()) if left else set()
+        unlisted = [draft for draft in drafts if not draft.new and "tagged_vlans" not in draft.many]
+        left = [draft.id for draft in unlisted if draft.changed("mode") and draft["mode"] != TAGGED]
+        owners = sa.select(carried.c.owner_id).where(carried.c.owner_id.in_(left))
+        with_tagged_vlans = set(uow.execute(owners).scalars()) if left else set()
         for draft in drafts:
             if draft.many.get("tagged_vlans") and draft["mode"] != TAGGED:
                 draft.reject("tagged_vlans", "Mode must be set to tagged when specifying tagged_vlans")
-            elif draft.id in listing:
+            elif draft.id in with_tagged_vlans:
                 draft.reject("tagged_vlans", f"Clear tagged_vlans to set mode to {draft['mode']}")
 
     return rule
 
 
 def untagged_vlans_need_a_mode(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A rule: only an interface with a mode has an untagged VLAN."""
+    """Rule: only an interface with a mode has an untagged VLAN."""
     for draft in drafts:
         if draft["untagged_vlan_id"] is not None and not draft["mode"] and draft.changed("untagged_vlan_id", "mode"):
             draft.reject("untagged_vlan", "Mode must be set when specifying untagged_vlan")
 
 
 def vlans_are_of_the_site(
-    owner: str, title: str, sites_of: Callable[[UnitOfWork, Collection[Any]], Mapping[Any, Any]], *, untagged_too: bool = True
+    owner: str,
+    title: str,
+    sites_of: Callable[[UnitOfWork, Collection[Any]], Mapping[Any, Any]],
+    *,
+    untagged_too: bool = True,
 ) -> Rule:
-    """The rule that the VLANs on an interface are of the site of what it belongs to, or of none.
+    """Rule: the VLANs of an interface belong to the site of its device or virtual machine, or to no site.
 
-    ``owner`` is the foreign key to that, ``title`` what it is called, and ``sites_of(context, keys)`` gives their sites by id.
-    Without ``untagged_too`` it is a rule for tagged VLANs alone.
+    ``owner`` is the foreign key to the device or virtual machine, and ``title`` its name in error messages.
+    ``sites_of(uow, keys)`` returns the site ids of owners by id. ``untagged_too=False`` checks tagged VLANs only.
     """
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         vlan = uow.registry.get("ipam.vlan")
-        carrying = [draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")]
-        keys = {key for draft in carrying for key in (draft["untagged_vlan_id"], *draft.many.get("tagged_vlans", ())) if key is not None}
+        carrying = [
+            draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")
+        ]
+        carried_ids = [(draft["untagged_vlan_id"], *draft.many.get("tagged_vlans", ())) for draft in carrying]
+        keys = {key for ids in carried_ids for key in ids if key is not None}
         if vlan is None or not keys:
             return
-        sites = dict(uow.execute(sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))).tuples().all())
-        owners = sites_of(uow, {draft[owner] for draft in carrying})
-        shown = {key: item["display"] for key, item in vlan.plan("nested").fetch(uow, list(keys))}
+        selected = sa.select(vlan.table.c.id, vlan.table.c.site_id).where(vlan.table.c.id.in_(keys))
+        sites = dict(uow.execute(selected).tuples().all())
+        owner_sites = sites_of(uow, {draft[owner] for draft in carrying})
+        display = {key: item["display"] for key, item in vlan.plan("nested").fetch(uow, list(keys))}
         for draft in carrying:
-            allowed, untagged = (None, owners.get(draft[owner])), draft["untagged_vlan_id"]
+            allowed, untagged = (None, owner_sites.get(draft[owner])), draft["untagged_vlan_id"]
             if untagged_too and untagged is not None and sites[untagged] not in allowed:
-                draft.reject("untagged_vlan", f"The untagged VLAN ({shown[untagged]}) {rest}")
+                draft.reject("untagged_vlan", f"The untagged VLAN ({display[untagged]}) {rest}")
                 continue
             wrong = [key for key in draft.many.get("tagged_vlans", ()) if sites[key] not in allowed]
             for key in wrong[:1]:
-                draft.reject("tagged_vlans", f"VLAN {shown[key]} {rest}")
+                draft.reject("tagged_vlans", f"VLAN {display[key]} {rest}")
 
     return rule
