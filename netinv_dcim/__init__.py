@@ -1,4 +1,4 @@
-"""DCIM: sites and what stands in them, down to the interfaces of devices."""
+"""DCIM: sites, racks, devices and their components, cables and power."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
 from netinv_dcim import interface_redundancy, netbox, power, rack_position
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
-from netinv_dcim.cabling.connections import connected_device, console_connections, interface_connections, power_connections
+from netinv_dcim.cabling.connections import (
+    connected_device,
+    console_connections,
+    interface_connections,
+    power_connections,
+)
 from netinv_dcim.components import device_bays as bays
 from netinv_dcim.components import instantiation
 from netinv_dcim.components import templates as component_templates
@@ -52,7 +57,8 @@ if TYPE_CHECKING:
 
 DEVICE = "dcim.device"
 
-# Functions of these modules are registered with resources of other modules. They run in this order, after those of the resource.
+# These modules register functions with resources of other modules.
+# The functions run in this order, after those that the module of the resource registers.
 bays.register()
 rack_position.register()
 component_templates.register()
@@ -114,25 +120,29 @@ app = App(
 
 @hookimpl
 def netinv_app() -> App:
-    """The application."""
+    """Returns the application."""
     return app
 
 
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
-    """A tenant's locations include those below them."""
+    """Filters tenants by location, including the descendants of the location."""
     return [tree("locations")] if endpoint.label == "tenancy.tenant" else []
 
 
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
-    """Interfaces and their redundancy groups lead to each other; what takes a cable, to what is at its other end and at the end of its path."""
+    """Adds relations between objects of this application.
+
+    Interfaces and their redundancy groups refer to each other. Cable terminations refer to the peer at the other end of
+    the cable and to the end of their path.
+    """
     return {**interface_redundancy.relations(registry, endpoint), **peer_relations(registry, endpoint)}
 
 
 @hookimpl
 def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
-    """Where devices are and what they are."""
+    """Returns the config context scopes: attributes of devices."""
     return [
         Scope("regions", "dcim.region", {DEVICE: "site.region"}, position=10),
         Scope("sites", "dcim.site", {DEVICE: "site"}, position=20),
@@ -140,7 +150,12 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
         Scope("roles", "dcim.devicerole", {DEVICE: "device_role"}, position=40),
         Scope("device_types", "dcim.devicetype", {DEVICE: "device_type"}, lenient=True, position=50),
         Scope("platforms", "dcim.platform", {DEVICE: "platform"}, position=60),
-        Scope("device_redundancy_groups", "dcim.deviceredundancygroup", {DEVICE: "device_redundancy_group"}, position=110),
+        Scope(
+            "device_redundancy_groups",
+            "dcim.deviceredundancygroup",
+            {DEVICE: "device_redundancy_group"},
+            position=110,
+        ),
         Scope("tenant_groups", paths={DEVICE: "tenant.group"}),
         Scope("tenants", paths={DEVICE: "tenant"}),
     ]
@@ -148,19 +163,19 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 @hookimpl
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
-    """Cables go with their ends."""
+    """Deletes cables with their terminations."""
     return generic_cascades(registry)
 
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source | Derived]:
-    """The models of a NetBox dump that this application takes."""
+    """Returns the models of a NetBox dump that this application imports."""
     return netbox.models
 
 
 @hookimpl
 def netinv_commands() -> dict[str, Iterable[click.Command]]:
-    """``netinv import devicetypes``."""
-    from netinv_dcim import commands  # what it takes is nothing that a service needs
+    """Returns the command ``netinv import devicetypes``."""
+    from netinv_dcim import commands  # local import: only the command line needs the importer
 
     return {"import": [commands.device_types]}

@@ -1,4 +1,4 @@
-"""The closed sets of values of the application, in display order."""
+"""Choices of the application: the allowed values of fields, in display order."""
 
 from __future__ import annotations
 
@@ -149,9 +149,11 @@ INTERFACE_TYPES = Choices.of(
 )
 TIME_ZONES = Choices.of(*((name, name) for name in sorted(zoneinfo.available_timezones())))
 
-# Interfaces that exist only in configuration, and those that need no wire: neither takes a cable.
+# Interface types without a socket for a cable: virtual ones exist only in configuration, wireless ones need no cable.
 VIRTUAL_TYPES = frozenset({"virtual", "bridge", "lag"})
-WIRELESS_TYPES = frozenset(value for value, _ in INTERFACE_TYPES.items if value.startswith("ieee802.")) | {"other-wireless"}
-# Those that the filter by kind calls wireless in the API; it calls the newer ones physical.
+WIRELESS_TYPES = frozenset(value for value, _ in INTERFACE_TYPES.items if value.startswith("ieee802.")) | {
+    "other-wireless"
+}
+# Types that the API's filter `kind` counts as wireless. It counts the newer wireless types as physical.
 RADIO_TYPES = frozenset({"ieee802.11a", "ieee802.11g", "ieee802.11n", "ieee802.11ac", "ieee802.11ad"})
 SOCKETLESS_TYPES = VIRTUAL_TYPES | WIRELESS_TYPES

@@ -1,4 +1,4 @@
-"""Device redundancy groups: devices that stand in for each other."""
+"""Device redundancy groups: sets of devices of which one takes over when another fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from sqlalchemy.orm import Mapped
 
 from netinv_core.models.base import Primary
-from netinv_core.models.columns import SET_NULL, Choices, Comments, Description, Name, Ref, Slug, choice, foreign_key, required_text
+from netinv_core.models.columns import (
+    SET_NULL,
+    Choices,
+    Comments,
+    Description,
+    Name,
+    Ref,
+    Slug,
+    choice,
+    foreign_key,
+    required_text,
+)
 from netinv_core.read.filters import one_of
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
@@ -43,8 +54,13 @@ device_redundancy_groups = Resource(
 
 
 def priorities_are_within_a_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A device's priority says nothing outside of a redundancy group; what is left of it when the group is deleted does no harm."""
+    """Rejects a priority of a device without a redundancy group.
+
+    Deleting a group leaves the priorities of its devices. They are rejected only when one of both fields is changed.
+    """
     for draft in drafts:
-        lost = draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None
-        if lost and draft.changed("device_redundancy_group_priority", "device_redundancy_group_id"):
+        ungrouped = (
+            draft["device_redundancy_group_priority"] is not None and draft["device_redundancy_group_id"] is None
+        )
+        if ungrouped and draft.changed("device_redundancy_group_priority", "device_redundancy_group_id"):
             draft.reject("device_redundancy_group_priority", UNGROUPED)

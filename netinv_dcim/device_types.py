@@ -1,4 +1,4 @@
-"""What devices are: their manufacturers and types; what they are for and run: roles and platforms."""
+"""Manufacturers, device types, device roles and platforms."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class DeviceType(Primary):
     __tablename__ = "dcim_device_type"
     __table_args__ = (unique_set("manufacturer_id", "model"), unique_set("manufacturer_id", "slug"))
 
-    manufacturer_id: Mapped[Ref] = foreign_key(Manufacturer, on_delete=PROTECT, related_name="device_types", count_field="devicetype_count")
+    manufacturer_id: Mapped[Ref] = foreign_key(
+        Manufacturer, on_delete=PROTECT, related_name="device_types", count_field="devicetype_count"
+    )
     model: Mapped[Name]
     slug: Mapped[str] = slug(of="model", unique=False)
     part_number: Mapped[str] = text(50, "Discrete part number (optional)")
@@ -55,7 +57,8 @@ class DeviceType(Primary):
     is_full_depth: Mapped[bool] = boolean(True, "Device consumes both front and rear rack faces")
     subdevice_role: Mapped[str] = choice(
         SUBDEVICE_ROLES,
-        help="Parent devices house child devices in device bays. Leave blank if this device type is neither a parent nor a child.",
+        help="Parent devices house child devices in device bays. "
+        "Leave blank if this device type is neither a parent nor a child.",
     )
     front_image: Mapped[str | None] = image("devicetype-images")
     rear_image: Mapped[str | None] = image("devicetype-images")
@@ -88,8 +91,12 @@ class Platform(Organizational):
         count_field="platform_count",
         help="Optionally limit this platform to devices of a certain manufacturer",
     )
-    napalm_driver: Mapped[str] = text(50, "The name of the NAPALM driver to use when interacting with devices", label="NAPALM driver")
-    napalm_args: Mapped[Any | None] = json_document("Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments")
+    napalm_driver: Mapped[str] = text(
+        50, "The name of the NAPALM driver to use when interacting with devices", label="NAPALM driver"
+    )
+    napalm_args: Mapped[Any | None] = json_document(
+        "Additional arguments to pass when initiating the NAPALM driver (JSON format)", label="NAPALM arguments"
+    )
     network_driver: Mapped[str] = text(
         100,
         "The normalized network driver to use when interacting with devices, e.g. cisco_ios, arista_eos, etc. "
@@ -98,7 +105,7 @@ class Platform(Organizational):
     description: Mapped[Description]
 
 
-# What each tool calls a network driver, by the driver's normalized name.
+# Names of network drivers in each tool, by the normalized name of the driver.
 DRIVERS: dict[str, dict[str, str]] = {
     "ansible": lib_mapper.ANSIBLE_LIB_MAPPER_REVERSE,
     "hier_config": lib_mapper.HIERCONFIG_LIB_MAPPER_REVERSE,
@@ -111,7 +118,7 @@ DRIVERS: dict[str, dict[str, str]] = {
 
 
 def driver_names(driver: str) -> dict[str, str]:
-    """What each tool calls a network driver; tools that do not know it are left out."""
+    """Returns the name of a network driver in each tool. Tools without such a driver are left out."""
     return {tool: names[driver] for tool, names in DRIVERS.items() if driver in names}
 
 

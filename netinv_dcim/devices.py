@@ -1,4 +1,4 @@
-"""Devices: the pieces of hardware of an inventory, and where each is mounted."""
+"""Devices: pieces of hardware at a site, with the rules for their rack, location, platform and virtual chassis."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ from netinv_extras.secrets import SecretsGroup
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
-OCCUPIED = "The position and face is already occupied on this rack. The fields rack, position, face must make a unique set."
+OCCUPIED = (
+    "The position and face is already occupied on this rack. "
+    "The fields rack, position, face must make a unique set."
+)
 
 
 class Device(Primary):
@@ -61,28 +64,53 @@ class Device(Primary):
     name: Mapped[str | None] = optional_text(64)
     name_key: Mapped[str | None] = natural_sort_key("name", default=None)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
-    device_type_id: Mapped[Ref] = foreign_key(DeviceType, on_delete=PROTECT, related_name="instances", count_field="device_count")
-    device_role_id: Mapped[Ref] = foreign_key(DeviceRole, on_delete=PROTECT, related_name="devices", count_field="device_count")
+    device_type_id: Mapped[Ref] = foreign_key(
+        DeviceType, on_delete=PROTECT, related_name="instances", count_field="device_count"
+    )
+    device_role_id: Mapped[Ref] = foreign_key(
+        DeviceRole, on_delete=PROTECT, related_name="devices", count_field="device_count"
+    )
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="device_count")
-    platform_id: Mapped[Ref | None] = foreign_key(Platform, on_delete=SET_NULL, related_name="devices", count_field="device_count")
+    platform_id: Mapped[Ref | None] = foreign_key(
+        Platform, on_delete=SET_NULL, related_name="devices", count_field="device_count"
+    )
     serial: Mapped[str] = text(255, label="Serial number")
-    asset_tag: Mapped[str | None] = optional_text(100, "A unique tag used to identify this device", unique=True, label="Asset tag")
+    asset_tag: Mapped[str | None] = optional_text(
+        100, "A unique tag used to identify this device", unique=True, label="Asset tag"
+    )
     site_id: Mapped[Ref] = foreign_key(Site, on_delete=PROTECT, related_name="devices", count_field="device_count")
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="devices")
-    rack_id: Mapped[Ref | None] = foreign_key(Rack, on_delete=PROTECT, related_name="devices", count_field="device_count")
-    position: Mapped[int | None] = integer(1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)")
+    rack_id: Mapped[Ref | None] = foreign_key(
+        Rack, on_delete=PROTECT, related_name="devices", count_field="device_count"
+    )
+    position: Mapped[int | None] = integer(
+        1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)"
+    )
     face: Mapped[str] = choice(FACES)
     status_id: Mapped[Ref] = status()
-    primary_ip4_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip4_for")
-    primary_ip6_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip6_for")
+    primary_ip4_id: Mapped[Ref | None] = foreign_key(
+        "ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip4_for"
+    )
+    primary_ip6_id: Mapped[Ref | None] = foreign_key(
+        "ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip6_for"
+    )
     secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL)
-    cluster_id: Mapped[Ref | None] = foreign_key("virtualization.cluster", on_delete=SET_NULL, related_name="devices", count_field="device_count")
-    virtual_chassis_id: Mapped[Ref | None] = foreign_key(VirtualChassis, on_delete=SET_NULL, related_name="members", count_field="member_count")
+    cluster_id: Mapped[Ref | None] = foreign_key(
+        "virtualization.cluster", on_delete=SET_NULL, related_name="devices", count_field="device_count"
+    )
+    virtual_chassis_id: Mapped[Ref | None] = foreign_key(
+        VirtualChassis, on_delete=SET_NULL, related_name="members", count_field="member_count"
+    )
     vc_position: Mapped[int | None] = integer(0, 255)
     vc_priority: Mapped[int | None] = integer(0, 255)
-    device_redundancy_group_id: Mapped[Ref | None] = foreign_key(DeviceRedundancyGroup, on_delete=SET_NULL, related_name="members")
+    device_redundancy_group_id: Mapped[Ref | None] = foreign_key(
+        DeviceRedundancyGroup, on_delete=SET_NULL, related_name="members"
+    )
     device_redundancy_group_priority: Mapped[int | None] = integer(
-        1, 32767, "The priority the device has in the device redundancy group.", label="Device Redundancy Group Priority"
+        1,
+        32767,
+        "The priority the device has in the device redundancy group.",
+        label="Device Redundancy Group Priority",
     )
     comments: Mapped[Comments]
     local_context_schema_id: Mapped[Ref | None] = foreign_key(
@@ -91,8 +119,14 @@ class Device(Primary):
     local_context_data: Mapped[Any | None] = json_document()
 
 
-def device_display_name(name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID) -> str:
-    """How a device is called: its name, else its place in its virtual chassis, else what it is; the last two with its id."""
+def device_display_name(
+    name: str | None, chassis: str | None, vc_position: int | None, manufacturer: str, model: str, key: uuid.UUID
+) -> str:
+    """Returns the ``display`` of a device.
+
+    It is the name; for a device without a name, its virtual chassis and position; else its type. The last two forms
+    contain the id. Examples: ``stack:2 (5f0c…)``, ``Acme R1 (5f0c…)``.
+    """
     if name:
         return name
     if chassis:
@@ -100,9 +134,16 @@ def device_display_name(name: str | None, chassis: str | None, vc_position: int 
     return f"{manufacturer} {model} ({key})"
 
 
-DISPLAY_PATHS = ("name", "virtual_chassis.name", "vc_position", "device_type.manufacturer.name", "device_type.model", "id")
+DISPLAY_PATHS = (
+    "name",
+    "virtual_chassis.name",
+    "vc_position",
+    "device_type.manufacturer.name",
+    "device_type.model",
+    "id",
+)
 
-# What a virtual machine has as well
+# Field of devices and of virtual machines.
 primary_ip = coalesce("primary_ip", ("primary_ip6", "primary_ip4"), prefer={"prefer_ipv4": "primary_ip4"})
 
 devices = Resource(
@@ -112,7 +153,9 @@ devices = Resource(
     order=["name_key"],
     search=["name", "serial", "asset_tag", "comments", "device_type.manufacturer.name"],
     fields=[
-        through_one_to_one("parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"),
+        through_one_to_one(
+            "parent_device", "dcim.devicebay", held="installed_device_id", holder="device_id", by="device_bay"
+        ),
         primary_ip,
     ],
     filters=[
@@ -133,7 +176,17 @@ devices = Resource(
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
         has("is_virtual_chassis_member", "virtual_chassis"),
         has("virtual_chassis_member", "virtual_chassis"),
-        *[has(name, name) for name in ("console_ports", "console_server_ports", "power_ports", "power_outlets", "interfaces", "device_bays")],
+        *[
+            has(name, name)
+            for name in (
+                "console_ports",
+                "console_server_ports",
+                "power_ports",
+                "power_outlets",
+                "interfaces",
+                "device_bays",
+            )
+        ],
     ],
     record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
 )
@@ -141,35 +194,40 @@ devices = Resource(
 
 @devices.filter("has_primary_ip", multiple=False, kind="boolean")
 def has_primary_ip(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Whether the device has a primary address of either family."""
-    found = sa.or_(table.c.primary_ip4_id.is_not(None), table.c.primary_ip6_id.is_not(None))
-    return found if convert_flag(values[-1]) else negated(found)
+    """Filters by the presence of a primary IP address, of version 4 or 6."""
+    condition = sa.or_(table.c.primary_ip4_id.is_not(None), table.c.primary_ip6_id.is_not(None))
+    return condition if convert_flag(values[-1]) else negated(condition)
 
 
 @devices.filter("pass_through_ports", multiple=False, kind="boolean")
 def has_pass_through_ports(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Whether the device has ports on its front or rear that lead through it."""
-    here = uow.registry.of_model(Device)
-    found = sa.or_(*[relations.exists(here, table, [way], permissions.visible_for(uow)) for way in ("front_ports", "rear_ports")])
-    return found if convert_flag(values[-1]) else negated(found)
+    """Filters by the presence of pass-through ports: front ports or rear ports that the user may view."""
+    endpoint = uow.registry.of_model(Device)
+    condition = sa.or_(
+        *[
+            relations.exists(endpoint, table, [relation], permissions.visible_for(uow))
+            for relation in ("front_ports", "rear_ports")
+        ]
+    )
+    return condition if convert_flag(values[-1]) else negated(condition)
 
 
 @devices.filter("local_context_data", multiple=False, kind="boolean")
 def has_local_context(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Whether the device has context data of its own."""
-    found = table.c.local_context_data.is_not(None)
-    return found if convert_flag(values[-1]) else negated(found)
+    """Filters by the presence of local config context data."""
+    condition = table.c.local_context_data.is_not(None)
+    return condition if convert_flag(values[-1]) else negated(condition)
 
 
 @devices.rule
 def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A device's rack is at the device's site."""
-    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts])
-    elsewhere = [draft for draft in drafts if draft["rack_id"] and frames[draft["rack_id"]].site_id != draft["site_id"]]
+    """Rejects a rack of another site."""
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts])
+    elsewhere = [draft for draft in drafts if draft["rack_id"] and racks[draft["rack_id"]].site_id != draft["site_id"]]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
-        frame = frames[draft["rack_id"]]
-        name = rack_display_name(frame.name, frame.facility_id)
+        rack = racks[draft["rack_id"]]
+        name = rack_display_name(rack.name, rack.facility_id)
         draft.reject("rack", f"Rack {name} does not belong to site {sites[draft['site_id']].name}.")
 
 
@@ -178,34 +236,41 @@ devices.rule(location_fits)
 
 @devices.rule
 def racks_are_at_the_location_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Where both a device and its rack have a location, it is the same one."""
-    placed = [draft for draft in drafts if draft["rack_id"] and draft["location_id"] and draft.changed("rack_id", "location_id")]
-    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in placed])
-    elsewhere = [draft for draft in placed if frames[draft["rack_id"]].location_id not in (None, draft["location_id"])]
-    places = listing.rows_of(uow, Location, [draft["location_id"] for draft in elsewhere])
+    """Rejects a rack whose location differs from that of the device, where both have one."""
+    changed = [
+        draft
+        for draft in drafts
+        if draft["rack_id"] and draft["location_id"] and draft.changed("rack_id", "location_id")
+    ]
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in changed])
+    elsewhere = [draft for draft in changed if racks[draft["rack_id"]].location_id not in (None, draft["location_id"])]
+    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in elsewhere])
     for draft in elsewhere:
-        frame = frames[draft["rack_id"]]
-        name = rack_display_name(frame.name, frame.facility_id)
-        draft.reject("rack", f'Rack "{name}" does not belong to location "{places[draft["location_id"]].name}".')
+        rack = racks[draft["rack_id"]]
+        name = rack_display_name(rack.name, rack.facility_id)
+        draft.reject("rack", f'Rack "{name}" does not belong to location "{locations[draft["location_id"]].name}".')
 
 
 @devices.rule
 def platforms_run_on_what_their_maker_makes(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A platform limited to one manufacturer runs on that one's devices only."""
-    running = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
-    run = listing.rows_of(uow, Platform, [draft["platform_id"] for draft in running])
-    types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in running])
-    makers = {draft: (run[draft["platform_id"]].manufacturer_id, types[draft["device_type_id"]].manufacturer_id) for draft in running}
-    wrong = {draft: pair for draft, pair in makers.items() if pair[0] not in (None, pair[1])}
-    named = listing.rows_of(uow, Manufacturer, [key for pair in wrong.values() for key in pair])
-    for draft, (limit, maker) in wrong.items():
-        limited = f"The assigned platform is limited to {named[limit].name} device types"
-        draft.reject("platform", f"{limited}, but this device's type belongs to {named[maker].name}.")
+    """Rejects a platform that is limited to another manufacturer than that of the device type."""
+    changed = [draft for draft in drafts if draft["platform_id"] and draft.changed("platform_id", "device_type_id")]
+    platforms = listing.rows_of(uow, Platform, [draft["platform_id"] for draft in changed])
+    types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in changed])
+    pairs = {
+        draft: (platforms[draft["platform_id"]].manufacturer_id, types[draft["device_type_id"]].manufacturer_id)
+        for draft in changed
+    }
+    mismatches = {draft: pair for draft, pair in pairs.items() if pair[0] not in (None, pair[1])}
+    manufacturers = listing.rows_of(uow, Manufacturer, [key for pair in mismatches.values() for key in pair])
+    for draft, (of_platform, of_type) in mismatches.items():
+        limitation = f"The assigned platform is limited to {manufacturers[of_platform].name} device types"
+        draft.reject("platform", f"{limitation}, but this device's type belongs to {manufacturers[of_type].name}.")
 
 
 @devices.rule
 def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A member of a virtual chassis has a position in it."""
+    """Rejects a member of a virtual chassis that has no position in it."""
     for draft in drafts:
         if draft["virtual_chassis_id"] is not None and draft["vc_position"] is None:
             draft.reject("vc_position", "A device assigned to a virtual chassis must have its position defined.")
@@ -213,13 +278,19 @@ def members_of_a_chassis_have_a_position(uow: UnitOfWork, drafts: Sequence[Draft
 
 @devices.rule
 def masters_stay_in_their_chassis(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The master of a virtual chassis is not taken out of it."""
-    leaving = [draft for draft in drafts if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None]
-    left = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
+    """Rejects removing the master of a virtual chassis from it. Locks the virtual chassis."""
+    leaving = [
+        draft
+        for draft in drafts
+        if not draft.new and draft.changed("virtual_chassis_id") and draft["virtual_chassis_id"] is None
+    ]
+    rows = listing.rows_of(uow, VirtualChassis, [draft.before["virtual_chassis_id"] for draft in leaving], locked=True)
     for draft in leaving:
-        chassis = left[draft.before["virtual_chassis_id"]]
+        chassis = rows[draft.before["virtual_chassis_id"]]
         if chassis.master_id == draft.id:
-            draft.reject("virtual_chassis", f"The master device for the virtual chassis ({chassis.name}) may not be removed")
+            draft.reject(
+                "virtual_chassis", f"The master device for the virtual chassis ({chassis.name}) may not be removed"
+            )
 
 
 devices.rule(priorities_are_within_a_group)
@@ -227,7 +298,7 @@ devices.rule(priorities_are_within_a_group)
 
 @devices.rule
 def context_data_is_an_object(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Local context data is merged by name, and a schema for it needs some."""
+    """Rejects local context data that is not an object, and a schema without local context data."""
     for draft in drafts:
         data = draft["local_context_data"]
         if data and not isinstance(data, dict):

@@ -1,4 +1,7 @@
-"""Interface redundancy groups: interfaces that share a virtual address by a first-hop protocol (HSRP, VRRP, …), each with its priority."""
+"""Interface redundancy groups: interfaces that share a virtual address by a first-hop protocol (HSRP, VRRP, …).
+
+An association puts an interface into a group, with a priority.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,21 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary, now
-from netinv_core.models.columns import CASCADE, SET_NULL, Choices, ColumnInfo, Description, Name, Ref, choice, column, foreign_key, integer, required_text, text
+from netinv_core.models.columns import (
+    CASCADE,
+    SET_NULL,
+    Choices,
+    ColumnInfo,
+    Description,
+    Name,
+    Ref,
+    choice,
+    column,
+    foreign_key,
+    integer,
+    required_text,
+    text,
+)
 from netinv_core.models.types import Timestamp
 from netinv_core.read.filters import one_of, related
 from netinv_core.read.relations import Relation, across
@@ -27,7 +44,11 @@ from netinv_extras.statuses import status
 from netinv_extras.tags import Tags, tagged
 
 PROTOCOLS = Choices.of(hsrp="HSRP", vrrp="VRRP", glbp="GLBP", carp="CARP")
-GROUP, ASSOCIATION, INTERFACE = "dcim.interfaceredundancygroup", "dcim.interfaceredundancygroupassociation", "dcim.interface"
+GROUP, ASSOCIATION, INTERFACE = (
+    "dcim.interfaceredundancygroup",
+    "dcim.interfaceredundancygroupassociation",
+    "dcim.interface",
+)
 
 
 class InterfaceRedundancyGroup(Primary):
@@ -58,7 +79,7 @@ class InterfaceRedundancyGroupAssociation(Organizational):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class NoTags(fields.Field):
-    """The ``tags`` that are sent for what takes none: the list is checked like any, so that only an empty one passes."""
+    """Write-only field ``tags`` of a model without tags. It accepts only an empty list, after the usual validation."""
 
     tags: Tags
     write_only: bool = True
@@ -71,31 +92,40 @@ class NoTags(fields.Field):
 
 
 class Untaggable(Tags):
-    """A list of tags of which none is allowed."""
+    """Tags field that allows no tag."""
 
     def allowed(self, context: Any, ids: set[Any]) -> set[Any] | None:
         return set()
 
 
 def _no_tags(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    return NoTags(name="tags", tags=Untaggable(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint))
+    return NoTags(
+        name="tags",
+        tags=Untaggable(name="tags", table=tagged, to="extras.tag", registry=registry, endpoint=endpoint),
+    )
 
 
-def _an_object(value: object) -> dict[str, Any]:
+def _json_object(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("Value must be a JSON object.")
     return value
 
 
 def _custom_field_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    """The values of custom fields as they are kept, beside ``custom_fields``."""
-    what = ColumnInfo(kind="json", parse=_an_object)
-    node = schema.node("_custom_field_data", dict, what, length=None, digits=None)
-    return fields.Value(name="_custom_field_data", attribute="custom_field_data", known=what, node=node, openapi={"type": "object"})
+    """Returns the field with the stored values of custom fields. It exists beside ``custom_fields``."""
+    info = ColumnInfo(kind="json", parse=_json_object)
+    node = schema.node("_custom_field_data", dict, info, length=None, digits=None)
+    return fields.Value(
+        name="_custom_field_data",
+        attribute="custom_field_data",
+        known=info,
+        node=node,
+        openapi={"type": "object"},
+    )
 
 
 def association_display_name(group: str, device: str, name: str, label: str, priority: int) -> str:
-    """How an association is called: the group, the interface with its device, the priority."""
+    """Returns the ``display`` of an association: the group, the device and its interface, the priority."""
     return f"{group}: {device} {component_display_name(name, label)}: {priority}"
 
 
@@ -104,14 +134,24 @@ interface_redundancy_groups = Resource(
     "interface-redundancy-groups",
     brief=["name", "protocol"],
     search=["name", "description"],
-    fields=[reverse_fk("interfaces", ASSOCIATION, "interface_redundancy_group_id"), FieldFactory("_custom_field_data", _custom_field_data)],
+    fields=[
+        reverse_fk("interfaces", ASSOCIATION, "interface_redundancy_group_id"),
+        FieldFactory("_custom_field_data", _custom_field_data),
+    ],
     filters=[one_of("protocol", PROTOCOLS, multiple=False)],
 )
 
 interface_redundancy_group_associations = Resource(
     InterfaceRedundancyGroupAssociation,
     "interface-redundancy-group-associations",
-    display=(association_display_name, "interface_redundancy_group.name", "interface.device.display", "interface.name", "interface.label", "priority"),
+    display=(
+        association_display_name,
+        "interface_redundancy_group.name",
+        "interface.device.display",
+        "interface.name",
+        "interface.label",
+        "priority",
+    ),
     brief=["priority"],
     order=["interface_redundancy_group.name", "-priority"],
     search=["interface_redundancy_group.name", "interface.name", "interface.label"],
@@ -121,13 +161,21 @@ interface_redundancy_group_associations = Resource(
 
 
 def relations(registry: Registry, endpoint: Endpoint) -> dict[str, Relation]:
-    """The ways between groups and their interfaces."""
-    table, group, interface = InterfaceRedundancyGroupAssociation.__table__, "interface_redundancy_group_id", "interface_id"
+    """Returns the relations between groups and their interfaces, by name. They lead across the associations."""
+    table, group, interface = (
+        InterfaceRedundancyGroupAssociation.__table__,
+        "interface_redundancy_group_id",
+        "interface_id",
+    )
     if endpoint.label == GROUP:
         return {"interfaces": across(registry, INTERFACE, table, group, interface)}
-    return {"interface_redundancy_groups": across(registry, GROUP, table, interface, group)} if endpoint.label == INTERFACE else {}
+    return (
+        {"interface_redundancy_groups": across(registry, GROUP, table, interface, group)}
+        if endpoint.label == INTERFACE
+        else {}
+    )
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
+    """Registers the functions of this module with resources of other modules. The package calls it once."""
     interfaces.filters = (*interfaces.filters, related("interface_redundancy_groups"))
