@@ -1,4 +1,4 @@
-"""Files of the community's device-type library: where they lie, and what each says of a type and of what its devices have."""
+"""Files of the community device-type library: finding them, and reading a device type and its templates from each."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ TYPES, IMAGES = "device-types", "elevation-images"
 SUFFIXES = (".yaml", ".yml")
 NO_IMAGE = "the library has no such file"
 LINK = "a link to a folder is not followed"
-LONG = 60  # characters of a value that a reason shows
+LONG = 60  # characters of a value that an error message shows
 Key = tuple[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A file of the library: how it is called within it, and why it is not read, if it is not."""
+    """A file of the library: its path, its name within the library, and the reason (``fault``) not to read it, if any."""
 
     path: Path
     name: str
@@ -41,36 +41,42 @@ class File:
 
 
 def find(path: Path) -> list[File]:
-    """The files at a path: the root of the library, a folder of it, or one file; in order.
+    """The files at a path, sorted by name; the path is the root of the library, a folder of it, or one file.
 
-    :raises ValueError: when there is none
+    :raises ValueError: when there is no readable file of a device type
     """
     if not path.is_dir():
         return [File(path, path.name)]
     inside = path / TYPES if (path / TYPES).is_dir() else path
-    found: list[File] = []
+    files: list[File] = []
 
     def add(file: Path, fault: str = "") -> None:
-        found.append(File(file, os.fsencode(file.relative_to(path)).decode(errors="backslashreplace"), fault))
+        name = os.fsencode(file.relative_to(path)).decode(errors="backslashreplace")
+        files.append(File(file, name, fault))
 
-    for folder, folders, names in os.walk(inside, onerror=lambda error: add(Path(error.filename), f"it cannot be read: {error.strerror}")):
+    def add_unreadable(error: OSError) -> None:
+        add(Path(error.filename), f"it cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(inside, onerror=add_unreadable):
         for name in folders:
             if (Path(folder) / name).is_symlink():
                 add(Path(folder) / name, LINK)
         for name in names:
             if name.endswith(SUFFIXES):
                 add(Path(folder) / name)
-    if not any(not file.fault for file in found):
-        raise ValueError(f"{path} holds no device types: files that end in {' or '.join(SUFFIXES)}, in a folder for each manufacturer")
-    return sorted(found, key=lambda file: file.name)
+    if not any(not file.fault for file in files):
+        expected = f"files that end in {' or '.join(SUFFIXES)}, in a folder for each manufacturer"
+        raise ValueError(f"{path} holds no device types: {expected}")
+    return sorted(files, key=lambda file: file.name)
 
 
 @dataclasses.dataclass
 class Described:
-    """What a file says, in the terms of resources: ``fields`` of the type; ``parts``, the templates' fields by label and name.
+    """The content of a file as API fields: ``fields`` of the device type, and ``parts``, the fields of its templates.
 
-    ``refused`` holds what is wrong with parts, ``lacking`` what is wrong with images, ``left_out`` the keys that have no place
-    here, each with its label and reason.
+    ``parts`` is keyed by the label of the template model and the template's name. ``refused`` holds the error of each
+    invalid template, by label and name. ``lacking`` holds the errors of images. ``left_out`` holds the keys of the file
+    that are not imported: label, key, reason.
     """
 
     file: File
@@ -84,7 +90,10 @@ class Described:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A list of a file: the templates it holds, and which of their fields name another template, each with that one's label."""
+    """A list of templates in a file, such as ``front-ports``: the template model's label and its plain fields.
+
+    ``joined`` maps each field that names another template of the file to that template model's label.
+    """
 
     label: str
     fields: Mapping[str, Value]
@@ -92,24 +101,30 @@ class Section:
 
 
 class Layout:
-    """What a file may say: names are those of the API, sections are called as the paths of the components."""
+    """The keys that a file may have: API fields of the type, images, and a section named after each component path."""
 
     def __init__(self, registry: Registry) -> None:
         self.types = registry.of_model(DeviceType)
-        self.fields = _plain(self.types)
+        self.fields = _plain_fields(self.types)
         self.images = {name: field for name, field in self.types.writable.items() if isinstance(field, Image)}
         templates = {kind: registry.of_model(kind.template) for kind in KINDS}
         labels = {template.label for template in templates.values()}
         self.sections: dict[str, Section] = {}
         for kind, template in templates.items():
-            references = {name: field.target for name, field in template.writable.items() if isinstance(field, Reference)}
-            joined = {name: target.label for name, target in references.items() if target is not None and target.label in labels}
-            self.sections[registry.of_model(kind.component).resource.name] = Section(template.label, _plain(template), joined)
+            fields = template.writable.items()
+            references = {name: field.target for name, field in fields if isinstance(field, Reference)}
+            joined = {
+                name: target.label
+                for name, target in references.items()
+                if target is not None and target.label in labels
+            }
+            section = registry.of_model(kind.component).resource.name
+            self.sections[section] = Section(template.label, _plain_fields(template), joined)
 
     def describe(self, file: File) -> Described:
-        """What a file says.
+        """Reads a file.
 
-        :raises Fault: when it cannot be read, or says nothing that could be a device type
+        :raises Fault: when it cannot be read or is not the description of a device type
         """
         if file.fault:
             raise Fault(file.fault)
@@ -118,72 +133,84 @@ class Layout:
             raise Fault("a mapping is expected")
         for name in ("manufacturer", "model"):
             if not isinstance(document.get(name), str) or not document[name].strip():
-                raise Fault(f"{name}: {schema.REQUIRED}" if document.get(name) is None else f"{name}: a name is expected")
-        fields = dict(_taken(self.fields, document))
-        found = Described(file, document["manufacturer"].strip(), fields)
+                reason = schema.REQUIRED if document.get(name) is None else "a name is expected"
+                raise Fault(f"{name}: {reason}")
+        fields = dict(_parsed(self.fields, document))
+        described = Described(file, document["manufacturer"].strip(), fields)
         for name, section in self.sections.items():
-            self._add_parts(found, section, name, document.get(name))
+            self._add_parts(described, section, name, document.get(name))
         for name in self.images:
-            self._add_image(found, name, document.get(name))
+            self._add_image(described, name, document.get(name))
         known = {"manufacturer", *self.fields, *self.sections, *self.images}
-        found.left_out |= {(self.types.label, name, NO_FIELD) for name, value in document.items() if name not in known and value not in (None, [])}
-        return found
+        unknown = [name for name, value in document.items() if name not in known and value not in (None, [])]
+        described.left_out |= {(self.types.label, name, NO_FIELD) for name in unknown}
+        return described
 
     def _add_parts(self, found: Described, section: Section, name: str, items: Any) -> None:
-        """The templates of a section; what is wrong with one does not concern the others."""
+        """Adds the templates of a section to ``found``. An invalid one is recorded as refused; the others are added."""
         parts = found.parts.setdefault(section.label, {})
         if not isinstance(items, list | None):
             raise Fault(f"{name}: a list is expected")
         for number, item in enumerate(items or (), 1):
-            called = item.get("name") if isinstance(item, Block) else None
+            part_name = item.get("name") if isinstance(item, Block) else None
             key = f"{name} {number}{f', line {item.line}' if isinstance(item, Block) else ''}"
-            if not isinstance(called, str) or not called.strip():
+            if not isinstance(part_name, str) or not part_name.strip():
                 found.refused[section.label, key] = "a mapping with a name is expected"
-            elif called.strip() in parts:
-                found.refused[section.label, key] = f"{called.strip()} is there twice"
+            elif part_name.strip() in parts:
+                found.refused[section.label, key] = f"{part_name.strip()} is there twice"
             else:
-                self._add_part(found, section, called.strip(), item)
+                self._add_part(found, section, part_name.strip(), item)
 
     def _add_part(self, found: Described, section: Section, called: str, item: Block) -> None:
-        unknown = [name for name, value in item.items() if name not in section.fields and name not in section.joined and value is not None]
+        """Adds a template of the name ``called`` to ``found``, or its error to ``found.refused``."""
+        known = {*section.fields, *section.joined}
+        unknown = [name for name, value in item.items() if name not in known and value is not None]
         found.left_out |= {(section.label, name, NO_FIELD) for name in unknown}
         try:
-            fields = dict(_taken(section.fields, item))
+            fields = dict(_parsed(section.fields, item))
             for name, label in section.joined.items():
                 if item.get(name) is not None:
                     fields[name] = other = str(item[name]).strip()
                     if other not in found.parts[label]:
-                        raise Fault(f"{name}: {other} {'was refused' if (label, other) in found.refused else 'is not in the file'}")
+                        reason = "was refused" if (label, other) in found.refused else "is not in the file"
+                        raise Fault(f"{name}: {other} {reason}")
             found.parts[section.label][called] = fields
         except Fault as fault:
             found.refused[section.label, called] = str(fault)
 
     def _add_image(self, found: Described, name: str, value: Any) -> None:
-        """An image lies beside the types, under the type's slug: what the file says is only that there is one."""
+        """Adds the image of a type. The value is only ``true``; the image is a file of the library named by the slug.
+
+        Example: ``elevation-images/Cisco/cisco-c9300.front.png``.
+        """
         if not isinstance(value, str) or value.lower() != "true":
             return
         path = found.file.path.absolute()
-        called = glob.escape(f"{found.fields.get('slug') or path.stem}.{name.removesuffix('_image')}")
+        stem = glob.escape(f"{found.fields.get('slug') or path.stem}.{name.removesuffix('_image')}")
         try:
-            image = min((path.parent.parent.parent / IMAGES / path.parent.name).glob(f"{called}.*"))
+            image = min((path.parent.parent.parent / IMAGES / path.parent.name).glob(f"{stem}.*"))
             upload = Upload(image.name, image.read_bytes())
             self.images[name].accept(Draft(self.types, {}), upload)
             found.fields[name] = upload
-        except (ValueError, OSError):  # of none there is no first
+        except (ValueError, OSError):  # ValueError: min() of no file
             found.left_out.add((self.types.label, name, NO_IMAGE))
         except colander.Invalid as error:
             found.lacking.append(f"{name}: {' '.join(errors_of(error))}")
 
 
-def _plain(endpoint: Endpoint) -> dict[str, Value]:
-    """The fields that are a value by themselves."""
-    return {name: field for name, field in endpoint.writable.items() if isinstance(field, Value) and field.attribute == name}
+def _plain_fields(endpoint: Endpoint) -> dict[str, Value]:
+    """The writable fields that hold a plain value of the column of the same name."""
+    return {
+        name: field
+        for name, field in endpoint.writable.items()
+        if isinstance(field, Value) and field.attribute == name
+    }
 
 
-def _taken(fields: Mapping[str, Value], block: Block) -> Iterator[tuple[str, Any]]:
-    """The values that a block has for fields, as the fields understand them.
+def _parsed(fields: Mapping[str, Value], block: Block) -> Iterator[tuple[str, Any]]:
+    """The names and parsed values of the fields that a block contains.
 
-    :raises Fault: for one that a field does not take
+    :raises Fault: when a value is invalid
     """
     for name, field in fields.items():
         value = block.get(name)
@@ -194,5 +221,5 @@ def _taken(fields: Mapping[str, Value], block: Block) -> Iterator[tuple[str, Any
         try:
             yield name, schema.parse(field.node, value)
         except colander.Invalid as error:
-            reason, shown = " ".join(errors_of(error)), value if len(value) <= LONG else f"{value[:LONG]}…"
-            raise Fault(f"{name}: {reason}" if value in reason else f"{name} is {shown}: {reason}") from None
+            reason, excerpt = " ".join(errors_of(error)), value if len(value) <= LONG else f"{value[:LONG]}…"
+            raise Fault(f"{name}: {reason}" if value in reason else f"{name} is {excerpt}: {reason}") from None

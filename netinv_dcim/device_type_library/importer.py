@@ -1,6 +1,6 @@
-"""Importing the community's device-type library: its files become a dump, which is imported as every dump is.
+"""Import of the community device-type library: its files are converted to a dump and imported as every dump is.
 
-A type is known by its manufacturer and model, a template by its type and name; nothing that is here is deleted.
+Existing objects are matched by manufacturer and model (types) and by type and name (templates). Nothing is deleted.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from netinv_dcim.device_type_library.files import LINK, Described, File, Layout,
 from netinv_dcim.device_type_library.yaml_reader import Fault
 from netinv_dcim.device_types import Manufacturer
 
-CHUNK = 100  # files at a time: what they say is held in memory
+CHUNK = 100  # files held in memory at a time
 Objects = dict[str, dict[str, Fields]]
 
 
 def import_library(uow: UnitOfWork, path: Path, report: Report) -> None:
-    """Imports the files at a path (:func:`netinv_dcim.device_type_library.files.find`), for the context's user; nothing is committed.
+    """Imports the files at a path (:func:`netinv_dcim.device_type_library.files.find`) as the user of the unit of work.
 
-    :raises ValueError: when there are none
+    Does not commit; the results are added to ``report``.
+
+    :raises ValueError: when there are no files
     """
     files = find(path)
     report.expected, report.files = len(files), 0
@@ -42,7 +44,7 @@ def import_library(uow: UnitOfWork, path: Path, report: Report) -> None:
 
 
 class _Library:
-    """One run over the library."""
+    """One import of the library: the manufacturers, sources and types that its chunks of files share."""
 
     def __init__(self, uow: UnitOfWork, report: Report) -> None:
         self.uow = uow
@@ -50,34 +52,42 @@ class _Library:
         self.layout = Layout(uow.registry)
         self.types, self.makers = self.layout.types.label, uow.registry.of_model(Manufacturer).label
         self.left_out = report.left_out = collections.Counter[tuple[str, str, str]]()
-        self.described: dict[tuple[str, Any], str] = {}  # the file of each type, by manufacturer and model
+        self.described: dict[tuple[str, Any], str] = {}  # file names of types by manufacturer and model
         self.sources = {
             self.makers: Source(self.makers, by=("name",)),
             self.types: Source(self.types, by=("manufacturer_id", "model")),
-            **{section.label: Source(section.label, by=("device_type_id", "name"), parent="device_type") for section in self.layout.sections.values()},
+            **{
+                section.label: Source(section.label, by=("device_type_id", "name"), parent="device_type")
+                for section in self.layout.sections.values()
+            },
         }
 
     def take(self, files: Sequence[File]) -> None:
-        """Imports some files."""
-        read = [found for file in files if (found := self._read(file)) is not None]
-        makers = self._makers({found.manufacturer for found in read})
-        read = [found for found in read if self._is_first(found, makers[found.manufacturer]["name"])]
-        for found in read:
-            self.left_out.update(found.left_out)
-            self.report.incomplete += [((self.types, found.file.name), reason) for reason in found.lacking]
-            for (label, called), reason in found.refused.items():
-                self.report.settle((label, _key(found, called)), REFUSED, reason)
+        """Imports a chunk of files."""
+        read = [described for file in files if (described := self._read(file)) is not None]
+        makers = self._makers({described.manufacturer for described in read})
+        read = [described for described in read if self._is_first(described, makers[described.manufacturer]["name"])]
+        for described in read:
+            self.left_out.update(described.left_out)
+            self.report.incomplete += [((self.types, described.file.name), reason) for reason in described.lacking]
+            for (label, part_name), reason in described.refused.items():
+                self.report.settle((label, _key(described, part_name)), REFUSED, reason)
         part = Report()
         dump = Dump(self._objects(read, makers))
         translation = DumpMapping(self.uow.registry, dump, self.sources, user_id=self.uow.identity.user_id, origin=None)
         Import(self.uow, translation, part).run()
         self.report.take(part)
-        here = {translation.ids[self.types, found.file.name]: found for found in read if (self.types, found.file.name) in translation.here}
-        self._look_beyond(here)
+        imported = {
+            translation.ids[self.types, described.file.name]: described
+            for described in read
+            if (self.types, described.file.name) in translation.here
+        }
+        self._report_other_templates(imported)
         self.report.files = (self.report.files or 0) + len(files)
         self.report.advance(self.types)
 
     def _read(self, file: File) -> Described | None:
+        """The content of a file; reports a file that cannot be read and returns ``None``."""
         try:
             return self.layout.describe(file)
         except Fault as fault:
@@ -85,52 +95,65 @@ class _Library:
             return None
 
     def _is_first(self, found: Described, maker: str) -> bool:
-        """Whether no other file describes the same type."""
+        """True when no earlier file describes the same type; reports the file as refused otherwise."""
         other = self.described.setdefault((maker, found.fields["model"]), found.file.name)
         if other != found.file.name:
             self.report.settle((self.types, found.file.name), REFUSED, f"{other} describes the same type")
         return other == found.file.name
 
     def _makers(self, names: Collection[str]) -> dict[str, dict[str, str]]:
-        """The manufacturers of these names, as they are called here: by name, or by the slug that the name makes."""
+        """Name and slug of each manufacturer, by its name in the files; existing ones are matched by name or by slug."""
         table, slugs = table_of(Manufacturer), {name: slugify(name) for name in names}
-        rows = self.uow.execute(sa.select(table.c.name, table.c.slug).where(table.c.name.in_(names) | table.c.slug.in_(slugs.values())))
-        here = [{"name": name, "slug": slug} for name, slug in rows]
-        found = {maker["name"]: maker for maker in here}
-        by_slug = {maker["slug"]: maker for maker in here}
+        matching = table.c.name.in_(names) | table.c.slug.in_(slugs.values())
+        rows = self.uow.execute(sa.select(table.c.name, table.c.slug).where(matching))
+        existing = [{"name": name, "slug": slug} for name, slug in rows]
+        by_name = {maker["name"]: maker for maker in existing}
+        by_slug = {maker["slug"]: maker for maker in existing}
         for name, slug in sorted(slugs.items()):
-            if name not in found:  # a name may be all of letters that no slug has
-                found[name] = by_slug.setdefault(slug, {"name": name, "slug": slug}) if slug else {"name": name}
-        return found
+            if name not in by_name:  # the slug is empty when no letter of the name is allowed in slugs
+                by_name[name] = by_slug.setdefault(slug, {"name": name, "slug": slug}) if slug else {"name": name}
+        return by_name
 
     def _objects(self, read: Sequence[Described], makers: Mapping[str, dict[str, str]]) -> Objects:
-        """The objects of a dump that says what the files say; objects of a file are called by its name and their own."""
+        """The objects of the dump, by label and key: a type's key is its file name, a template's is from :func:`_key`."""
         objects: Objects = {label: {} for label in self.sources}
-        for found in read:
-            maker = makers[found.manufacturer]
+        for described in read:
+            maker, file_name = makers[described.manufacturer], described.file.name
             objects[self.makers][maker["name"]] = maker
-            objects[self.types][found.file.name] = {**found.fields, "manufacturer": maker["name"]}
+            objects[self.types][file_name] = {**described.fields, "manufacturer": maker["name"]}
             for section in self.layout.sections.values():
-                for called, fields in found.parts[section.label].items():
-                    joined = {name: _key(found, fields[name]) for name in section.joined if name in fields}
-                    objects[section.label][_key(found, called)] = {**fields, **joined, "device_type": found.file.name}
+                for part_name, fields in described.parts[section.label].items():
+                    joined = {name: _key(described, fields[name]) for name in section.joined if name in fields}
+                    part = {**fields, **joined, "device_type": file_name}
+                    objects[section.label][_key(described, part_name)] = part
         return objects
 
-    def _look_beyond(self, here: Mapping[Any, Described]) -> None:
-        """Names the templates of types which their files do not have; one statement."""
+    def _report_other_templates(self, here: Mapping[Any, Described]) -> None:
+        """Reports the templates of types (by id) that their files do not contain; one UNION ALL statement."""
         registry = self.uow.registry
         tables = [table_of(kind.template) for kind in KINDS]
         union = registry.union(
             ("beyond", KINDS),
-            lambda: [([table.c.device_type_id, table.c.name], table, in_parameter(registry.dialect, table.c.device_type_id)) for table in tables],
+            lambda: [
+                (
+                    [table.c.device_type_id, table.c.name],
+                    table,
+                    in_parameter(registry.dialect, table.c.device_type_id),
+                )
+                for table in tables
+            ],
         )
         for table, rows in zip(tables, union.rows(self.uow, {"keys": list(here)}), strict=True):
             label = registry.by_table[table].label
-            more = [_key(here[of], name) for of, name in rows if name not in here[of].parts[label] and (label, name) not in here[of].refused]
+            more = [
+                _key(here[type_id], name)
+                for type_id, name in rows
+                if name not in here[type_id].parts[label] and (label, name) not in here[type_id].refused
+            ]
             if more:
                 self.report.beyond.setdefault(label, []).extend(sorted(more))
 
 
 def _key(found: Described, called: str) -> str:
-    """How a report calls a part of a file."""
+    """The key of a template in dumps and reports: the name of its file, and its own name."""
     return f"{found.file.name}: {called}"

@@ -1,7 +1,7 @@
-"""YAML as the files of the device-type library are written: text, lists and mappings, each mapping with its line.
+"""Reader for the YAML of the device-type library: text, lists and mappings, each mapping with its line number.
 
-Read event by event, so that a file can neither nest too deep for the reader nor make anything else, and text stays as it is
-written: ``1.10`` is no number and ``on`` no truth value until a field takes it for one.
+It consumes the parser's events instead of using a YAML loader. So the depth of nesting is limited, tags cannot
+construct objects, and scalars stay text: ``1.10`` is no number and ``on`` no boolean until a field parses it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NO_KEY: Any = object()
 
 
 class Fault(ValueError):
-    """What is wrong with a file."""
+    """An error in a file; its text is the reason."""
 
 
 class Block(dict[str, Any]):
@@ -31,15 +31,15 @@ class Block(dict[str, Any]):
 
 
 def read(path: Path) -> Any:
-    """What a file holds: text, ``None``, lists and :class:`Block` s of these.
+    """Reads a file: returns text, ``None``, or lists and :class:`Block` mappings of these.
 
-    :raises Fault: with the line, where there is one
+    :raises Fault: when the file cannot be read or parsed, with the line number of a parse error
     """
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # reading a pipe would wait for ever
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe would block
             raise Fault("it is no file")
-        if found.st_size > SIZE:
+        if status.st_size > SIZE:
             raise Fault(f"it is larger than {SIZE} bytes")
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -50,15 +50,15 @@ def read(path: Path) -> Any:
 
 
 def parse(text: str) -> Any:
-    """The document in a text; as :func:`read`."""
+    """Parses a document from text; see :func:`read`."""
     document = _Document()
     try:
         for event in yaml.parse(text, _Loader):
             document.take(event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise Fault(f"{where}{error.problem or error.context}") from None
+        position = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise Fault(f"{position}{error.problem or error.context}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise Fault(f"line {line}: {error.reason}") from None
@@ -66,7 +66,11 @@ def parse(text: str) -> Any:
 
 
 class _Document:
-    """A document as far as it has been read: the blocks and lists that are open, and the key that waits for its value in each."""
+    """State of reading a document.
+
+    ``_open`` is the stack of open mappings and lists, and ``_keys`` the key in each that still needs its value.
+    ``_named`` holds the values of anchors.
+    """
 
     def __init__(self) -> None:
         self.found: Any = None
@@ -76,9 +80,9 @@ class _Document:
         self._named: dict[str, Any] = {}
 
     def take(self, event: Any) -> None:
-        """Takes an event of the parser.
+        """Processes an event of the parser.
 
-        :raises Fault: for what these files have no use for
+        :raises Fault: for a second document, tags, null characters, deep nesting and unknown aliases
         """
         if isinstance(event, yaml.DocumentStartEvent):
             self._begun += 1
@@ -100,19 +104,22 @@ class _Document:
             self._keys.pop()
 
     def _begin(self, event: Any) -> None:
-        made: Any = Block() if isinstance(event, yaml.MappingStartEvent) else []
-        if isinstance(made, Block):
-            made.line = event.start_mark.line + 1
-        self._name(event, made)
-        self._open.append(made)
+        """Opens a mapping or list."""
+        collection: Any = Block() if isinstance(event, yaml.MappingStartEvent) else []
+        if isinstance(collection, Block):
+            collection.line = event.start_mark.line + 1
+        self._name(event, collection)
+        self._open.append(collection)
         self._keys.append(_NO_KEY)
 
     def _name(self, event: Any, value: Any) -> None:
+        """Adds a value, and stores it under its anchor if it has one."""
         self._put(event, value)
         if event.anchor:
             self._named[event.anchor] = value
 
     def _put(self, event: Any, value: Any) -> None:
+        """Adds a value to the innermost open collection: as an item, as a key, or as the value of the last key."""
         if not self._open:
             self.found = value
         elif isinstance(self._open[-1], list):
