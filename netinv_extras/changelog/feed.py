@@ -35,10 +35,25 @@ MAX_WAIT_SECONDS, POLL_INTERVAL = 60, 0.5
 DEFAULT_LIMIT = 1000  # changes of a page, where the setting for pages has no maximum
 NOW, _VERSION = "now", "1"
 _PRUNED = "Changes after this cursor are no longer kept: read everything anew, then go on from a cursor of that time."
-_AHEAD = "There is no such change: the log is older than this cursor. Read everything anew, then go on from a cursor of that time."
+_AHEAD = (
+    "There is no such change: the log is older than this cursor. "
+    "Read everything anew, then go on from a cursor of that time."
+)
 
 _change = table_of(ObjectChange)
-_names = ("id", "time", "action", "changed_object_type", "changed_object_id", "object_repr", "user_name", "request_id", "before", "after", "number")
+_names = (
+    "id",
+    "time",
+    "action",
+    "changed_object_type",
+    "changed_object_id",
+    "object_repr",
+    "user_name",
+    "request_id",
+    "before",
+    "after",
+    "number",
+)
 
 
 class LongPollSlots:
@@ -102,23 +117,46 @@ _CHANGE_SCHEMA = {
         "object_repr": {"type": "string"},
         "user_name": {"type": "string"},
         "request_id": {"type": "string", "format": "uuid"},
-        "before": {"type": "object", "nullable": True, "description": "The object's representation before the change; null for a new one."},
-        "after": {"type": "object", "nullable": True, "description": "The object's representation after the change; null for a deleted one."},
+        "before": {
+            "type": "object",
+            "nullable": True,
+            "description": "The object's representation before the change; null for a new one.",
+        },
+        "after": {
+            "type": "object",
+            "nullable": True,
+            "description": "The object's representation after the change; null for a deleted one.",
+        },
     },
 }
 _PAGE_SCHEMA = {
     "type": "object",
     "properties": {
         "results": {"type": "array", "items": _CHANGE_SCHEMA},
-        "cursor": {"type": "string", "description": "What to send as `after` next: the place behind the last change looked at."},
+        "cursor": {
+            "type": "string",
+            "description": "What to send as `after` next: the place behind the last change looked at.",
+        },
         "more": {"type": "boolean", "description": "Whether there is more to read at once."},
     },
     "required": ["results", "cursor", "more"],
 }
 _QUERY = (
-    openapi_parameters.query("after", {"type": "string"}, "A cursor: the changes behind it. `now`: those to come. Not given: from the first one kept."),
-    openapi_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many changes to look at; 0 for as many as a page may hold."),
-    openapi_parameters.query("wait", {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}, "Seconds to wait for a change when there is none."),
+    openapi_parameters.query(
+        "after",
+        {"type": "string"},
+        "A cursor: the changes behind it. `now`: those to come. Not given: from the first one kept.",
+    ),
+    openapi_parameters.query(
+        "limit",
+        {"type": "integer", "minimum": 0},
+        "How many changes to look at; 0 for as many as a page may hold.",
+    ),
+    openapi_parameters.query(
+        "wait",
+        {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS},
+        "Seconds to wait for a change when there is none.",
+    ),
 )
 
 
@@ -178,7 +216,9 @@ class Reader:
         self._uow, self._engine, self._limit = uow, engine, limit
         allowed = permissions.scope(uow, endpoint, "view", _change)
         permitted = sa.true() if allowed is None else allowed
-        self._next = sa.select(*[_change.c[name] for name in _names], permitted.label("permitted")).order_by(_change.c.number).limit(limit + 1)
+        columns = [_change.c[name] for name in _names]
+        statement = sa.select(*columns, permitted.label("permitted"))
+        self._next = statement.order_by(_change.c.number).limit(limit + 1)
         self._types: dict[str, bool] = {}
 
     def start(self, after: str) -> int:
@@ -188,31 +228,32 @@ class Reader:
         """
         if after not in ("", NOW):
             return number_of(after)
-        known = self._numbers()
+        numbers = self._numbers()
         if not after:
-            return known.pruned
-        while known.waiting:
-            known, before = self._numbers(), known
-            if known == before:
+            return numbers.pruned
+        while numbers.waiting:
+            numbers, before = self._numbers(), numbers
+            if numbers == before:
                 raise Unavailable("Changes are waiting for their numbers; try again in a moment.")
-        return known.given
+        return numbers.given
 
     def look(self, last: int) -> Page:
         """Reads the changes after a number.
 
         :raises Gone: when changes after it were pruned, or the number is unknown
         """
-        known = self._numbers()
-        if last > known.given:
+        numbers = self._numbers()
+        if last > numbers.given:
             raise Gone(_AHEAD)
-        if last == known.given:
+        if last == numbers.given:
             return Page([], last, False)
         rows = self._uow.execute(self._next.where(_change.c.number > last)).all()
-        if last < sequence.numbers(self._uow.connection).pruned:  # read last: rows pruned before the SELECT are known now
+        # after the SELECT: rows that were pruned before it are known now
+        if last < sequence.numbers(self._uow.connection).pruned:
             raise Gone(_PRUNED)
-        seen = rows[: self._limit]
-        shown = [self._shown(row) for row in seen if row.permitted and self._may_view(row.changed_object_type)]
-        return Page(shown, seen[-1].number if seen else last, len(rows) > len(seen))
+        page = rows[: self._limit]
+        results = [self._result(row) for row in page if row.permitted and self._may_view(row.changed_object_type)]
+        return Page(results, page[-1].number if page else last, len(rows) > len(page))
 
     def _numbers(self) -> sequence.Numbers:
         """Numbers the committed changes, and returns the state of the numbering; in a new snapshot."""
@@ -228,7 +269,7 @@ class Reader:
         return numbers
 
     def _may_view(self, label: str) -> bool:
-        """True if the user may view all objects of a type. Constraints apply to current objects, not to past changes."""
+        """True if the user may view all objects of a type. Constraints apply to current objects, not past changes."""
         if label not in self._types:
             endpoint = self._uow.registry.get(label)
             self._types[label] = self._uow.identity.superuser if endpoint is None else self._is_unrestricted(endpoint)
@@ -240,11 +281,14 @@ class Reader:
         except Denied:
             return False
 
-    def _shown(self, row: Any) -> dict[str, Any]:
+    def _result(self, row: Any) -> dict[str, Any]:
+        """Represents a change, with the object's representations in the API version of the request."""
         endpoint = self._uow.registry.get(row.changed_object_type)
 
-        def as_asked(shown: Any) -> Any:
-            return views.downgrade_representation(self._uow, endpoint, [shown])[0] if endpoint is not None and shown is not None else shown
+        def downgraded(representation: Any) -> Any:
+            if endpoint is None or representation is None:
+                return representation
+            return views.downgrade_representation(self._uow, endpoint, [representation])[0]
 
         return {
             "cursor": cursor_of(row.number),
@@ -256,8 +300,8 @@ class Reader:
             "object_repr": row.object_repr,
             "user_name": row.user_name,
             "request_id": row.request_id,
-            "before": as_asked(row.before),
-            "after": as_asked(row.after),
+            "before": downgraded(row.before),
+            "after": downgraded(row.after),
         }
 
 

@@ -102,13 +102,13 @@ class ComputedFields(fields.Field):
 
 
 def _values(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any]) -> dict[Any, dict[str, str]]:
-    defined = definitions_of(uow, endpoint.label)
-    if not defined:
+    definitions = definitions_of(uow, endpoint.label)
+    if not definitions:
         return {}
     loader = ObjectLoader(uow, without=(NAME,))
     batch = loader.add(endpoint, keys, open=True)
     variables = {key: {"obj": batch.object(key)} for key in keys}
-    pairs = [(key, definition) for key in variables for definition in defined]
+    pairs = [(key, definition) for key in variables for definition in definitions]
     renderings = [sandbox.Rendering(definition.template, variables[key]) for key, definition in pairs]
     results = sandbox.render(renderings, sandbox.Limits.of(uow.registry.settings), loader)
     values: dict[Any, dict[str, str]] = {}

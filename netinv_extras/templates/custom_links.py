@@ -31,12 +31,16 @@ class CustomLink(Organizational):
 
     __tablename__ = "extras_custom_link"
 
-    target_url: Mapped[str] = required_text(500, "Jinja2 template code for link URL. Reference the object as `{{ obj }}`.", label="URL")
+    target_url: Mapped[str] = required_text(
+        500, "Jinja2 template code for link URL. Reference the object as `{{ obj }}`.", label="URL"
+    )
     name: Mapped[str] = required_text(100, unique=True)
     content_type: Mapped[str] = column(length=100)
     text: Mapped[str] = required_text(500, "Jinja2 template code for link text. Reference the object as `{{ obj }}`.")
     weight: Mapped[int] = integer(0, 32767, default=100)
-    group_name: Mapped[str] = column(length=50, default="", blank=True, help="Links with the same group will appear as a dropdown menu")
+    group_name: Mapped[str] = column(
+        length=50, default="", blank=True, help="Links with the same group will appear as a dropdown menu"
+    )
     button_class: Mapped[str] = choice(BUTTONS, 30, default="default", plain=True, blank=False)
     new_window: Mapped[bool] = column(help="Force link to open in a new window")
 
@@ -50,7 +54,12 @@ custom_links = Resource(
     fields=[type_label("content_type", has_pages, offered=False)],
     omit=["custom_fields", "computed_fields", "relationships"],
     filters=[content_type_parameter("content_type"), one_of("button_class", BUTTONS, multiple=False)],
-    example={"content_type": "extras.secret", "text": "{{ obj.name }}", "target_url": "https://wiki.example.com/{{ obj.name }}", "new_window": False},
+    example={
+        "content_type": "extras.secret",
+        "text": "{{ obj.name }}",
+        "target_url": "https://wiki.example.com/{{ obj.name }}",
+        "new_window": False,
+    },
 )
 
 

@@ -42,12 +42,14 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
     template = _template(uow, endpoint, name)
     loader = ObjectLoader(uow)
     objects = loader.add(endpoint, _selected(uow, endpoint, parameters), open=True).objects()
-    (text,) = sandbox.render([sandbox.Rendering(template["template_code"], {"queryset": objects})], _limits(uow), loader)
+    rendering = sandbox.Rendering(template["template_code"], {"queryset": objects})
+    (text,) = sandbox.render([rendering], _limits(uow), loader)
     if isinstance(text, sandbox.RenderError):
         raise Invalid.field(PARAMETER, f"The template failed: {text}")
     response = Response(body=text.encode("utf-8", "replace"), charset=None)
     response.headers["Content-Type"] = _media_type(template["mime_type"])
-    response.headers["Content-Disposition"] = f'attachment; filename="{_file_name(endpoint, template["file_extension"])}"'
+    file_name = _file_name(endpoint, template["file_extension"])
+    response.headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     response.headers.update(SEALED)
     return response
 
@@ -56,7 +58,10 @@ def _limits(uow: UnitOfWork) -> sandbox.Limits:
     """Returns the limits of exports: those of other templates, but a longer result and the time ``export_timeout``."""
     settings = uow.registry.settings
     seconds = settings["export_timeout"]
-    return dataclasses.replace(sandbox.Limits.of(settings), seconds=seconds, total=seconds + 2 * sandbox.RESULT_GRACE, longest=MAX_FILE_LENGTH)
+    total = seconds + 2 * sandbox.RESULT_GRACE
+    return dataclasses.replace(
+        sandbox.Limits.of(settings), seconds=seconds, total=total, longest=MAX_FILE_LENGTH
+    )
 
 
 def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, Any]:
@@ -100,4 +105,9 @@ def _file_name(endpoint: Endpoint, extension: str) -> str:
     return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
 
 
-list_format = ListFormat(PARAMETER, export, has_pages, "The name of an export template of the content type: the answer is the file that it makes of the list.")
+list_format = ListFormat(
+    PARAMETER,
+    export,
+    has_pages,
+    "The name of an export template of the content type: the answer is the file that it makes of the list.",
+)

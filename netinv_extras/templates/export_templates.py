@@ -15,7 +15,14 @@ from netinv_core.models.columns import Description, column, required_text, text,
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
-from netinv_extras.content_types import content_type_choice, content_type_parameter, generic_reference, has_pages, name_of, type_label
+from netinv_extras.content_types import (
+    content_type_choice,
+    content_type_parameter,
+    generic_reference,
+    has_pages,
+    name_of,
+    type_label,
+)
 from netinv_extras.templates import sandbox
 
 NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."
@@ -37,7 +44,9 @@ class ExportTemplate(Organizational):
     unowned_name: Mapped[str | None] = unique_copy("name", without="owner_object_id", length=100)
     description: Mapped[Description]
     template_code: Mapped[str] = required_text(
-        None, "The list of objects being exported is passed as a context variable named <code>queryset</code>.", label="Template code"
+        None,
+        "The list of objects being exported is passed as a context variable named <code>queryset</code>.",
+        label="Template code",
     )
     mime_type: Mapped[str] = text(50, "Defaults to <code>text/plain</code>", label="MIME type")
     file_extension: Mapped[str] = text(15, "Extension to append to the rendered filename", label="File extension")
@@ -47,7 +56,8 @@ def _display(registry: Registry, endpoint: Endpoint) -> fields.Field:
     def display_name(content_type: str, name: str, owner: dict[str, Any] | None) -> str:
         return schema_display_name(f"{name_of(registry, content_type)}: {name}", owner)
 
-    return fields.Computed(name="display", function=display_name, paths=("content_type", "name", "owner"), openapi={"type": "string"})
+    paths = ("content_type", "name", "owner")
+    return fields.Computed(name="display", function=display_name, paths=paths, openapi={"type": "string"})
 
 
 export_templates = Resource(
@@ -65,7 +75,10 @@ export_templates = Resource(
     ],
     omit=["custom_fields", "computed_fields"],
     filters=[content_type_choice("content_type", has_pages), content_type_parameter("owner_content_type")],
-    example={"content_type": "extras.secret", "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}"},
+    example={
+        "content_type": "extras.secret",
+        "template_code": "{% for secret in queryset %}{{ secret.name }}\n{% endfor %}",
+    },
 )
 
 export_templates.rule(sandbox.rule("template_code"))

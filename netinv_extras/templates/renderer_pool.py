@@ -1,7 +1,9 @@
-"""The processes that templates are rendered in (:mod:`netinv_extras.templates.renderer`), as the service sees them: started, borrowed, killed.
+"""Pool of the renderer processes (:mod:`netinv_extras.templates.renderer`): starts, lends and kills them.
 
-A process starts when it is first needed, with an empty environment and no descriptors but its socket and its progress pipe. It ends when the
-socket is closed: with this process, however that ends. It is used again until it has rendered much; a fork begins with none.
+A process starts when it is first needed, with an empty environment and no descriptors but its socket and its
+progress pipe. It ends when the socket is closed, which happens even if this process is killed. Processes are reused
+until they have used
+:data:`MOST_CPU` seconds. A forked child has a pool of its own.
 """
 
 from __future__ import annotations
@@ -25,15 +27,15 @@ import markupsafe
 
 from netinv_extras.templates.renderer import frames
 
-START_TIMEOUT = 30.0  # seconds that a process has to start
-IDLE_TIMEOUT = 60.0  # seconds that a second idle process is kept
+START_TIMEOUT = 30.0  # seconds for the start of a process
+IDLE_TIMEOUT = 60.0  # seconds after which idle processes end, except for the one used last
 MOST_CPU = 60.0  # seconds of processor time after which a process is replaced
-ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # all that a process inherits: where Python itself may be
+ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # inherited variables: library paths of Python itself
 MAIN = pathlib.Path(frames.__file__).with_name("__main__.py")
 
 
 class RendererDied(Exception):
-    """The process has ended, or sent something that is no frame."""
+    """The process has ended, or sent an invalid frame."""
 
 
 class RendererTimeout(Exception):
@@ -41,24 +43,24 @@ class RendererTimeout(Exception):
 
 
 class PoolExhausted(Exception):
-    """All processes were in use until the time was over, or this process ends."""
+    """All processes were in use until the deadline, or this process is ending."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """The settings of a pool: how many processes, and the memory of each (bytes)."""
+    """Limits of a pool: number of processes, and memory of each in bytes."""
 
     processes: int
     memory: int
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """As an ini file says."""
+        """Returns the limits of the settings."""
         return cls(max(settings["template_processes"], 1), settings["template_memory"])
 
 
 class Process:
-    """One renderer process; ``used`` is when it was given back last, ``worn`` says that it is not to be used again."""
+    """A renderer process. ``used`` is the time of its last return (monotonic); ``worn`` ones are replaced."""
 
     def __init__(self, limits: Limits) -> None:
         ours, theirs = socket.socketpair()
@@ -98,8 +100,8 @@ class Process:
     def send(self, head: frames.Head, deadline: float) -> None:
         """Sends a message.
 
-        :raises Gone: when the process has ended
-        :raises Silent: when it does not read
+        :raises RendererDied: when the process has ended
+        :raises RendererTimeout: when it does not read
         """
         self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
         try:
@@ -110,10 +112,10 @@ class Process:
             raise RendererDied(str(error)) from None
 
     def receive(self, deadline: float, longest: int) -> tuple[frames.Head, bytes]:
-        """The next message, with a body of at most ``longest`` bytes.
+        """Returns the next message, with a body of at most ``longest`` bytes.
 
-        :raises Gone: when the process has ended, or sends something else
-        :raises Silent: when none comes in time
+        :raises RendererDied: when the process has ended, or sends an invalid frame
+        :raises RendererTimeout: when none arrives in time
         """
 
         def exactly(count: int) -> bytes:
@@ -138,7 +140,7 @@ class Process:
         return frame
 
     def begun(self) -> int:
-        """The number of jobs that have begun since the last call."""
+        """Returns the number of renderings begun since the last call, from the progress pipe."""
         count = 0
         with contextlib.suppress(BlockingIOError):
             while part := os.read(self._progress, 1 << 16):
@@ -151,11 +153,11 @@ class Process:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Ends it; its user, in another thread, finds out."""
+        """Kills the process; the thread that uses it gets :exc:`RendererDied`."""
         self._process.kill()
 
     def kill(self) -> None:
-        """Ends it at once, and closes the descriptors."""
+        """Kills the process, reaps it and closes the descriptors."""
         self._process.kill()
         self._process.wait()
         self._close()
@@ -171,7 +173,7 @@ class Process:
 
 
 class Pool:
-    """The renderer processes of this process: at most as many as the limits say, borrowed by one thread at a time."""
+    """Bounded pool of renderer processes; each is used by one thread at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -183,10 +185,10 @@ class Pool:
 
     @contextlib.contextmanager
     def borrow(self, deadline: float) -> Iterator[Process]:
-        """A process for the block. One that the block leaves with an exception is killed; one that has ended or is worn out is not used again.
+        """Context manager: a process for the block. It is killed if the block raises; a worn one is not reused.
 
-        :raises Busy: when none is free until the deadline
-        :raises Gone: when none can be started
+        :raises PoolExhausted: when none is free until the deadline
+        :raises RendererDied: when none can be started
         """
         process = self._take(deadline)
         try:
@@ -250,12 +252,12 @@ class Pool:
             process.abandon()
 
     def processes(self) -> list[Process]:
-        """All of them, those in use first."""
+        """Returns all processes, those in use first."""
         with self._changed:
             return [*self._borrowed, *self._idle]
 
     def close(self) -> None:
-        """Ends all processes and starts no more, because this process ends."""
+        """Ends all processes and starts no more; for the exit of this process."""
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -275,22 +277,22 @@ class _Pools:
         self._lock = threading.Lock()
 
     def get(self, limits: Limits) -> Pool:
-        """The pool with these limits."""
+        """Returns the pool with these limits."""
         with self._lock:
             if limits not in self._by_limits:
                 self._by_limits[limits] = Pool(limits)
             return self._by_limits[limits]
 
     def begin_anew(self) -> None:
-        """Has no pools any more, after a fork: the processes belong to the parent, which alone may hold their sockets."""
+        """Drops the inherited pools after a fork: their processes and sockets belong to the parent."""
         for inherited in self._by_limits.values():
             inherited.abandon()
         self._by_limits, self._lock = {}, threading.Lock()
 
     def close(self) -> None:
         """Ends all processes."""
-        for each in list(self._by_limits.values()):
-            each.close()
+        for renderers in list(self._by_limits.values()):
+            renderers.close()
 
 
 _pools = _Pools()

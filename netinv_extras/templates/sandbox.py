@@ -1,7 +1,8 @@
-"""Templates that users write (Jinja2): rendered in a process of their own, with limits on time, memory and length.
+"""Jinja2 templates written by users: rendered in a child process, with limits on time, memory and length.
 
-The renderings of a request are sent together (:func:`render`). One that fails has its own error; one that kills the process, or holds it
-beyond its time, is left out and the others go on in a new process. A source that did so several times is refused for a while.
+The renderings of a request are sent together (:func:`render`). Each failure has its own error. When a rendering
+kills the process or exceeds its time, the others continue in a new process. A source that did so several times is
+refused for a while.
 """
 
 from __future__ import annotations
@@ -22,45 +23,45 @@ from netinv_extras.templates import renderer_pool
 from netinv_extras.templates.renderer.values import encode
 
 log = logging.getLogger(__name__)
-RESULT_GRACE = 0.5  # seconds after its time that a renderer has to say so itself
-TRIES = 3  # how often a source may run out of time or memory until it is refused for a while
-REMEMBERED = 1024  # sources that ran out of time or memory lately
+RESULT_GRACE = 0.5  # seconds after the time limit in which the renderer has to report it itself
+TRIES = 3  # times that a source may run out of time or memory before it is refused for a while
+REMEMBERED = 1024  # entries of the caches of failed sources and of requested attributes
 AT_ONCE = 4096  # renderings in one message
 LOADS = 1000  # attributes loaded for one call of render()
-LOADED = 1 << 22  # values of them
-PLANNED = 100  # attributes that are sent along
-FRUITLESS = 3  # processes that ended before they began with anything
+LOADED = 1 << 22  # values loaded for one call of render()
+PLANNED = 100  # attributes sent together with the renderings
+FRUITLESS = 3  # consecutive processes that ended before they began a rendering
 
 
 class RenderError(ValueError):
-    """A template that could not be rendered, and why."""
+    """Failure of a template, with the reason."""
 
 
 class RendererUnavailable(RenderError):
-    """A template that was not tried, because no renderer was free in time, or none can be started."""
+    """No renderer was free in time, or none can be started: the template was not tried."""
 
 
 class Loader(Protocol):
-    """Loads attributes of the objects that templates mention, for all objects of a batch.
+    """Loads attributes of the objects that templates mention, for all objects of a batch at once.
 
-    Loaders of one ``kind`` number their batches alike when they are asked for the same attributes in the same order.
+    Loaders of the same ``kind`` number their batches alike if the same attributes are loaded in the same order.
     """
 
     kind: str
 
     def column(self, batch: int, name: str) -> list[Any] | None:
-        """An attribute of every object of a batch, encoded; ``None`` for one that they do not have.
+        """Returns an attribute of each object of a batch, encoded; ``None`` for an unknown attribute.
 
-        :raises Unrendered: when it follows too many relations
-        :raises IndexError: for a batch that there is not
+        :raises RenderError: when too many relations are followed
+        :raises IndexError: for an unknown batch
         """
 
 
 @dataclasses.dataclass(frozen=True)
 class Rendering:
-    """A source, and the variables that it is rendered with: without any it is only compiled.
+    """A template's source and variables; with ``None`` it is compiled only.
 
-    ``lines`` is for headers, where no expression may bring a line break.
+    ``lines`` is for HTTP headers: results of expressions may not contain line breaks.
     """
 
     source: str
@@ -70,7 +71,11 @@ class Rendering:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Limits of renderings: seconds of one and of all together, characters of a source and of a result, seconds that a source is refused for."""
+    """Limits of renderings.
+
+    ``seconds`` is for one rendering and ``total`` for all of a call; ``longest_source`` and ``longest`` are
+    characters of a source and of a result; ``pause`` is the seconds for which a failing source is refused.
+    """
 
     pool: renderer_pool.Limits
     seconds: float
@@ -81,20 +86,26 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """As an ini file says."""
-        names = ("template_timeout", "template_total_timeout", "template_max_size", "template_max_output", "template_pause")
+        """Returns the limits of the settings."""
+        names = (
+            "template_timeout",
+            "template_total_timeout",
+            "template_max_size",
+            "template_max_output",
+            "template_pause",
+        )
         return cls(renderer_pool.Limits.of(settings), *(settings[name] for name in names))
 
 
 class _Strikes:
-    """The sources that lately ran out of time or memory, and how often."""
+    """Bounded cache of the sources that recently ran out of time or memory, with their number of failures."""
 
     def __init__(self) -> None:
         self._known: collections.OrderedDict[tuple[str, bool], tuple[int, float]] = collections.OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, rendering: Rendering, pause: float) -> None:
-        """Counts one."""
+        """Counts a failure."""
         key = (rendering.source, rendering.lines)
         with self._lock:
             count, since = self._known.pop(key, (0, 0.0))
@@ -110,18 +121,21 @@ class _Strikes:
 
 
 class _Plans:
-    """The attributes that sources asked for when they were rendered last: they are sent along the next time, which saves the round trips."""
+    """Bounded cache of the attributes that sources requested in their last rendering.
+
+    They are sent with the next rendering, which saves the round trips.
+    """
 
     def __init__(self) -> None:
         self._known: collections.OrderedDict[Any, list[tuple[int, str]]] = collections.OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Any) -> list[tuple[int, str]]:
-        """The batches and names, in order."""
+        """Returns pairs of batch and attribute name, in the order of the requests."""
         return list(self._known.get(key, ()))
 
     def set(self, key: Any, asked: list[tuple[int, str]]) -> None:
-        """Remembers them."""
+        """Stores the first :data:`PLANNED` pairs."""
         with self._lock:
             self._known[key] = asked[:PLANNED]
             self._known.move_to_end(key)
@@ -134,7 +148,7 @@ _plans = _Plans()
 
 
 def render(renderings: Sequence[Rendering], limits: Limits, loader: Loader | None = None) -> list[str | RenderError]:
-    """The text of each rendering, or why it failed; ``loader`` loads what their variables refer to."""
+    """Returns the text or the error of each rendering. ``loader`` loads attributes of objects in the variables."""
     return _Session(renderings, limits, loader).run()
 
 
@@ -148,8 +162,10 @@ class _Session:
         self._deaths: collections.Counter[int] = collections.Counter()
         self._progressed = False
         self._fruitless = self._loaded = 0
-        self._plan = None if loader is None else (loader.kind, frozenset((rendering.source, rendering.lines) for rendering in renderings))
-        self._asked = _plans.get(self._plan) if loader is not None else []
+        self._plan_key = None
+        if loader is not None:
+            self._plan_key = loader.kind, frozenset((rendering.source, rendering.lines) for rendering in renderings)
+        self._requested = _plans.get(self._plan_key) if loader is not None else []
         self._reasons = {
             "late": f"there was no more time: the templates of one request have {limits.total:g} s together",
             "time": f"it takes longer than {limits.seconds:g} s",
@@ -172,9 +188,9 @@ class _Session:
         return [self._results[number] for number in range(len(self._renderings))]
 
     def _converse(self, process: renderer_pool.Process, pending: Sequence[int]) -> None:
-        """Has a process do the pending renderings; when it ends or is silent, the one that it was at has failed.
+        """Sends the pending renderings to a process. If it ends or times out, its current rendering failed.
 
-        :raises Gone: when the process is not to be used any more
+        :raises RendererDied: when the process must not be used any more
         """
         process.begun()
         try:
@@ -187,7 +203,10 @@ class _Session:
             raise renderer_pool.RendererDied(str(error)) from None
 
     def _blame(self, pending: Sequence[int], begun: int, kind: str) -> None:
-        """The last rendering that was begun ended the process, unless its result is known; a death is forgiven once, it may have come from outside."""
+        """Records the failure of the rendering that was begun last, unless its result is known.
+
+        The first death of a process is not counted: it may have been killed from outside.
+        """
         if not 0 < begun <= len(pending):
             return
         self._progressed = True
@@ -197,7 +216,7 @@ class _Session:
             self._take(number, kind, b"")
 
     def _without_process(self, pending: Sequence[int], reason: str) -> None:
-        """Counts the processes that end before they begin with anything: too many, and there is no point in starting more."""
+        """Counts consecutive processes that ended before they began a rendering; gives up after :data:`FRUITLESS`."""
         self._fruitless = 0 if self._progressed else self._fruitless + 1
         self._progressed = False
         if self._fruitless >= FRUITLESS:
@@ -205,7 +224,7 @@ class _Session:
             self._fail(pending, reason, RendererUnavailable)
 
     def _pending(self) -> list[int]:
-        """The renderings that are still to be done, at most so many as go into one message."""
+        """Returns the numbers of the renderings without a result, at most :data:`AT_ONCE`; refuses some at once."""
         pending = []
         for number, rendering in enumerate(self._renderings):
             if number in self._results:
@@ -213,7 +232,8 @@ class _Session:
             if len(rendering.source) > self._limits.longest_source:
                 self._fail([number], f"the template is longer than {self._limits.longest_source} characters")
             elif _strikes.refuses(rendering, self._limits.pause):
-                self._fail([number], f"it ran out of time or memory {TRIES} times: it is not tried again for {self._limits.pause:g} s")
+                pause = f"it is not tried again for {self._limits.pause:g} s"
+                self._fail([number], f"it ran out of time or memory {TRIES} times: {pause}")
             else:
                 pending.append(number)
         return pending[:AT_ONCE]
@@ -223,7 +243,7 @@ class _Session:
             self._results.setdefault(number, kind(reason))
 
     def _take(self, number: int, kind: str, body: bytes) -> None:
-        """A result that the renderer sent, or that its end stands for."""
+        """Stores a result sent by the renderer, or the failure that its end means."""
         if number in self._results:
             return
         if kind == "text":
@@ -237,60 +257,65 @@ class _Session:
         self._fail([number], reason)
 
     def _exchange(self, process: renderer_pool.Process, pending: Sequence[int]) -> None:
-        """Sends the pending renderings, takes the results, and answers what is asked for meanwhile."""
-        asked = set(pending)
+        """Sends the pending renderings, receives the results, and answers the renderer's requests for attributes."""
+        expected = set(pending)
         process.send(self._message(pending), self._deadline())
         while True:
             head, body = process.receive(self._deadline(), self._limits.longest * 4 + 4096)
             match head:
-                case {"is": "result", "number": int(number), "kind": str(kind)} if number in asked:
+                case {"is": "result", "number": int(number), "kind": str(kind)} if number in expected:
                     self._take(number, kind, body)
                 case {"is": "load", "batch": int(batch), "name": str(name)}:
                     process.send(self._load(batch, name), self._deadline())
-                case {"is": "done", "cpu": float(cpu)} if asked <= self._results.keys():
+                case {"is": "done", "cpu": float(cpu)} if expected <= self._results.keys():
                     process.worn = cpu > renderer_pool.MOST_CPU
-                    if self._plan is not None:
-                        _plans.set(self._plan, self._asked)
+                    if self._plan_key is not None:
+                        _plans.set(self._plan_key, self._requested)
                     return
                 case _:
                     raise renderer_pool.RendererDied("the renderer sent something unexpected")
 
     def _deadline(self) -> float:
-        """Until when the process must be heard of: a rendering ends itself before."""
+        """Returns the time (monotonic) until which a message must arrive: the limit of a rendering plus a grace."""
         now = time.monotonic()
         return max(min(now + self._limits.seconds, self._end), now) + RESULT_GRACE
 
     def _message(self, pending: Sequence[int]) -> dict[str, Any]:
-        """The message that has renderings done; what several have in common is in it once."""
+        """Builds the message for renderings. Sources and variables that they share are sent once."""
         sources: dict[tuple[str, bool], int] = {}
         places: dict[int, int] = {}
         variables: list[dict[str, Any]] = []
         jobs = []
         for number in pending:
             rendering = self._renderings[number]
-            given = rendering.variables
-            if given is not None and id(given) not in places:
-                places[id(given)] = len(variables)
-                variables.append({name: encode(value) for name, value in given.items()})
+            scope = rendering.variables
+            if scope is not None and id(scope) not in places:
+                places[id(scope)] = len(variables)
+                variables.append({name: encode(value) for name, value in scope.items()})
             source = sources.setdefault((rendering.source, rendering.lines), len(sources))
-            jobs.append([number, source, None if given is None else places[id(given)]])
+            jobs.append([number, source, None if scope is None else places[id(scope)]])
         columns = list(self._planned())
         total = max(self._end - time.monotonic(), 0)
         bounds = {"seconds": self._limits.seconds, "total": total, "longest": self._limits.longest}
-        content = {"jobs": jobs, "sources": [list(source) for source in sources], "variables": variables, "columns": columns}
+        content = {
+            "jobs": jobs,
+            "sources": [list(source) for source in sources],
+            "variables": variables,
+            "columns": columns,
+        }
         return {"is": "jobs", **content, **bounds}
 
     def _planned(self) -> Iterator[list[Any]]:
-        """The attributes that were asked for last time, as far as the same batches are there again."""
-        asked, self._asked = self._asked, []
+        """Loads the attributes requested last time, until a batch does not exist."""
+        planned, self._requested = self._requested, []
         with contextlib.suppress(IndexError, RenderError):
-            for batch, name in asked:
+            for batch, name in planned:
                 yield [batch, name, self._column(batch, name)]
-                self._asked.append((batch, name))
+                self._requested.append((batch, name))
 
     def _load(self, batch: int, name: str) -> dict[str, Any]:
-        """The answer to a request for an attribute."""
-        if len(self._asked) >= LOADS or self._loaded > LOADED:
+        """Returns the answer to a request for an attribute."""
+        if len(self._requested) >= LOADS or self._loaded > LOADED:
             return {"refused": "it asks for too many attributes of too many objects"}
         try:
             values = self._column(batch, name)
@@ -298,7 +323,7 @@ class _Session:
             return {"refused": str(error)}
         except IndexError:
             raise renderer_pool.RendererDied("the renderer asked for objects that there are not") from None
-        self._asked.append((batch, name))
+        self._requested.append((batch, name))
         return {"values": values}
 
     def _column(self, batch: int, name: str) -> list[Any] | None:
@@ -308,9 +333,12 @@ class _Session:
 
 
 def faults(renderings: Sequence[Rendering], limits: Limits) -> list[str | None]:
-    """Why sources without variables do not compile; ``None`` for those that do."""
+    """Compiles sources; returns an error text for each that does not compile, ``None`` for the others."""
     results = render(renderings, limits)
-    return [f"This template does not compile. {_sentence(str(result))}" if isinstance(result, RenderError) else None for result in results]
+    return [
+        f"This template does not compile. {_sentence(str(result))}" if isinstance(result, RenderError) else None
+        for result in results
+    ]
 
 
 def _sentence(reason: str) -> str:
@@ -318,20 +346,20 @@ def _sentence(reason: str) -> str:
 
 
 def rule(*names: str, lines: Sequence[str] = ()) -> Rule:
-    """A rule for a resource: what is written in these columns are templates that compile; ``lines`` are those of headers."""
+    """Returns a rule for a resource: the columns ``names`` and ``lines`` (HTTP headers) hold templates that compile."""
 
     def templates_compile(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         limits = Limits.of(uow.registry.settings)
-        wanted: list[tuple[Draft, str, Rendering]] = []
+        changed: list[tuple[Draft, str, Rendering]] = []
         for draft in drafts:
             for name in (*names, *lines):
                 source = draft[name] if draft.changed(name) else ""
                 if len(source) > limits.longest_source:
                     draft.reject(name, f"Ensure this field has no more than {limits.longest_source} characters.")
                 elif source:
-                    wanted.append((draft, name, Rendering(source, None, name in lines)))
-        reasons = faults([rendering for *_, rendering in wanted], limits)
-        for (draft, name, _), reason in zip(wanted, reasons, strict=True):
+                    changed.append((draft, name, Rendering(source, None, name in lines)))
+        reasons = faults([rendering for *_, rendering in changed], limits)
+        for (draft, name, _), reason in zip(changed, reasons, strict=True):
             if reason is not None:
                 draft.reject(name, reason)
 

@@ -1,8 +1,8 @@
-"""Delivering: what the worker does with the outbox, until nothing in it is due.
+"""The worker that sends webhook deliveries until none is due.
 
-One thread of a process talks to the database (:class:`Deliverer`), others send. Each receiver starts with one message at a time, is given
-more while it answers, and one again when it does not answer in time; those that did not may take half of the threads together. So
-receivers do not wait for each other.
+One thread of a process uses the database (:class:`Deliverer`), others send. Each receiver starts with one
+concurrent message. The number grows while it answers, and falls back to one after a timeout. Receivers that timed
+out may use at most half of the threads together, so that slow receivers do not delay others.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from netinv_extras.webhooks.http_client import Answer, Sender
 from netinv_extras.webhooks.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
 
 log = logging.getLogger(__name__)
-MAX_IN_FLIGHT = 8  # messages on their way to one receiver
-PREFETCH = 8  # messages in hand for each of them
-BATCH = 64  # outcomes written together at most
-BATCH_DELAY = 0.03  # seconds that an outcome waits for others to be written with
-POLL_INTERVAL = 1.0  # seconds between looks for what came meanwhile
-REPORT_INTERVAL = 60.0  # seconds between the log's lines on one long drain, and between the periodic looks
-RETRY_DELAY = 10  # failures of the database in a row
-SHUTDOWN_TIMEOUT = 10.0  # seconds that what is on its way has to arrive when the process ends
+MAX_IN_FLIGHT = 8  # concurrent messages to one receiver
+PREFETCH = 8  # claimed deliveries of a receiver for each concurrent message
+BATCH = 64  # outcomes recorded in one transaction at most
+BATCH_DELAY = 0.03  # seconds that an outcome waits for others of its batch
+POLL_INTERVAL = 1.0  # seconds between queries for new deliveries
+REPORT_INTERVAL = 60.0  # seconds between log lines during a long drain, and between runs of the periodic task
+RETRY_DELAY = 10  # consecutive database failures after which draining is given up
+SHUTDOWN_TIMEOUT = 10.0  # seconds for messages in progress when the process ends
 MAX_LOST_CLAIMS = 5  # claims in a row after which a delivery has failed
 LOST = f"Workers that had it in hand ended {MAX_LOST_CLAIMS} times without a word."
 GONE = "The change record is no longer there: it is older than netinv.changelog_retention allows."
@@ -48,7 +48,7 @@ GONE = "The change record is no longer there: it is older than netinv.changelog_
 
 @dataclasses.dataclass(frozen=True)
 class _Job:
-    """A delivery in hand, until when (monotonic), and the renderings for its message."""
+    """A claimed delivery, the end of its lease (monotonic), and the renderings for its message."""
 
     claimed: Claimed
     until: float
@@ -56,7 +56,11 @@ class _Job:
 
 
 class _Receiver:
-    """A webhook's receiver as this process knows it: what it is to get, and how much of it at a time."""
+    """State of a webhook's receiver in this process.
+
+    ``waiting`` holds its claimed deliveries, ``busy`` counts its concurrent messages, ``width`` limits them.
+    ``late`` means that its last answer timed out.
+    """
 
     def __init__(self) -> None:
         self.waiting: collections.deque[_Job] = collections.deque()
@@ -69,12 +73,12 @@ class _Receiver:
 
     @property
     def room(self) -> int:
-        """How many more deliveries to take in hand; none until half of the last ones are on their way."""
+        """Number of further deliveries to claim; 0 until half of the claimed ones are being sent."""
         full = 2 if self.late else PREFETCH * self.width
         return full - len(self.waiting) if len(self.waiting) * 2 <= full else 0
 
     def learn(self, answer: Answer) -> None:
-        """Draws the conclusions from an answer."""
+        """Adapts the number of concurrent messages to an answer: +1, or 1 after a timeout."""
         if answer.late:
             self.late, self.width = True, 1
         elif answer.status is not None:
@@ -84,8 +88,8 @@ class _Receiver:
 class Deliverer(BackgroundWorker):
     """Sends the deliveries of one registry in one process.
 
-    The background thread claims deliveries and records their outcomes; other threads send. ``_changed`` guards the attributes
-    below, except for the settings, which only the background thread uses.
+    The background thread claims deliveries and records their outcomes; other threads send. ``_changed`` guards the
+    attributes below, except for the settings, which only the background thread uses.
     """
 
     thread_name = "webhooks"
@@ -108,7 +112,7 @@ class Deliverer(BackgroundWorker):
         self._outbox = Outbox(self._engine, self._registry.dialect, datetime.timedelta(seconds=self._lease))
         self._sender = Sender(settings)
 
-    # -- the thread that talks to the database
+    # -- the background thread, which uses the database
 
     def _wake(self) -> None:
         super()._wake()
@@ -125,57 +129,61 @@ class Deliverer(BackgroundWorker):
         finally:
             self._sender.close()
             with self._changed:
-                self._receivers = {key: receiver for key, receiver in self._receivers.items() if receiver.late and not failed}
+                self._receivers = {
+                    key: receiver for key, receiver in self._receivers.items() if receiver.late and not failed
+                }
                 self._held.clear()
 
     def _drain(self) -> None:
-        """Claims, has sent and records, until nothing is due."""
+        """Claims deliveries, starts threads that send them, and records outcomes, until nothing is due."""
         done: list[Outcome] = []
-        looked = reported = flushed = time.monotonic()
-        hungry, troubles = True, 0
+        last_claim = last_report = last_record = time.monotonic()
+        should_claim, failures = True, 0
         while True:
             try:
-                if hungry and not self._stopping:
+                if should_claim and not self._stopping:
                     self._claim()
-                    hungry, looked = False, time.monotonic()
+                    should_claim, last_claim = False, time.monotonic()
                 self._give_back()
-                quiet = self._start_threads()
-                if done and (len(done) >= BATCH or quiet or self._stopping or time.monotonic() - flushed > BATCH_DELAY):
+                idle = self._start_threads()
+                overdue = time.monotonic() - last_record > BATCH_DELAY
+                if done and (len(done) >= BATCH or idle or self._stopping or overdue):
                     self._record(done)
-                    done, hungry = [], True
+                    done, should_claim = [], True
                     continue
-                troubles = 0
+                failures = 0
             except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
-                troubles += 1
-                if troubles > RETRY_DELAY:
+                failures += 1
+                if failures > RETRY_DELAY:
                     raise
                 log.warning("the database did not take part in delivering webhooks: %s", str(error).partition("\n")[0])
-                time.sleep(min(0.05 * 2**troubles, 2))
+                time.sleep(min(0.05 * 2**failures, 2))
                 continue
-            if not done and quiet and self._outcomes.empty() and (self._stopping or not self._requested):
+            if not done and idle and self._outcomes.empty() and (self._stopping or not self._requested):
                 break
             if not done:
-                flushed = time.monotonic()
+                last_record = time.monotonic()
             done += self._collect(BATCH_DELAY if done else POLL_INTERVAL)
             with self._changed:
-                hungry, self._requested = hungry or self._requested or time.monotonic() - looked > POLL_INTERVAL, False
-            if time.monotonic() - reported > REPORT_INTERVAL:
-                reported = time.monotonic()
+                overdue = time.monotonic() - last_claim > POLL_INTERVAL
+                should_claim, self._requested = should_claim or self._requested or overdue, False
+            if time.monotonic() - last_report > REPORT_INTERVAL:
+                last_report = time.monotonic()
                 self._report()
         self._report()
 
     def _claim(self) -> None:
-        """Takes in hand what there is room for."""
+        """Claims as many deliveries as the receivers have room for."""
         with self._changed:
             self._requested = False
         until = time.monotonic() + self._lease
         with self._changed:
             suspects = sum(lost >= SUSPECT for lost in self._held.values())
-        found = self._outbox.claim_ready(self._room, max(1 - suspects, 0))
-        renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in found})
+        claims = self._outbox.claim_ready(self._room, max(1 - suspects, 0))
+        renderings = self._renderings({claimed.delivery["changed_object_type"] for claimed in claims})
         with self._changed:
-            for claimed in found:
-                if claimed.delivery["id"] not in self._held:  # its time was over while this very process still had it
+            for claimed in claims:
+                if claimed.delivery["id"] not in self._held:  # else: its lease ended, but this process still sends it
                     self._held[claimed.delivery["id"]] = claimed.delivery["lost_claims"]
                     self._receivers[claimed.webhook["id"]].waiting.append(
                         _Job(claimed, until, renderings.get(claimed.delivery["changed_object_type"], payload.NONE))
@@ -185,7 +193,7 @@ class Deliverer(BackgroundWorker):
     def _renderings(self, labels: set[str]) -> dict[str, payload.Renderings]:
         with session_factory(self._engine)() as session:
             uow = UnitOfWork(self._registry, session, ANONYMOUS)
-            uow.configuration.cached = {}  # once for all the labels
+            uow.configuration.cached = {}  # one cache for all labels
             return payload.renderings_for(uow, labels)
 
     def _room(self, webhook: Row) -> int:
@@ -195,7 +203,7 @@ class Deliverer(BackgroundWorker):
             return receiver.room
 
     def _give_back(self) -> None:
-        """Ends the claims on what would not be sent in time, and when the process ends, on what is not on its way."""
+        """Releases claims that would end before the message is sent; when the process ends, all not being sent."""
         with self._changed:
             if self._stopping:
                 for receiver in self._receivers.values():
@@ -203,7 +211,7 @@ class Deliverer(BackgroundWorker):
                     receiver.waiting.clear()
             stale, self._stale = self._stale, []
         if stale:
-            with contextlib.suppress(sa.exc.SQLAlchemyError):  # else they are free when their time is over
+            with contextlib.suppress(sa.exc.SQLAlchemyError):  # the claims end with their leases anyway
                 self._outbox.release(stale)
             self._let_go(stale)
 
@@ -213,39 +221,45 @@ class Deliverer(BackgroundWorker):
                 self._held.pop(item.delivery["id"], None)
 
     def _start_threads(self) -> bool:
-        """Sees to it that there are threads for what may be sent; whether nothing is waiting or on its way."""
+        """Starts threads for the deliveries that can be sent now. Returns True if nothing is waiting or being sent."""
         with self._changed:
-            possible = sum(max(min(len(receiver.waiting), receiver.width - receiver.busy), 0) for receiver in self._receivers.values())
+            possible = sum(
+                max(min(len(receiver.waiting), receiver.width - receiver.busy), 0)
+                for receiver in self._receivers.values()
+            )
             for _ in range(min(possible - self._idle, self._most - self._threads)):
                 self._threads += 1
                 threading.Thread(target=self._send, name="webhook", daemon=True).start()
-            return not self._stale and not any(receiver.waiting or receiver.busy for receiver in self._receivers.values())
+            active = any(receiver.waiting or receiver.busy for receiver in self._receivers.values())
+            return not self._stale and not active
 
     def _collect(self, seconds: float) -> list[Outcome]:
-        """The outcomes that there are, after waiting for the first one."""
-        found = []
+        """Takes the outcomes from the queue, waiting for the first one; at most :data:`BATCH`."""
+        outcomes = []
         with contextlib.suppress(queue.Empty):
-            found.append(self._outcomes.get(timeout=seconds))
-            while len(found) < BATCH:
-                found.append(self._outcomes.get_nowait())
-        return [outcome for outcome in found if outcome is not None]
+            outcomes.append(self._outcomes.get(timeout=seconds))
+            while len(outcomes) < BATCH:
+                outcomes.append(self._outcomes.get_nowait())
+        return [outcome for outcome in outcomes if outcome is not None]
 
     def _record(self, done: list[Outcome]) -> None:
-        void = self._outbox.record(done)
-        if void:
-            log.info("%d messages were sent whose deliveries had been taken over or deleted meanwhile", len(void))
+        lost = self._outbox.record(done)
+        if lost:
+            log.info("%d messages were sent whose deliveries had been taken over or deleted meanwhile", len(lost))
         self._let_go(outcome.claimed for outcome in done)
 
     # -- the threads that send
 
     def _send(self) -> None:
-        """Sends what may be sent, until there is nothing more for a while."""
+        """Thread: sends deliveries; ends when none can be sent for :data:`POLL_INTERVAL` seconds."""
         while True:
             with self._changed:
                 taken = self._take()
                 if taken is None:
                     self._idle += 1
-                    self._changed.wait_for(lambda: self._stopping or not self._running or self._is_something_waiting(), POLL_INTERVAL)
+                    self._changed.wait_for(
+                        lambda: self._stopping or not self._running or self._is_something_waiting(), POLL_INTERVAL
+                    )
                     self._idle -= 1
                     taken = self._take()
                 if taken is None:
@@ -275,25 +289,26 @@ class Deliverer(BackgroundWorker):
         return any(receiver.waiting and receiver.busy < receiver.width for receiver in self._receivers.values())
 
     def _take(self) -> tuple[_Job, _Receiver] | None:
-        """The next delivery to send, of the receivers in turn."""
+        """Returns the next delivery to send, from the receivers in turn (round robin)."""
         if self._stopping:
             return None
         slow = sum(receiver.busy for receiver in self._receivers.values() if receiver.late)
         for key, receiver in self._receivers.items():
-            while receiver.waiting and receiver.busy < receiver.width and not (receiver.late and slow >= max(self._most // 2, 1)):
+            throttled = receiver.late and slow >= max(self._most // 2, 1)
+            while receiver.waiting and receiver.busy < receiver.width and not throttled:
                 job = receiver.waiting.popleft()
                 if time.monotonic() > job.until - self._patience - 1:
                     self._stale.append(job.claimed)
                     continue
                 receiver.busy += 1
-                self._receivers[key] = self._receivers.pop(key)  # to the end of the row
+                self._receivers[key] = self._receivers.pop(key)  # to the end of the order
                 return job, receiver
         return None
 
     def _attempt(self, job: _Job) -> tuple[Outcome, Answer]:
-        """Makes the message and sends it.
+        """Builds the message and sends it.
 
-        :raises Postponed: when it cannot be made now
+        :raises Postponed: when it cannot be built now
         """
         claimed, began, start, final = job.claimed, now(), time.monotonic(), False
         try:
@@ -303,42 +318,50 @@ class Deliverer(BackgroundWorker):
             if claimed.delivery["lost_claims"] >= MAX_LOST_CLAIMS:
                 final = True
                 raise payload.PayloadError(LOST)
-            made = payload.build_message(self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings)
-            answer = self._sender.send(made)
+            message = payload.build_message(
+                self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings
+            )
+            answer = self._sender.send(message)
         except payload.Postponed:
             raise
         except payload.PayloadError as error:
             answer = Answer(None, str(error), "", time.monotonic() - start)
-        except Exception as error:  # a fault of ours: it must not stop the others, nor be lost
+        except Exception as error:  # a bug: recorded as the outcome, without stopping other deliveries
             log.exception("the message of delivery %s could not be made", claimed.delivery["id"])
-            answer = Answer(None, f"The message could not be made ({type(error).__name__}).", "", time.monotonic() - start)
-        return Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final), answer
+            reason = f"The message could not be made ({type(error).__name__})."
+            answer = Answer(None, reason, "", time.monotonic() - start)
+        outcome = Outcome(
+            claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final
+        )
+        return outcome, answer
 
     # -- the log
 
     def _report(self) -> None:
-        """One line for all, and a warning for each receiver that did not take something."""
+        """Logs one line with the totals, and a warning for each receiver with failures. Resets the counters."""
         with self._changed:
-            found = [(r.name, r.sent, r.failed, r.last_error) for r in self._receivers.values() if r.sent or r.failed]
+            totals = [(r.name, r.sent, r.failed, r.last_error) for r in self._receivers.values() if r.sent or r.failed]
             for receiver in self._receivers.values():
                 receiver.sent = receiver.failed = 0
-        if found:
-            log.info("webhooks: %d messages delivered, %d not", sum(item[1] for item in found), sum(item[2] for item in found))
-        for name, sent, failed, error in found:
+        if totals:
+            delivered, undelivered = sum(item[1] for item in totals), sum(item[2] for item in totals)
+            log.info("webhooks: %d messages delivered, %d not", delivered, undelivered)
+        for name, sent, failed, error in totals:
             if failed:
-                log.warning("webhook %s: %d of %d messages were not delivered, the last one because: %s", name, failed, sent + failed, error)
+                text = "webhook %s: %d of %d messages were not delivered, the last one because: %s"
+                log.warning(text, name, failed, sent + failed, error)
 
 
 def deliver(engine: Engine, registry: Registry) -> None:
-    """The task of the queue: starts the sending of everything that is due. Returns at once."""
+    """The task of the queue: starts sending all due deliveries in the background. Returns at once."""
     Deliverer.of_process(engine, registry).poll()
 
 
 def deliver_now(engine: Engine, registry: Registry, seconds: float | None = None) -> bool:
-    """Delivers everything that is due, and returns when that is done; or not done within so many seconds."""
-    one = Deliverer(engine, registry)
-    one.poll()
-    if one.wait(seconds):
+    """Sends all due deliveries and waits for the end. Returns False if ``seconds`` did not suffice."""
+    deliverer = Deliverer(engine, registry)
+    deliverer.poll()
+    if deliverer.wait(seconds):
         return True
-    one.stop()
+    deliverer.stop()
     return False
