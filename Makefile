@@ -41,13 +41,13 @@ $(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cf
 	@touch $@
 
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
-	$(PYTEST) -m "not slow and not crash"
+	$(PYTEST) --input-seed=0 -m "not slow and not crash"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module
-	$(PYTEST) -m "not slow and not crash" --cov --cov-report=term --cov-report=html:var/coverage
+	$(PYTEST) --input-seed=0 -m "not slow and not crash" --cov --cov-report=term --cov-report=html:var/coverage
 
 test-all: $(PLUGINS)  ## run the slow tests on SQLite, and all others on PostgreSQL and MariaDB with Redis
-	$(PYTEST) -m "slow or crash"
+	$(PYTEST) --input-seed=0 -m "slow or crash"
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
 
