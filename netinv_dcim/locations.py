@@ -1,4 +1,7 @@
-"""Locations: places within a site, of user-defined types that say what nests in what and what may stand where."""
+"""Locations: places within a site, and location types.
+
+The type of a location decides which types its parent may have and which content types may be assigned to it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,18 @@ from netinv_core.db.locks import lock_for
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import Organizational, Primary, Tree
-from netinv_core.models.columns import CASCADE, PROTECT, SELF, Description, Name, Ref, Slug, boolean, column_info, foreign_key
+from netinv_core.models.columns import (
+    CASCADE,
+    PROTECT,
+    SELF,
+    Description,
+    Name,
+    Ref,
+    Slug,
+    boolean,
+    column_info,
+    foreign_key,
+)
 from netinv_core.read import listing
 from netinv_core.read.filters import descendants
 from netinv_core.read.lookups import negated
@@ -41,7 +55,9 @@ class LocationType(Tree, Organizational):
     name: Mapped[Name] = mapped_column(unique=True)
     slug: Mapped[Slug]
     parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="children")
-    nestable: Mapped[bool] = boolean(False, "Allow Locations of this type to be parents/children of other Locations of this same type")
+    nestable: Mapped[bool] = boolean(
+        False, "Allow Locations of this type to be parents/children of other Locations of this same type"
+    )
     description: Mapped[Description]
 
 
@@ -66,19 +82,22 @@ location_type_labels = content_type_table("dcim_location_type_label", "dcim_loca
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class LocatedTypes(fields.ContentTypeList):
-    """The content types that may be at locations of a type: models with a location of their own."""
+    """Field with the content types that may be at locations of a type: models with a foreign key to locations."""
 
     def accept(self, draft: Draft, value: Any) -> None:
         super().accept(draft, list(value) if isinstance(value, dict) else value)
         for label in draft.many.get(self.name, ()):
             endpoint = self.registry.get(label)
-            if endpoint is not None and not _located(self.registry, endpoint):
+            if endpoint is not None and not _has_location(self.registry, endpoint):
                 raise colander.Invalid(None, f"Invalid content type: {label}")
 
 
-def _located(registry: Registry, endpoint: Endpoint) -> bool:
-    place = registry.of_model(Location)
-    return endpoint is not place and any(registry.target(column_info(column).foreign_key) is place for column in endpoint.table.c)
+def _has_location(registry: Registry, endpoint: Endpoint) -> bool:
+    """Tells if the model of an endpoint, other than location itself, has a foreign key to locations."""
+    location = registry.of_model(Location)
+    return endpoint is not location and any(
+        registry.target(column_info(column).foreign_key) is location for column in endpoint.table.c
+    )
 
 
 def _content_types(registry: Registry, endpoint: Endpoint) -> fields.Field:
@@ -118,60 +137,69 @@ locations = Resource(
 )
 
 
-def _types_with(labels: Sequence[str]) -> Any:
+def _types_accepting(labels: Sequence[str]) -> Any:
+    """Selects the ids of the location types that accept one of these content types."""
     return sa.select(location_type_labels.c.owner_id).where(location_type_labels.c.label.in_(labels))
 
 
-def _named(uow: UnitOfWork, name: str, target: Endpoint, values: list[str]) -> Any:
-    """The ids of what the values of a parameter name, by id or natural key."""
+def _ids(uow: UnitOfWork, name: str, target: Endpoint, values: list[str]) -> Any:
+    """Returns the ids of the objects that the values of a parameter refer to by id or natural key."""
     return ids_of(uow, NameQuery(name, target, tuple(values), (target.natural_sort,)))[0]
 
 
 @location_types.filter("content_types", suffixes=("n",))
 def for_objects(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
-    """The location types that take objects of one of the content types."""
-    found = table.c.id.in_(_types_with(_located_labels(uow, values)))
-    return negated(found) if suffix == "n" else found
+    """Filters location types by the content types that they accept."""
+    condition = table.c.id.in_(_types_accepting(_checked_labels(uow, values)))
+    return negated(condition) if suffix == "n" else condition
 
 
 @locations.filter("content_type", suffixes=("n",))
 def taking(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
-    """The locations whose type takes objects of one of the content types."""
-    found = table.c.location_type_id.in_(_types_with(_located_labels(uow, values)))
-    return negated(found) if suffix == "n" else found
+    """Filters locations by the content types that their types accept."""
+    condition = table.c.location_type_id.in_(_types_accepting(_checked_labels(uow, values)))
+    return negated(condition) if suffix == "n" else condition
 
 
-def _located_labels(uow: UnitOfWork, values: list[str]) -> list[str]:
+def _checked_labels(uow: UnitOfWork, values: list[str]) -> list[str]:
+    """Returns the labels of content types.
+
+    :raises ValueError: for a label that is unknown or whose model has no location
+    """
     for label in values:
         endpoint = uow.registry.get(label)
-        if uow.registry.content_type(label) is None or (endpoint is not None and not _located(uow.registry, endpoint)):
+        if uow.registry.content_type(label) is None or (
+            endpoint is not None and not _has_location(uow.registry, endpoint)
+        ):
             raise ValueError(f"Select a valid choice. {label} is not one of the available choices.")
     return values
 
 
 @locations.filter("subtree")
 def in_subtree(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The locations named and everything below them."""
-    here = uow.registry.of_model(Location)
-    return table.c.id.in_(descendants(uow, here, _named(uow, "subtree", here, values)))
+    """Filters by ancestor. The locations given are included."""
+    endpoint = uow.registry.of_model(Location)
+    return table.c.id.in_(descendants(uow, endpoint, _ids(uow, "subtree", endpoint, values)))
 
 
 @locations.filter("base_site")
 def in_base_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Everything within the sites named, at any depth."""
-    here = Location.__table__
-    roots = sa.select(here.c.id).where(here.c.site_id.in_(_named(uow, "base_site", uow.registry.of_model(Site), values)))
+    """Filters by site, at any depth of the tree of locations."""
+    location = Location.__table__
+    roots = sa.select(location.c.id).where(
+        location.c.site_id.in_(_ids(uow, "base_site", uow.registry.of_model(Site), values))
+    )
     return table.c.id.in_(descendants(uow, uow.registry.of_model(Location), roots))
 
 
 @locations.filter("child_location_type")
 def may_hold_type(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The locations that may be the parent of a location of the types named."""
+    """Filters by the location types that may be children: returns the locations that may be their parents."""
     types = LocationType.__table__
-    named = _named(uow, "child_location_type", uow.registry.of_model(LocationType), values)
-    above = sa.select(types.c.parent_id).where(types.c.id.in_(named), types.c.parent_id.is_not(None))
-    same = sa.select(types.c.id).where(types.c.id.in_(named), types.c.nestable)
-    return table.c.location_type_id.in_(above) | table.c.location_type_id.in_(same)
+    keys = _ids(uow, "child_location_type", uow.registry.of_model(LocationType), values)
+    parent_types = sa.select(types.c.parent_id).where(types.c.id.in_(keys), types.c.parent_id.is_not(None))
+    nestable_types = sa.select(types.c.id).where(types.c.id.in_(keys), types.c.nestable)
+    return table.c.location_type_id.in_(parent_types) | table.c.location_type_id.in_(nestable_types)
 
 
 RESERVED = {"region", "regions", "site", "sites", "rackgroup", "rackgroups", "rack group", "rack groups"}
@@ -179,7 +207,7 @@ RESERVED = {"region", "regions", "site", "sites", "rackgroup", "rackgroups", "ra
 
 @location_types.rule
 def reserved_names_are_refused(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Location types are not named like the models that they may replace in later API versions."""
+    """Rejects names of models that location types may replace in later API versions."""
     for draft in drafts:
         if draft.changed("name") and draft["name"].lower() in RESERVED:
             draft.reject("name", "This name is reserved for future use.")
@@ -187,36 +215,56 @@ def reserved_names_are_refused(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
 
 @location_types.rule
 def types_in_use_keep_their_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Where locations of a type exist, its parent stays; where some of them nest, it stays nestable."""
-    here, above = Location.__table__, Location.__table__.alias()
+    """Rejects changes of location types that existing locations contradict.
+
+    A type with locations keeps its parent. A type with nested locations stays nestable.
+    """
+    location, parent = Location.__table__, Location.__table__.alias()
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("parent_id")}
-    for used in _found(uow, sa.select(here.c.location_type_id).distinct(), here.c.location_type_id, moved):
-        moved[used].reject("parent", "This LocationType currently has Locations using it, therefore its parent cannot be changed at this time.")
-    flattened = {draft.id: draft for draft in drafts if not draft.new and draft.changed("nestable") and not draft["nestable"]}
-    nested = sa.select(here.c.location_type_id).distinct().join(above, above.c.id == here.c.parent_id)
-    nested = nested.where(above.c.location_type_id == here.c.location_type_id)
-    for used in _found(uow, nested, here.c.location_type_id, flattened):
-        flattened[used].reject("nestable", "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time.")
+    for type_id in _scalars(uow, sa.select(location.c.location_type_id).distinct(), location.c.location_type_id, moved):
+        moved[type_id].reject(
+            "parent",
+            "This LocationType currently has Locations using it, "
+            "therefore its parent cannot be changed at this time.",
+        )
+    flattened = {
+        draft.id: draft for draft in drafts if not draft.new and draft.changed("nestable") and not draft["nestable"]
+    }
+    nested = sa.select(location.c.location_type_id).distinct().join(parent, parent.c.id == location.c.parent_id)
+    nested = nested.where(parent.c.location_type_id == location.c.location_type_id)
+    for type_id in _scalars(uow, nested, location.c.location_type_id, flattened):
+        flattened[type_id].reject(
+            "nestable",
+            "This LocationType currently has nested Locations using it, "
+            "therefore it must stay nestable at this time.",
+        )
 
 
-def _found(uow: UnitOfWork, statement: Any, column: Any, keys: Iterable[UUID]) -> list[UUID]:
-    wanted = list(keys)
-    return list(uow.execute(statement.where(column.in_(wanted))).scalars()) if wanted else []
+def _scalars(uow: UnitOfWork, statement: Any, column: Any, keys: Iterable[UUID]) -> list[UUID]:
+    """Executes a statement, limited to rows with these keys in ``column``. Without keys there is no statement."""
+    key_list = list(keys)
+    return list(uow.execute(statement.where(column.in_(key_list))).scalars()) if key_list else []
 
 
 @locations.rule
 def the_type_of_a_location_stays(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A location keeps its type."""
+    """Rejects a change of the type of a location."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("location_type_id")]
-    types = listing.rows_of(uow, LocationType, [key for draft in moved for key in (draft.before["location_type_id"], draft["location_type_id"])])
+    types = listing.rows_of(
+        uow,
+        LocationType,
+        [key for draft in moved for key in (draft.before["location_type_id"], draft["location_type_id"])],
+    )
     for draft in moved:
         change = f"from {types[draft.before['location_type_id']].name} to {types[draft['location_type_id']].name}"
-        draft.reject("location_type", f"Changing the type of an existing Location ({change} in this case) is not permitted.")
+        draft.reject(
+            "location_type", f"Changing the type of an existing Location ({change} in this case) is not permitted."
+        )
 
 
 @locations.rule
 def types_below_others_have_no_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A location whose type has a parent type names no site of its own."""
+    """Rejects a site for a location whose type has a parent type."""
     types = listing.rows_of(uow, LocationType, [draft["location_type_id"] for draft in drafts])
     for draft in drafts:
         kind = types[draft["location_type_id"]]
@@ -226,26 +274,29 @@ def types_below_others_have_no_site(uow: UnitOfWork, drafts: Sequence[Draft]) ->
 
 @locations.rule
 def locations_nest_as_their_types_do(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A location's parent is of its type's parent type, or of its own type where that is nestable."""
+    """Rejects a parent whose type is neither the parent of the location's type, nor the same type if nestable."""
     types = listing.rows_of(uow, LocationType, [draft["location_type_id"] for draft in drafts])
     parents = listing.rows_of(uow, Location, [draft["parent_id"] for draft in drafts])
-    above = listing.rows_of(uow, LocationType, [kind.parent_id for kind in types.values()])
+    parent_types = listing.rows_of(uow, LocationType, [kind.parent_id for kind in types.values()])
     for draft in drafts:
         kind, parent = types[draft["location_type_id"]], parents.get(draft["parent_id"])
         allowed = {key for key in (kind.parent_id, kind.id if kind.nestable else None) if key is not None}
-        named = [f"of type {above[kind.parent_id].name}"] if kind.parent_id else []
+        type_phrase = [f"of type {parent_types[kind.parent_id].name}"] if kind.parent_id else []
         if parent is None and kind.parent_id is not None:
             draft.reject("parent", f"A Location of type {kind.name} must have a parent Location.")
         elif parent is not None and not allowed:
             draft.reject("parent", f"A Location of type {kind.name} must not have a parent Location.")
         elif parent is not None and parent.location_type_id not in allowed:
-            words = " or ".join(["of the same type"] * kind.nestable + named)
-            draft.reject("parent", f"A Location of type {kind.name} can only have a Location {words} as its parent.")
+            phrase = " or ".join(["of the same type"] * kind.nestable + type_phrase)
+            draft.reject("parent", f"A Location of type {kind.name} can only have a Location {phrase} as its parent.")
 
 
 @locations.rule
 def topmost_locations_have_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A location without a parent names its site; all others are at the site of the one above."""
+    """Rejects a topmost location without a site, and any other location with one.
+
+    The site of any other location is that of its topmost ancestor.
+    """
     types = listing.rows_of(uow, LocationType, [draft["location_type_id"] for draft in drafts])
     for draft in drafts:
         name = types[draft["location_type_id"]].name
@@ -257,87 +308,124 @@ def topmost_locations_have_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
 
 @locations.rule
 def names_of_topmost_locations_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Locations without a parent have different names, also those written in one batch or at the same time."""
+    """Rejects duplicate names of topmost locations, also within a batch.
+
+    The names are locked, so that two transactions cannot write the same name at the same time.
+    """
     table = Location.__table__
     topmost = [draft for draft in drafts if draft["parent_id"] is None and draft.changed("name", "parent_id")]
     names = {draft["name"] for draft in topmost}
     lock_for(uow, "name of a topmost location", {(name,) for name in names})
-    rows = uow.execute(sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))).all() if names else []
-    own = {draft.id for draft in drafts}
-    taken = {name for key, name in rows if key not in own}
+    rows = (
+        uow.execute(
+            sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))
+        ).all()
+        if names
+        else []
+    )
+    draft_ids = {draft.id for draft in drafts}
+    taken = {name for key, name in rows if key not in draft_ids}
     for draft in topmost:
         if draft["name"] in taken:
             draft.reject("name", "A root-level location with this name already exists.")
         taken.add(draft["name"])
 
 
-def _upward(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
-    """Every location with itself and all above it, each with the site it names; read once for all rules of a batch."""
-    wanted, seen = {key for key in keys if key is not None}, uow.row_cache.setdefault(_upward, {})
-    if missing := wanted - seen.keys():
-        here, above = Location.__table__, Location.__table__.alias()
-        up = sa.select(here.c.id.label("start"), here.c.id.label("at"), here.c.parent_id, here.c.site_id).where(here.c.id.in_(missing)).cte(recursive=True)
-        up = up.union(sa.select(up.c.start, above.c.id, above.c.parent_id, above.c.site_id).where(above.c.id == up.c.parent_id))
-        for start, at, site in uow.execute(sa.select(up.c.start, up.c.at, up.c.site_id)):
-            seen.setdefault(start, {})[at] = site
-    return {key: seen[key] for key in wanted if key in seen}
+def _ancestors(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
+    """Returns the locations with their ancestors: location → itself and each ancestor → ``site_id`` of that one.
+
+    A recursive CTE reads them. The result is cached in the unit of work, for all rules of a batch.
+    """
+    location_ids, cache = {key for key in keys if key is not None}, uow.row_cache.setdefault(_ancestors, {})
+    if missing := location_ids - cache.keys():
+        location, parent = Location.__table__, Location.__table__.alias()
+        chain = (
+            sa.select(
+                location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id
+            )
+            .where(location.c.id.in_(missing))
+            .cte(recursive=True)
+        )
+        chain = chain.union(
+            sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id).where(
+                parent.c.id == chain.c.parent_id
+            )
+        )
+        for start, at, site in uow.execute(sa.select(chain.c.start, chain.c.at, chain.c.site_id)):
+            cache.setdefault(start, {})[at] = site
+    return {key: cache[key] for key in location_ids if key in cache}
 
 
 def base_sites(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, Any]:
-    """The sites that locations are at, by location: those of their topmost ancestors."""
-    return {key: site for key, above in _upward(uow, keys).items() for site in above.values() if site is not None}
+    """Returns the site of each location by the id of the location: the site of its topmost ancestor."""
+    return {key: site for key, sites in _ancestors(uow, keys).items() for site in sites.values() if site is not None}
 
 
 def within(uow: UnitOfWork, inner: Iterable[Any]) -> dict[Any, set[Any]]:
-    """Every location with itself and all above it, by id."""
-    return {key: set(above) for key, above in _upward(uow, inner).items()}
+    """Returns the ids of each location and its ancestors by the id of the location."""
+    return {key: set(sites) for key, sites in _ancestors(uow, inner).items()}
 
 
 def takers_of(uow: UnitOfWork, label: str, keys: Iterable[Any]) -> set[Any]:
-    """Those of the locations whose type takes objects of the content type ``label``."""
-    wanted, here = [key for key in keys if key is not None], Location.__table__
-    if not wanted:
+    """Returns the ids of the locations whose type accepts the content type ``label``."""
+    location_ids, location = [key for key in keys if key is not None], Location.__table__
+    if not location_ids:
         return set()
-    return set(uow.execute(sa.select(here.c.id).where(here.c.id.in_(wanted), here.c.location_type_id.in_(_types_with([label])))).scalars())
+    return set(
+        uow.execute(
+            sa.select(location.c.id).where(
+                location.c.id.in_(location_ids), location.c.location_type_id.in_(_types_accepting([label]))
+            )
+        ).scalars()
+    )
 
 
 def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A location is at the site named beside it, and of a type that takes objects of this kind.
+    """Rejects a location that is at another site than ``site_id``, or whose type does not accept the content type.
 
-    A rule for any model with the columns ``site_id`` and ``location_id``.
+    Rule for any model with the columns ``site_id`` and ``location_id``.
     """
     _check_locations(uow, drafts, ".")
 
 
 def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """As :func:`location_fits`, for models whose error about the type has no full stop in the API."""
+    """Same rule as :func:`location_fits`, for models whose error about the type ends without a full stop in the API."""
     _check_locations(uow, drafts, "")
 
 
 def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
+    """Checks the changed locations of drafts. ``stop`` is the punctuation at the end of the error about the type."""
     placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
     if not placed:
         return
-    at = base_sites(uow, [draft["location_id"] for draft in placed])
-    takers = takers_of(uow, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
-    elsewhere = [draft for draft in placed if draft["site_id"] is not None and at.get(draft["location_id"]) != draft["site_id"]]
-    _reject_elsewhere(uow, elsewhere)
-    _reject_unfit(uow, [draft for draft in placed if draft["location_id"] not in takers and draft not in elsewhere], stop)
+    sites = base_sites(uow, [draft["location_id"] for draft in placed])
+    accepting = takers_of(uow, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
+    elsewhere = [
+        draft
+        for draft in placed
+        if draft["site_id"] is not None and sites.get(draft["location_id"]) != draft["site_id"]
+    ]
+    _reject_other_site(uow, elsewhere)
+    _reject_type(
+        uow, [draft for draft in placed if draft["location_id"] not in accepting and draft not in elsewhere], stop
+    )
 
 
-def _reject_elsewhere(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Says which site each draft's location is not at."""
-    places = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
+def _reject_other_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects drafts whose location is at another site."""
+    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in drafts])
     for draft in drafts:
-        place, site = places[draft["location_id"]].name, sites[draft["site_id"]].name
-        draft.reject("location", f'Location "{place}" does not belong to site "{site}".')
+        location, site = locations[draft["location_id"]].name, sites[draft["site_id"]].name
+        draft.reject("location", f'Location "{location}" does not belong to site "{site}".')
 
 
-def _reject_unfit(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
-    """Says which type of location does not take each draft."""
-    places = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
-    types = listing.rows_of(uow, LocationType, [place.location_type_id for place in places.values()])
+def _reject_type(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
+    """Rejects drafts at a location whose type does not accept their content type."""
+    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
+    types = listing.rows_of(uow, LocationType, [location.location_type_id for location in locations.values()])
     for draft in drafts:
-        kind, plural = types[places[draft["location_id"]].location_type_id].name, draft.endpoint.plural
-        draft.reject("location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}')
+        kind, plural = types[locations[draft["location_id"]].location_type_id].name, draft.endpoint.plural
+        draft.reject(
+            "location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}'
+        )

@@ -1,4 +1,4 @@
-"""Power: the panels that supply a site, and the feeds that lead from them to its racks."""
+"""Power panels and the power feeds that lead from them to racks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AC, THREE_PHASE = "ac", "three-phase"
 FEED_TYPES = Choices.of(primary="Primary", redundant="Redundant")
 SUPPLIES = Choices.of((AC, "AC"), ("dc", "DC"))
 PHASES = Choices.of(("single-phase", "Single phase"), (THREE_PHASE, "Three-phase"))
-# Line to line, a three-phase system gives the square root of three times what one phase does.
+# Power of a three-phase system relative to one phase, with the voltage between two lines: the square root of 3.
 OF_THREE_PHASES = 1.732
 ELSEWHERE = 'Rack group "{group}" belongs to a location ("{there}") that does not contain "{here}".'
 
@@ -55,8 +55,12 @@ class PowerFeed(PathEnd, Primary):
     __tablename__ = "dcim_power_feed"
     __table_args__ = (unique_set("power_panel_id", "name"),)
 
-    power_panel_id: Mapped[Ref] = foreign_key(PowerPanel, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count")
-    rack_id: Mapped[Ref | None] = foreign_key(Rack, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count")
+    power_panel_id: Mapped[Ref] = foreign_key(
+        PowerPanel, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count"
+    )
+    rack_id: Mapped[Ref | None] = foreign_key(
+        Rack, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count"
+    )
     name: Mapped[Name]
     status_id: Mapped[Ref] = status()
     type: Mapped[str] = choice(FEED_TYPES, default="primary")
@@ -104,29 +108,35 @@ power_panels.rule(location_fits)
 
 @power_panels.rule
 def panels_are_at_the_site_of_their_rack_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A panel's rack group is at the panel's site."""
+    """Rejects a rack group of another site than that of the panel."""
     groups = listing.rows_of(uow, RackGroup, [draft["rack_group_id"] for draft in drafts])
-    elsewhere = [draft for draft in drafts if draft["rack_group_id"] and groups[draft["rack_group_id"]].site_id != draft["site_id"]]
-    sites = listing.rows_of(uow, Site, [key for draft in elsewhere for key in (draft["site_id"], groups[draft["rack_group_id"]].site_id)])
+    elsewhere = [
+        draft
+        for draft in drafts
+        if draft["rack_group_id"] and groups[draft["rack_group_id"]].site_id != draft["site_id"]
+    ]
+    sites = listing.rows_of(
+        uow, Site, [key for draft in elsewhere for key in (draft["site_id"], groups[draft["rack_group_id"]].site_id)]
+    )
     for draft in elsewhere:
         group = groups[draft["rack_group_id"]]
-        there, here = sites[group.site_id].name, sites[draft["site_id"]].name
-        draft.reject(ALL, f"Rack group {group.name} ({there}) is in a different site than {here}")
+        group_site, panel_site = sites[group.site_id].name, sites[draft["site_id"]].name
+        draft.reject(ALL, f"Rack group {group.name} ({group_site}) is in a different site than {panel_site}")
 
 
 power_panels.rule(within_group("rack_group", ELSEWHERE))
 
 
 def panels_move_with_their_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The panels of a rack group, or of one below it, are where the group is."""
+    """Moves the panels of moved rack groups and of the groups below them to the site and location of the group."""
     places, panel = places_of_moved(uow, drafts), PowerPanel.__table__
-    inside = uow.execute(sa.select(panel).where(panel.c.rack_group_id.in_(list(places)))).all() if places else []
-    move_children(uow, uow.registry.of_model(PowerPanel), [(row, *places[row.rack_group_id]) for row in inside])
+    rows = uow.execute(sa.select(panel).where(panel.c.rack_group_id.in_(list(places)))).all() if places else []
+    move_children(uow, uow.registry.of_model(PowerPanel), [(row, *places[row.rack_group_id]) for row in rows])
 
 
 @power_feeds.prepare
 def power_follows_from_the_rating(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """What may be drawn is kept beside what it follows from, for filters."""
+    """Computes ``available_power`` in volt-amperes. It is stored so that lists can be filtered by it."""
     for draft in drafts:
         if draft.changed("voltage", "amperage", "max_utilization", "phase"):
             power = abs(draft["voltage"]) * draft["amperage"] * (draft["max_utilization"] / 100)
@@ -135,7 +145,7 @@ def power_follows_from_the_rating(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
 
 @power_feeds.rule
 def voltage_suits_the_supply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """There is a voltage, and an alternating one has no sign."""
+    """Rejects a voltage of 0, and a negative one for AC supply."""
     for draft in drafts:
         if draft["voltage"] == 0:
             draft.reject("voltage", "This value may not be 0.")
@@ -145,18 +155,21 @@ def voltage_suits_the_supply(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @power_feeds.rule
 def racks_are_at_the_site_of_the_panel(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A feed leads to a rack of the site that its panel is at."""
-    leading = [draft for draft in drafts if draft["rack_id"] is not None and draft.changed("rack_id", "power_panel_id")]
-    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in leading])
-    panels = listing.rows_of(uow, PowerPanel, [draft["power_panel_id"] for draft in leading])
+    """Rejects a rack of another site than that of the panel."""
+    changed = [draft for draft in drafts if draft["rack_id"] is not None and draft.changed("rack_id", "power_panel_id")]
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in changed])
+    panels = listing.rows_of(uow, PowerPanel, [draft["power_panel_id"] for draft in changed])
     sites = listing.rows_of(uow, Site, [row.site_id for row in (*racks.values(), *panels.values())])
-    for draft in leading:
+    for draft in changed:
         rack, panel = racks[draft["rack_id"]], panels[draft["power_panel_id"]]
         if rack.site_id != panel.site_id:
-            here, there = f"{rack_display_name(rack.name, rack.facility_id)} ({sites[rack.site_id].name})", f"{panel.name} ({sites[panel.site_id].name})"
-            draft.reject(ALL, f"Rack {here} and power panel {there} are in different sites")
+            rack_text, panel_text = (
+                f"{rack_display_name(rack.name, rack.facility_id)} ({sites[rack.site_id].name})",
+                f"{panel.name} ({sites[panel.site_id].name})",
+            )
+            draft.reject(ALL, f"Rack {rack_text} and power panel {panel_text} are in different sites")
 
 
 def register() -> None:
-    """Registers the functions of this module with resources of other modules: once, by the package."""
+    """Registers the functions of this module with resources of other modules. The package calls it once."""
     rack_groups.after_save(panels_move_with_their_group)

@@ -1,4 +1,4 @@
-"""Racks, the groups and roles they are sorted by, and reservations of their units."""
+"""Racks, rack groups, rack roles, and reservations of rack units."""
 
 from __future__ import annotations
 
@@ -81,14 +81,20 @@ class Rack(Primary):
     name: Mapped[Name]
     name_key: Mapped[str] = natural_sort_key("name")
     status_id: Mapped[Ref] = status()
-    role_id: Mapped[Ref | None] = foreign_key(RackRole, on_delete=PROTECT, related_name="racks", count_field="rack_count", help="Functional role")
+    role_id: Mapped[Ref | None] = foreign_key(
+        RackRole, on_delete=PROTECT, related_name="racks", count_field="rack_count", help="Functional role"
+    )
     facility_id: Mapped[str | None] = optional_text(50, "Locally-assigned identifier", label="Facility ID")
     site_id: Mapped[Ref] = foreign_key(Site, on_delete=PROTECT, related_name="racks", count_field="rack_count")
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="racks")
-    group_id: Mapped[Ref | None] = foreign_key(RackGroup, on_delete=SET_NULL, related_name="racks", help="Assigned group")
+    group_id: Mapped[Ref | None] = foreign_key(
+        RackGroup, on_delete=SET_NULL, related_name="racks", help="Assigned group"
+    )
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="rack_count")
     serial: Mapped[str] = text(255, label="Serial number")
-    asset_tag: Mapped[str | None] = optional_text(50, "A unique tag used to identify this rack", unique=True, label="Asset tag")
+    asset_tag: Mapped[str | None] = optional_text(
+        50, "A unique tag used to identify this rack", unique=True, label="Asset tag"
+    )
     type: Mapped[str] = choice(RACK_TYPES)
     width: Mapped[int] = choice(RACK_WIDTHS, length=None, default=19, help="Rail-to-rail width")
     u_height: Mapped[int] = integer(1, 100, "Height in rack units", default=42, label="Height (U)")
@@ -100,7 +106,7 @@ class Rack(Primary):
 
 
 def whole_units(value: object) -> list[int]:
-    """The numbers of rack units.
+    """Returns a list of rack unit numbers.
 
     :raises ValueError: for anything but a list of integers
     """
@@ -118,14 +124,16 @@ class RackReservation(Primary):
     __tablename__ = "dcim_rack_reservation"
 
     rack_id: Mapped[Ref] = foreign_key(Rack, on_delete=CASCADE, related_name="reservations")
-    units: Mapped[list[Any]] = json_document(required=True, parse=whole_units, in_object_data=lambda units: json.dumps([str(unit) for unit in units]))
+    units: Mapped[list[Any]] = json_document(
+        required=True, parse=whole_units, in_object_data=lambda units: json.dumps([str(unit) for unit in units])
+    )
     user_id: Mapped[Ref] = foreign_key(User, on_delete=PROTECT)
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT)
     description: Mapped[str] = required_text(200)
 
 
 def rack_display_name(name: str, facility: str | None) -> str:
-    """How a rack is called: its name, with the facility's identifier when there is one."""
+    """Returns the ``display`` of a rack: its name, followed by its facility id if it has one, as in ``R1 (F-7)``."""
     return f"{name} ({facility})" if facility else name
 
 
@@ -137,7 +145,12 @@ rack_groups = Resource(
     order=["tree_key"],
     search=["name", "description", "slug"],
     fields=[count_below("rack_count", "dcim.rack", "group_id"), depth("_depth")],
-    filters=[*tree_pair("region", "site.region"), tree("location"), related("parent", by="slug", ids=False), related("racks", by=())],
+    filters=[
+        *tree_pair("region", "site.region"),
+        tree("location"),
+        related("parent", by="slug", ids=False),
+        related("racks", by=()),
+    ],
 )
 
 rack_roles = Resource(
@@ -174,7 +187,11 @@ rack_reservations = Resource(
     RackReservation,
     "rack-reservations",
     title="rack reservation",
-    display=(lambda name, facility: f"Reservation for rack {rack_display_name(name, facility)}", "rack.name", "rack.facility_id"),
+    display=(
+        lambda name, facility: f"Reservation for rack {rack_display_name(name, facility)}",
+        "rack.name",
+        "rack.facility_id",
+    ),
     brief=["user", "units"],
     brief_fields=[computed("user", str, "user.username")],
     order=["created"],
@@ -192,7 +209,7 @@ rack_reservations = Resource(
 
 @rack_reservations.prepare
 def reservations_are_made_by_their_user(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Who makes a reservation is its user."""
+    """Sets the user of a new reservation to the user of the request."""
     for draft in drafts:
         if draft.new and uow.identity.user_id is not None:
             draft["user_id"] = uow.identity.user_id
@@ -200,9 +217,11 @@ def reservations_are_made_by_their_user(uow: UnitOfWork, drafts: Sequence[Draft]
 
 @rack_groups.rule
 def groups_nest_within_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A group is at the site of the group above it."""
+    """Rejects a parent group of another site."""
     parents = listing.rows_of(uow, RackGroup, [draft["parent_id"] for draft in drafts])
-    elsewhere = [draft for draft in drafts if draft["parent_id"] and parents[draft["parent_id"]].site_id != draft["site_id"]]
+    elsewhere = [
+        draft for draft in drafts if draft["parent_id"] and parents[draft["parent_id"]].site_id != draft["site_id"]
+    ]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         parent, site = parents[draft["parent_id"]].name, sites[draft["site_id"]].name
@@ -216,20 +235,37 @@ OUTSIDE = 'The assigned rack group "{group}" belongs to a location ("{there}") t
 
 
 def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None) -> Rule:
-    """The rule that what has a location is within that of the rack group which ``field`` refers to; errors are said of the field ``named``."""
+    """Returns a rule that rejects a location which is not within the location of a rack group.
+
+    :param field: foreign key to the rack group
+    :param message: error message; ``there`` is the location of the group, ``here`` that of the object
+    :param named: field of the error, ``field`` unless given
+    """
     attribute = f"{field}_id"
 
     def within_the_location_of_the_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        placed = [draft for draft in drafts if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)]
-        groups = listing.rows_of(uow, RackGroup, [draft[attribute] for draft in placed])
-        concerned = [draft for draft in placed if groups[draft[attribute]].location_id is not None]
-        above = within(uow, [draft["location_id"] for draft in concerned])
-        places = listing.rows_of(uow, Location, [key for d in concerned for key in (d["location_id"], groups[d[attribute]].location_id)])
-        for draft in concerned:
-            group, here = groups[draft[attribute]], draft["location_id"]
-            if group.location_id not in above[here]:
-                words = {"group": group.name, "there": places[group.location_id].name, "here": places[here].name}
-                draft.reject(named or field, message.format_map(words))
+        changed = [
+            draft
+            for draft in drafts
+            if draft["location_id"] and draft[attribute] and draft.changed("location_id", attribute)
+        ]
+        groups = listing.rows_of(uow, RackGroup, [draft[attribute] for draft in changed])
+        checked = [draft for draft in changed if groups[draft[attribute]].location_id is not None]
+        ancestors = within(uow, [draft["location_id"] for draft in checked])
+        locations = listing.rows_of(
+            uow,
+            Location,
+            [key for d in checked for key in (d["location_id"], groups[d[attribute]].location_id)],
+        )
+        for draft in checked:
+            group, location_id = groups[draft[attribute]], draft["location_id"]
+            if group.location_id not in ancestors[location_id]:
+                values = {
+                    "group": group.name,
+                    "there": locations[group.location_id].name,
+                    "here": locations[location_id].name,
+                }
+                draft.reject(named or field, message.format_map(values))
 
     return within_the_location_of_the_group
 
@@ -240,7 +276,7 @@ rack_groups.rule(within_group("parent", NOT_BELOW, named="location"))
 
 @racks.prepare
 def units_measure_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Without outer dimensions there is no unit to them."""
+    """Clears the unit of outer dimensions when neither dimension is set."""
     for draft in drafts:
         if draft["outer_width"] is None and draft["outer_depth"] is None and draft["outer_unit"]:
             draft["outer_unit"] = ""
@@ -248,9 +284,11 @@ def units_measure_something(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @racks.rule
 def groups_are_at_the_site_of_their_racks(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A rack's group is at the rack's site."""
+    """Rejects a rack group of another site."""
     groups = listing.rows_of(uow, RackGroup, [draft["group_id"] for draft in drafts])
-    elsewhere = [draft for draft in drafts if draft["group_id"] and groups[draft["group_id"]].site_id != draft["site_id"]]
+    elsewhere = [
+        draft for draft in drafts if draft["group_id"] and groups[draft["group_id"]].site_id != draft["site_id"]
+    ]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         draft.reject(ALL, f"Assigned rack group must belong to parent site ({sites[draft['site_id']].name}).")
@@ -264,7 +302,7 @@ racks.rule(within_group("group"))
 
 @racks.rule
 def outer_dimensions_have_a_unit(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A number without a unit says nothing."""
+    """Rejects an outer dimension without a unit."""
     for draft in drafts:
         if (draft["outer_width"] is not None or draft["outer_depth"] is not None) and not draft["outer_unit"]:
             draft.reject(ALL, "Must specify a unit when setting an outer width/depth")
@@ -272,7 +310,7 @@ def outer_dimensions_have_a_unit(uow: UnitOfWork, drafts: Sequence[Draft]) -> No
 
 @rack_reservations.rule
 def reservations_name_units(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A reservation is of some units."""
+    """Rejects a reservation without units."""
     for draft in drafts:
         if not draft["units"]:
             draft.reject("units", "This field cannot be blank.")
@@ -280,30 +318,41 @@ def reservations_name_units(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @rack_reservations.rule
 def reserved_units_are_in_the_rack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Units are counted from 1 to the height of the rack."""
-    frames = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts], locked=True)
+    """Rejects units that are not from 1 to the height of the rack. Locks the racks."""
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts], locked=True)
     for draft in drafts:
-        height = frames[draft["rack_id"]].u_height
+        height = racks[draft["rack_id"]].u_height
         outside = [unit for unit in draft["units"] if not 1 <= unit <= height]
         if any(unit < 0 for unit in outside):
             draft.reject("units", "Ensure this value is greater than or equal to 0.")
         if outside:
-            draft.reject("units", f"Invalid unit(s) for {height}U rack: {_listed(outside)}")
+            draft.reject("units", f"Invalid unit(s) for {height}U rack: {_joined(outside)}")
 
 
 @rack_reservations.rule
 def units_are_reserved_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """No unit is reserved twice, in the same batch neither; the racks are locked by the rule before."""
+    """Rejects units that another reservation has, also one of the same batch.
+
+    The racks are locked by :func:`reserved_units_are_in_the_rack`, which runs before.
+    """
     table = RackReservation.__table__
-    rows = uow.execute(sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts})))
-    own = {draft.id for draft in drafts}
-    taken = {(rack, unit) for key, rack, units in rows if key not in own for unit in units}
+    rows = uow.execute(
+        sa.select(table.c.id, table.c.rack_id, table.c.units).where(
+            table.c.rack_id.in_({d["rack_id"] for d in drafts})
+        )
+    )
+    draft_ids = {draft.id for draft in drafts}
+    reserved = {(rack, unit) for key, rack, units in rows if key not in draft_ids for unit in units}
     for draft in drafts:
-        wanted = {(draft["rack_id"], unit) for unit in draft["units"]}
-        if both := wanted & taken:
-            draft.reject("units", f"The following units have already been reserved: {_listed(unit for _, unit in both)}")
-        taken |= wanted
+        requested = {(draft["rack_id"], unit) for unit in draft["units"]}
+        if conflicts := requested & reserved:
+            draft.reject(
+                "units",
+                f"The following units have already been reserved: {_joined(unit for _, unit in conflicts)}",
+            )
+        reserved |= requested
 
 
-def _listed(units: Iterable[int]) -> str:
+def _joined(units: Iterable[int]) -> str:
+    """Returns distinct unit numbers in ascending order, separated by commas."""
     return ", ".join(map(str, sorted(set(units))))

@@ -1,4 +1,4 @@
-"""Regions: the parts of the world that sites are sorted into."""
+"""Regions: geographical areas that group sites. Regions nest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sites: the buildings and campuses that everything else stands in."""
+"""Sites: buildings and campuses that contain racks and devices."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
 def zone_name(value: object) -> str:
-    """A name of the IANA time zone database.
+    """Returns a name of the IANA time zone database, such as ``Europe/Zurich``.
 
-    :raises ValueError: for any other word
+    :raises ValueError: for any other value
     """
     if not isinstance(value, str) or value not in TIME_ZONES.labels:
         raise ValueError("A valid timezone is required.")

@@ -1,4 +1,4 @@
-"""Virtual chassis: devices that act as one, with one of them as master."""
+"""Virtual chassis: sets of devices that act as one device, with one of them as master."""
 
 from __future__ import annotations
 
@@ -51,45 +51,65 @@ virtual_chassis = Resource(
 
 
 def _devices(uow: UnitOfWork) -> Endpoint:
-    """Devices refer to their chassis, so they are found by their label here."""
+    """Returns the endpoint of devices. The label avoids a circular import: devices import virtual chassis."""
     return uow.registry["dcim.device"]
 
 
 @virtual_chassis.rule
 def masters_are_members(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The master of a chassis that exists is one of its members; that of a new one becomes its first."""
-    led = {draft["master_id"]: draft for draft in drafts if not draft.new and draft["master_id"] and draft.changed("master_id")}
+    """Rejects a master that is not a member of an existing virtual chassis. Locks the masters."""
+    by_master = {
+        draft["master_id"]: draft
+        for draft in drafts
+        if not draft.new and draft["master_id"] and draft.changed("master_id")
+    }
     device = _devices(uow).table
-    members = lock_parents(sa.select(device.c.id, device.c.virtual_chassis_id).where(device.c.id.in_(list(led))).order_by(device.c.id))
-    rows = uow.execute(members).all() if led else []
-    for gone in led.keys() - {row.id for row in rows}:  # deleted at the same time
-        led[gone].reject("master", NO_SUCH_ID.format(gone))
-    outsiders = [row.id for row in rows if row.virtual_chassis_id != led[row.id].id]
-    for member, shown in _devices(uow).plan("nested").fetch(uow, outsiders):
-        led[member].reject("master", f"The selected master ({shown['display']}) is not assigned to this virtual chassis.")
+    masters = lock_parents(
+        sa.select(device.c.id, device.c.virtual_chassis_id)
+        .where(device.c.id.in_(list(by_master)))
+        .order_by(device.c.id)
+    )
+    rows = uow.execute(masters).all() if by_master else []
+    for key in by_master.keys() - {row.id for row in rows}:  # deleted by a concurrent transaction
+        by_master[key].reject("master", NO_SUCH_ID.format(key))
+    outsiders = [row.id for row in rows if row.virtual_chassis_id != by_master[row.id].id]
+    for master, nested in _devices(uow).plan("nested").fetch(uow, outsiders):
+        by_master[master].reject(
+            "master", f"The selected master ({nested['display']}) is not assigned to this virtual chassis."
+        )
 
 
 @virtual_chassis.after_save
 def the_master_of_a_new_chassis_joins_it(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A new chassis has its master in position 1."""
-    led = {draft["master_id"]: {"virtual_chassis_id": draft.id, "vc_position": 1} for draft in drafts if draft.new and draft["master_id"]}
-    system_update(uow, _devices(uow), led)
+    """Adds the master of a new virtual chassis to it, in position 1."""
+    updates = {
+        draft["master_id"]: {"virtual_chassis_id": draft.id, "vc_position": 1}
+        for draft in drafts
+        if draft.new and draft["master_id"]
+    }
+    system_update(uow, _devices(uow), updates)
 
 
 @virtual_chassis.before_delete
 def members_of_a_chassis_are_let_go(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
-    """Without a chassis there are no positions in it; LAGs across its members keep it.
+    """Clears position and priority of the members of a deleted virtual chassis.
 
-    :raises Conflict: naming the members of such LAGs
+    :raises Conflict: if a LAG has interfaces of several members; names those that the user may view
     """
-    names = {row["id"] for row in rows}
+    keys = {row["id"] for row in rows}
     interface = uow.registry["dcim.interface"]
     device, port = _devices(uow).table, interface.table
     visible = sa.and_(sa.true(), *permissions.visible(uow, interface, port))
-    other, bundle = device.alias(), port.alias()
-    across = sa.select(port.c.id, port.c.name, visible.label("visible")).join_from(device, port, port.c.device_id == device.c.id)
-    across = across.join(bundle, bundle.c.id == port.c.lag_id).join(other, other.c.id == bundle.c.device_id).where(device.c.id != other.c.id)
-    if crossing := uow.execute(across.where(device.c.virtual_chassis_id.in_(list(names)))).all():
-        raise in_use([(row.id, row.name) for row in crossing if row.visible], len(crossing))
-    members = uow.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(names)))).scalars()
+    lag_device, lag = device.alias(), port.alias()
+    crossing = sa.select(port.c.id, port.c.name, visible.label("visible")).join_from(
+        device, port, port.c.device_id == device.c.id
+    )
+    crossing = (
+        crossing.join(lag, lag.c.id == port.c.lag_id)
+        .join(lag_device, lag_device.c.id == lag.c.device_id)
+        .where(device.c.id != lag_device.c.id)
+    )
+    if ports := uow.execute(crossing.where(device.c.virtual_chassis_id.in_(list(keys)))).all():
+        raise in_use([(row.id, row.name) for row in ports if row.visible], len(ports))
+    members = uow.execute(sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(list(keys)))).scalars()
     system_update(uow, _devices(uow), {key: {"vc_position": None, "vc_priority": None} for key in members})
