@@ -1,7 +1,7 @@
-"""What is free in a prefix, and giving it out: the actions ``available-ips`` and ``available-prefixes``.
+"""Free space of a prefix and its allocation: the actions ``available-ips`` and ``available-prefixes``.
 
-Free space is found by walking the addresses or prefixes that are taken, in order and a piece at a time, and stops as soon as
-enough is found: neither the address space nor all that is taken is ever listed.
+Free space is the gaps between the taken addresses or prefixes, which are read in order, a batch at a time. The search
+stops as soon as it has enough: neither the address space nor all taken objects are ever listed.
 """
 
 from __future__ import annotations
@@ -40,60 +40,73 @@ PIECE, LARGEST_PIECE = 100, 10_000
 MAX_OBJECTS = 1000  # addresses listed when pages have no maximum of their own
 
 
-# -- finding
+# -- free space
 
 
 def _bounds(row: Row) -> Range:
+    """The lowest and the highest address of a prefix."""
     return int.from_bytes(row["network"], "big"), int.from_bytes(row["broadcast"], "big")
 
 
 def usable(row: Row) -> Range:
-    """The addresses of a prefix that hosts may have: an IPv4 network keeps its first and last (RFC 1122), unless it is a
-    pool, a point-to-point link (RFC 3021) or a single host."""
+    """The lowest and the highest address of a prefix that hosts may have.
+
+    The first and last address of an IPv4 network are reserved (RFC 1122), unless it is a pool, a point-to-point link
+    (RFC 3021) or a single host.
+    """
     lowest, highest = _bounds(row)
     whole = row["ip_version"] == 6 or row["is_pool"] or row["prefix_length"] >= 31
     return (lowest, highest) if whole else (lowest + 1, highest - 1)
 
 
 def _neighbours(uow: RequestUnitOfWork, row: Row, table: Any) -> Any:
-    """The condition for what shares the prefix's space: its VRF; for a global container, every VRF."""
+    """Condition for the objects in the address space of the prefix: its VRF, or every VRF for a global container."""
     if row["vrf_id"] is not None:
         return table.c.vrf_id == row["vrf_id"]
-    slug = uow.execute(sa.select(Status.__table__.c.slug).where(Status.__table__.c.id == row["status_id"])).scalar()
+    status = Status.__table__
+    slug = uow.execute(sa.select(status.c.slug).where(status.c.id == row["status_id"])).scalar()
     return sa.true() if slug == CONTAINER else table.c.vrf_id.is_(None)
 
 
 def _walk(uow: RequestUnitOfWork, row: Row, low: Any, high: Any, within: Any) -> Iterator[Range]:
-    """The ranges from ``low`` to ``high`` that are taken in a prefix, in order, a piece at a time; what lies within one
-    already met is passed over."""
+    """The taken ranges of a prefix in order, from the columns ``low`` and ``high``; ``within`` is a further condition.
+
+    One SELECT for each batch of rows; batches grow from ``PIECE`` to ``LARGEST_PIECE`` rows. Rows inside a range that
+    was already returned are skipped. A batch of addresses without a gap is a run: :func:`_after_run` finds its end.
+    """
     version = row["ip_version"]
-    here = sa.and_(low.table.c.ip_version == version, low <= row["broadcast"], _neighbours(uow, row, low.table), within)
-    statement = sa.select(low, high.label("end")).distinct().where(here).order_by(low, high.desc())
+    table = low.table
+    inside = sa.and_(table.c.ip_version == version, low <= row["broadcast"], _neighbours(uow, row, table), within)
+    statement = sa.select(low, high.label("end")).distinct().where(inside).order_by(low, high.desc())
     size, position = PIECE, _bounds(row)[0]
     while position < 1 << BITS[version]:
-        begun = position
+        batch_start = position
         rows = uow.execute(statement.where(low >= packed(position, version)).limit(size)).all()
         for lowest, highest in rows:
-            ends = int.from_bytes(lowest, "big"), int.from_bytes(highest, "big")
-            if ends[1] >= position:
-                yield max(ends[0], position), ends[1]
-                position = ends[1] + 1
+            start, end = int.from_bytes(lowest, "big"), int.from_bytes(highest, "big")
+            if end >= position:
+                yield max(start, position), end
+                position = end + 1
         if len(rows) < size:
             return
-        if low is high and position == begun + size:
-            begun, position = position, _after_run(uow, statement, position, size, version)
-            yield begun, position - 1
+        if low is high and position == batch_start + size:
+            run_start, position = position, _after_run(uow, statement, position, size, version)
+            yield run_start, position - 1
         size = min(size * 4, LARGEST_PIECE)
 
 
 def _after_run(uow: RequestUnitOfWork, addresses: Any, position: int, step: int, version: int) -> int:
-    """The first address from ``position`` on that is free, after a run of taken ones: passed over in growing, then shrinking
-    steps, each of which the database counts off (a run of n ends at the address that is n further)."""
+    """The first free address from ``position`` on, after a run of taken addresses.
+
+    Galloping search: the step doubles while the run goes on, then halves. Each step is a SELECT with OFFSET: if all
+    addresses are taken, the n-th taken address from ``position`` on is ``position + n - 1``.
+    """
     growing = True
     while step and position < 1 << BITS[version]:
         low = addresses.selected_columns[0]
-        found = uow.execute(addresses.where(low >= packed(position, version)).offset(step - 1).limit(1)).first()
-        if found is not None and int.from_bytes(found[0], "big") == position + step - 1:
+        last_of_step = addresses.where(low >= packed(position, version)).offset(step - 1).limit(1)
+        taken = uow.execute(last_of_step).first()
+        if taken is not None and int.from_bytes(taken[0], "big") == position + step - 1:
             position += step
         else:
             growing = False
@@ -102,19 +115,19 @@ def _after_run(uow: RequestUnitOfWork, addresses: Any, position: int, step: int,
 
 
 def taken_addresses(uow: RequestUnitOfWork, row: Row) -> Iterator[Range]:
-    """The addresses of a prefix that are taken, in order."""
+    """The ranges of taken addresses in a prefix, in order."""
     host = IPAddress.__table__.c.host
     return _walk(uow, row, host, host, sa.true())
 
 
 def taken_prefixes(uow: RequestUnitOfWork, row: Row) -> Iterator[Range]:
-    """The parts of a prefix that others within it take, in order."""
+    """The ranges of a prefix that longer prefixes in it take, in order."""
     table = Prefix.__table__
     return _walk(uow, row, table.c.network, table.c.broadcast, table.c.prefix_length > row["prefix_length"])
 
 
 def gaps(bounds: Range, taken: Iterator[Range]) -> Iterator[Range]:
-    """The ranges within bounds that are not taken, in order."""
+    """The ranges within the bounds that are not taken, in order; ``taken`` must be in order."""
     position, highest = bounds
     for start, end in taken:
         if start > highest:
@@ -127,14 +140,14 @@ def gaps(bounds: Range, taken: Iterator[Range]) -> Iterator[Range]:
 
 
 def free_addresses(uow: RequestUnitOfWork, row: Row) -> Iterator[str]:
-    """The free addresses of a prefix, in order, with its prefix length."""
+    """The free addresses of a prefix in order, written with its prefix length: ``10.0.0.5/24``."""
     for start, end in gaps(usable(row), taken_addresses(uow, row)):
         for number in range(start, end + 1):
             yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
 
 
 def blocks(start: int, end: int, version: int) -> Iterator[Block]:
-    """The largest networks that make up a range, in order (RFC 4632)."""
+    """The fewest networks that cover exactly the range from ``start`` to ``end``, in order (RFC 4632)."""
     while start <= end:
         aligned = (start & -start).bit_length() - 1 if start else BITS[version]
         size = min(aligned, (end - start + 1).bit_length() - 1)
@@ -143,41 +156,47 @@ def blocks(start: int, end: int, version: int) -> Iterator[Block]:
 
 
 def free_blocks(uow: RequestUnitOfWork, row: Row) -> Iterator[Block]:
-    """The free networks of a prefix, as large as they can be, in order."""
+    """The free networks of a prefix in order, each as large as possible."""
     for start, end in gaps(_bounds(row), taken_prefixes(uow, row)):
         yield from blocks(start, end, row["ip_version"])
 
 
 def cut(free: Iterator[Block], lengths: Sequence[int], version: int) -> list[Block] | None:
-    """A network of each length, each from the first free block that holds it; ``None`` when one does not fit."""
-    known: list[Block] = []
-    found: list[Block] = []
+    """Networks of the given prefix lengths, each from the first free block that is large enough (first fit).
+
+    Returns ``None`` when one does not fit. Blocks are taken from ``free`` only as far as needed.
+    """
+    remaining: list[Block] = []
+    networks_cut: list[Block] = []
     for length in lengths:
-        place = next((i for i, (_, size) in enumerate(known) if 0 <= size <= length), None)
-        while place is None:
+        index = next((i for i, (_, block_length) in enumerate(remaining) if 0 <= block_length <= length), None)
+        while index is None:
             block = next(free, None)
             if block is None:
                 return None
-            known.append(block)
-            place = len(known) - 1 if block[1] <= length else None
-        start, size = known[place]
-        end = start + (1 << (BITS[version] - size)) - 1
-        found.append((start, length))
-        known[place : place + 1] = blocks(start + (1 << (BITS[version] - length)), end, version)
-    return found
+            remaining.append(block)
+            index = len(remaining) - 1 if block[1] <= length else None
+        start, block_length = remaining[index]
+        end = start + (1 << (BITS[version] - block_length)) - 1
+        networks_cut.append((start, length))
+        remaining[index : index + 1] = blocks(start + (1 << (BITS[version] - length)), end, version)
+    return networks_cut
 
 
 def _written(block: Block, version: int) -> str:
+    """A block as text: ``10.0.0.0/24``."""
     return f"{address_text(packed(block[0], version))}/{block[1]}"
 
 
-# -- answering
+# -- actions
 
 
 def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
-    """The prefix of the path; for a POST, whose object is of ``of``, held until the transaction ends.
+    """The unit of work, the endpoint of the allocated objects (label ``of``), and the row of the prefix in the URL.
 
-    :raises NotFound: when there is no such prefix for this identity
+    A POST needs the permission to add objects, and locks the prefix until the transaction ends.
+
+    :raises NotFound: when the user may not view such a prefix
     """
     uow, endpoint = request.uow, request.context.endpoint
     child = uow.registry[of]
@@ -192,28 +211,32 @@ def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
 
 
 def _locked(uow: RequestUnitOfWork, table: Any, row: Row) -> Row | None:
-    """A prefix's row, locked until the transaction ends so that nobody else gives out what is free in it; ``None`` when it has moved.
+    """Locks a prefix's row until the transaction ends, so that only this transaction allocates from it.
 
-    Those who give out of the same space wait: of this prefix, of another one of the same network, of one that contains it or lies in
-    it. Two prefixes that lie beside each other in a third do not wait for each other: each is locked itself, and the lock of the third
-    one is shared. All lock in one order, from the widest prefix to the narrowest, so that nobody meets in a deadlock.
+    Returns the row, or ``None`` when its network or VRF has changed meanwhile. Prefixes of the same network in the VRF
+    are locked exclusively (``FOR UPDATE``), wider prefixes that contain it with a shared lock (``FOR KEY SHARE``). So
+    allocations from a prefix, from the prefixes that contain it and from those inside it wait for each other. Those
+    from two prefixes beside each other do not. All lock from the widest prefix to the narrowest: no deadlocks.
     """
     network = netaddr.IPNetwork(row["prefix"])
     if wider := [_at(table, parent) for parent in networks.parents(network, equal=False)]:
-        uow.execute(_by_place(sa.select(table.c.id), table, row).where(any_of(wider)).with_for_update(read=True, key_share=True))
+        shared = _by_place(sa.select(table.c.id), table, row).where(any_of(wider))
+        uow.execute(shared.with_for_update(read=True, key_share=True))
     statement = _by_place(sa.select(table), table, row).where(_at(table, network))
     rows = uow.execute(lock_rows(statement)).mappings()
-    return {found["id"]: dict(found) for found in rows}.get(row["id"])
+    return {locked["id"]: dict(locked) for locked in rows}.get(row["id"])
 
 
 def _at(table: Any, network: netaddr.IPNetwork) -> Any:
+    """Condition for prefixes of exactly this network."""
     return sa.and_(table.c.network == networks.first(network), table.c.prefix_length == network.prefixlen)
 
 
 def _by_place(statement: Any, table: Any, row: Row) -> Any:
-    """The statement for prefixes of the same VRF, in the order in which prefixes are locked.
+    """The statement limited to the VRF of ``row``, in the order in which prefixes are locked.
 
-    MariaDB and MySQL lock what they look at, as they look at it: by this index that is what is asked for, in this order.
+    MariaDB and MySQL lock every row that they scan, in the order of the scan. The index hint makes them scan only the
+    rows of the result, in this order.
     """
     for dialect in ("mysql", "mariadb"):
         statement = statement.with_hint(table, "FORCE INDEX (ix_ipam_prefix_place)", dialect)
@@ -222,7 +245,7 @@ def _by_place(statement: Any, table: Any, row: Row) -> Any:
 
 
 def _listed(uow: RequestUnitOfWork, row: Row, name: str, found: Iterator[str]) -> list[Row]:
-    """Free addresses or networks as they are shown."""
+    """Representations of free addresses or networks; ``name`` is ``address`` or ``prefix``."""
     vrf = None
     if row["vrf_id"] is not None:
         vrf = dict(uow.registry["ipam.vrf"].plan("nested").fetch(uow, [row["vrf_id"]]))[row["vrf_id"]]
@@ -230,32 +253,35 @@ def _listed(uow: RequestUnitOfWork, row: Row, name: str, found: Iterator[str]) -
 
 
 def _requested(body: Any) -> list[Any]:
-    """The objects asked for.
+    """The requested objects: the body itself if it is a list, else a list of it.
 
-    :raises Invalid: when one is not an object
+    :raises Invalid: when an item is not a dictionary
     """
-    wanted = body if isinstance(body, list) else [body]
-    errors = [
-        {} if isinstance(item, dict) else {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]} for item in wanted
-    ]
+    items = body if isinstance(body, list) else [body]
+    errors = [{} if isinstance(item, dict) else _not_a_dictionary(item) for item in items]
     if any(errors):
         raise Invalid(errors if isinstance(body, list) else errors[0])
-    return wanted
+    return items
 
 
-def _made(uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Any:
-    """Creates what was given out, and answers as a POST of it would."""
+def _not_a_dictionary(item: Any) -> dict[str, list[str]]:
+    return {"non_field_errors": [f"Invalid data. Expected a dictionary, but got {type(item).__name__}."]}
+
+
+def _create(uow: RequestUnitOfWork, request: Request, endpoint: Endpoint, body: Any, bodies: Sequence[Row]) -> Any:
+    """Creates the allocated objects and returns the answer that a POST of them to their own list would give."""
     single = not isinstance(body, list)
     upgraded = views.upgrade_bodies(uow, endpoint, bodies, new=True)
-    made = views.downgrade_representation(uow, endpoint, save.create(uow, endpoint, upgraded, single=single))
+    created = save.create(uow, endpoint, upgraded, single=single)
+    representations = views.downgrade_representation(uow, endpoint, created)
     request.response.status_int = 201
-    return made[0] if single else made
+    return representations[0] if single else representations
 
 
 def _exhausted(request: Request, reason: str) -> Response:
-    """204 with the reason in the header ``API-Detail``; 409 with it in the body for ``Prefer: handling=strict`` (RFC 7240).
+    """The answer 204 when there is not enough free space, with the reason in the header ``API-Detail``.
 
-    :raises Conflict: for those who prefer it
+    :raises Conflict: (409) with the reason in the body, for requests with ``Prefer: handling=strict`` (RFC 7240)
     """
     preferences = {item.strip().lower().replace(" ", "") for item in request.headers.get("Prefer", "").split(",")}
     if "handling=strict" in preferences:
@@ -279,7 +305,8 @@ def list_addresses(request: Request) -> list[Row]:
     """The free addresses of a prefix, as many as a page holds."""
     uow, _, row = _open(request, "ipam.ipaddress")
     settings = uow.registry.settings
-    limit = min(pagination.window(uow.query, settings).limit or MAX_OBJECTS, settings.get("max_page_size") or MAX_OBJECTS)
+    page_size = pagination.window(uow.query, settings).limit or MAX_OBJECTS
+    limit = min(page_size, settings.get("max_page_size") or MAX_OBJECTS)
     return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), limit))
 
 
@@ -288,20 +315,20 @@ def allocate_addresses(request: Request) -> Any:
     """New addresses, the first that are free; 204 when there are not enough."""
     uow, endpoint, row = _open(request, "ipam.ipaddress")
     body = body_of(request)
-    wanted = _requested(body)
-    found = list(itertools.islice(free_addresses(uow, row), len(wanted)))
-    if len(found) < len(wanted):
-        return _exhausted(request, f"{row['prefix']} has {len(found)} free addresses, and {len(wanted)} are asked for.")
-    bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(wanted, found, strict=True)]
-    return _made(uow, request, endpoint, body, bodies)
+    items = _requested(body)
+    free = list(itertools.islice(free_addresses(uow, row), len(items)))
+    if len(free) < len(items):
+        return _exhausted(request, f"{row['prefix']} has {len(free)} free addresses, and {len(items)} are asked for.")
+    bodies = [{**item, "address": address, "vrf": row["vrf_id"]} for item, address in zip(items, free, strict=True)]
+    return _create(uow, request, endpoint, body, bodies)
 
 
 @documented(_shape("prefix"), form="list")
 def list_prefixes(request: Request) -> list[Row]:
     """The free networks of a prefix."""
     uow, _, row = _open(request, "ipam.prefix")
-    found = (_written(block, row["ip_version"]) for block in free_blocks(uow, row))
-    return _listed(uow, row, "prefix", found)
+    free = (_written(block, row["ip_version"]) for block in free_blocks(uow, row))
+    return _listed(uow, row, "prefix", free)
 
 
 @documented("ipam.prefix", form="some", nothing=_NO_ROOM)
@@ -309,21 +336,24 @@ def allocate_prefixes(request: Request) -> Any:
     """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
     uow, endpoint, row = _open(request, "ipam.prefix")
     body = body_of(request)
-    wanted = _requested(body)
+    items = _requested(body)
     version = row["ip_version"]
-    errors = [_length_error(item, version) for item in wanted]
+    errors = [_length_error(item, version) for item in items]
     if any(errors):
         raise Invalid(errors)
-    found = cut(free_blocks(uow, row), [item["prefix_length"] for item in wanted], version)
-    if found is None:
-        lengths = ", ".join(f"/{item['prefix_length']}" for item in wanted)
+    networks_cut = cut(free_blocks(uow, row), [item["prefix_length"] for item in items], version)
+    if networks_cut is None:
+        lengths = ", ".join(f"/{item['prefix_length']}" for item in items)
         return _exhausted(request, f"{row['prefix']} has no room for {lengths}.")
-    bodies = [{**item, "prefix": _written(block, version), "vrf": row["vrf_id"]} for item, block in zip(wanted, found, strict=True)]
-    return _made(uow, request, endpoint, body, bodies)
+    bodies = [
+        {**item, "prefix": _written(block, version), "vrf": row["vrf_id"]}
+        for item, block in zip(items, networks_cut, strict=True)
+    ]
+    return _create(uow, request, endpoint, body, bodies)
 
 
 def _length_error(item: Row, version: int) -> dict[str, str]:
-    """What is wrong with a prefix length asked for, worded as clients know it."""
+    """The error of a requested prefix length in the wording of the API, or an empty dictionary."""
     length = item.get("prefix_length")
     if "prefix_length" not in item:
         return {"prefix_length": "this field can not be missing"}
@@ -334,5 +364,9 @@ def _length_error(item: Row, version: int) -> dict[str, str]:
 
 def includeme(config: Any) -> None:
     """Adds the two actions below prefixes."""
-    config.add_netinv_action("ipam/prefixes", "available-ips", get=list_addresses, post=allocate_addresses, permission="view")
-    config.add_netinv_action("ipam/prefixes", "available-prefixes", get=list_prefixes, post=allocate_prefixes, permission="view")
+    config.add_netinv_action(
+        "ipam/prefixes", "available-ips", get=list_addresses, post=allocate_addresses, permission="view"
+    )
+    config.add_netinv_action(
+        "ipam/prefixes", "available-prefixes", get=list_prefixes, post=allocate_prefixes, permission="view"
+    )

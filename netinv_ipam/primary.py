@@ -1,4 +1,4 @@
-"""Primary addresses: what a thing is reached at is assigned to one of its own interfaces, and stays so."""
+"""Primary addresses of devices and others: each must be, and stay, assigned to an interface of its owner."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_ipam.addresses import ENDS, INTERFACE, IPAddress
 
 PLACES = {"primary_ip4": 4, "primary_ip6": 6}
-# the way from an address to the interface it is assigned to, by the interface's label
+# The relation from an address to the interface it is assigned to, by the label of the interface model.
 WAYS = {label: way for way, label in ENDS.items()}
 
 
 @dataclasses.dataclass(frozen=True)
 class PrimaryAddressOwner:
-    """What has primary addresses: the ``model`` with a foreign key for each of :data:`PLACES`.
+    """A model with primary addresses: ``model`` has a foreign key for each of :data:`PLACES`.
 
-    ``interface`` is the label of its interfaces, and ``owners(context, interfaces)`` gives by interface who may call its addresses
-    primary; ``title`` and ``short`` are what messages call it; ``family_first`` says which of two mistakes is told.
+    ``interface`` is the label of its interface model. ``owners(uow, interfaces)`` returns, by interface, the ids of the
+    objects for which the interface's addresses may be primary. ``title`` and ``short`` are the model's names in error
+    messages. With ``family_first`` a wrong IP version is reported before a wrong assignment.
     """
 
     model: Any
@@ -38,83 +39,114 @@ class PrimaryAddressOwner:
     family_first: bool = False
 
     def own(self) -> Rule:
-        """The rule that a primary address is assigned to its holder, itself or by way of NAT, and is of the family its place is for."""
+        """Rule for the model: a primary address has the right IP version and is assigned to an interface of its owner.
+
+        The address, or the address inside its NAT, is assigned. Addresses are locked until the transaction ends.
+        """
 
         def primary_addresses_are_its_own(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-            given = [(draft, place, draft[f"{place}_id"]) for draft in drafts for place in PLACES if draft.changed(f"{place}_id")]
-            given = [(draft, place, key) for draft, place, key in given if key is not None]
-            if not given:
+            changes = [
+                (draft, place, draft[f"{place}_id"])
+                for draft in drafts
+                for place in PLACES
+                if draft.changed(f"{place}_id")
+            ]
+            changes = [(draft, place, key) for draft, place, key in changes if key is not None]
+            if not changes:
                 return
-            found = self._addresses(uow, {key for _, _, key in given}, locked=True)
-            owners = self.owners(uow, {interface for _, _, interfaces in found.values() for interface in interfaces})
-            for draft, place, key in given:
-                if key not in found:  # deleted at the same time
+            addresses = self._addresses(uow, {key for _, _, key in changes}, locked=True)
+            all_interfaces = {interface for _, _, interfaces in addresses.values() for interface in interfaces}
+            owners = self.owners(uow, all_interfaces)
+            for draft, place, key in changes:
+                if key not in addresses:  # deleted at the same time
                     draft.reject(place, NO_SUCH_ID.format(key))
                     continue
-                address, version, interfaces = found[key]
-                mine = any(draft.id in owners.get(interface, ()) for interface in interfaces)
+                address, version, interfaces = addresses[key]
+                is_owner = any(draft.id in owners.get(interface, ()) for interface in interfaces)
                 family = (version == PLACES[place], f"{address} is not an IPv{PLACES[place]} address.")
-                assigned = (mine, f"The specified IP address ({address}) is not assigned to this {self.short}.")
-                wrong = [message for holds, message in ((family, assigned) if self.family_first else (assigned, family)) if not holds]
-                if wrong:
-                    draft.reject(place, wrong[0])
+                assigned = (is_owner, f"The specified IP address ({address}) is not assigned to this {self.short}.")
+                checks = (family, assigned) if self.family_first else (assigned, family)
+                errors = [message for holds, message in checks if not holds]
+                if errors:
+                    draft.reject(place, errors[0])
 
         return primary_addresses_are_its_own
 
     def stay(self) -> Rule:
-        """The rule, for addresses, that one that is primary is not assigned away from its holder."""
+        """Rule for addresses: a primary address cannot be assigned to an interface of another object."""
 
         def primary_addresses_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-            moved = ("assigned_object_id", "assigned_object_type", "nat_inside_id")
-            moving = {draft.id: draft for draft in drafts if not draft.new and draft.changed(*moved)}
-            rows = self._held(uow, list(moving))
+            columns = ("assigned_object_id", "assigned_object_type", "nat_inside_id")
+            moving = {draft.id: draft for draft in drafts if not draft.new and draft.changed(*columns)}
+            rows = self._owner_rows(uow, list(moving))
             if not rows:
                 return
-            reached = self._reached(uow, moving)
-            owners = self.owners(uow, {interface for interfaces in reached.values() for interface in interfaces})
-            named = dict(uow.registry.of_model(self.model).plan("nested").fetch(uow, [row["id"] for row in rows]))
+            interfaces_of = self._interfaces_after_move(uow, moving)
+            all_interfaces = {interface for interfaces in interfaces_of.values() for interface in interfaces}
+            owners = self.owners(uow, all_interfaces)
+            nested = dict(uow.registry.of_model(self.model).plan("nested").fetch(uow, [row["id"] for row in rows]))
             for row in rows:
                 for place in PLACES:
                     draft = moving.get(row[f"{place}_id"])
-                    if draft is not None and not any(row["id"] in owners.get(interface, ()) for interface in reached[draft.id]):
-                        name = named[row["id"]]["display"]
-                        draft.reject(WAYS[self.interface], f"IP address is primary for {self.title} {name} but not assigned to it!")
+                    if draft is None:
+                        continue
+                    if not any(row["id"] in owners.get(interface, ()) for interface in interfaces_of[draft.id]):
+                        name = nested[row["id"]]["display"]
+                        message = f"IP address is primary for {self.title} {name} but not assigned to it!"
+                        draft.reject(WAYS[self.interface], message)
 
         return primary_addresses_stay
 
-    def _held(self, uow: UnitOfWork, keys: Sequence[Any]) -> Sequence[Any]:
-        """The rows of holders for which one of the addresses is primary."""
+    def _owner_rows(self, uow: UnitOfWork, keys: Sequence[Any]) -> Sequence[Any]:
+        """The ids and primary addresses of the objects for which one of these addresses is primary."""
         table = self.model.__table__
         places = [table.c[f"{place}_id"] for place in PLACES]
         statement = sa.select(table.c.id, *places).where(sa.or_(*[place.in_(keys) for place in places]))
         return uow.execute(statement).mappings().all() if keys else []
 
-    def _reached(self, uow: UnitOfWork, moving: Mapping[Any, Draft]) -> dict[Any, list[Any]]:
-        """The interfaces that each moving address will be assigned to, directly and by way of NAT."""
-        through = self._addresses(uow, {draft["nat_inside_id"] for draft in moving.values()} - {None})
-        directly = {key: [draft["assigned_object_id"]] if draft["assigned_object_type"] == self.interface else [] for key, draft in moving.items()}
-        return {key: [*directly[key], *through.get(draft["nat_inside_id"], ("", 0, []))[2]] for key, draft in moving.items()}
+    def _interfaces_after_move(self, uow: UnitOfWork, moving: Mapping[Any, Draft]) -> dict[Any, list[Any]]:
+        """The interfaces that each changed address will be assigned to, directly or through its NAT inside address."""
+        inside = self._addresses(uow, {draft["nat_inside_id"] for draft in moving.values()} - {None})
+        direct = {
+            key: [draft["assigned_object_id"]] if draft["assigned_object_type"] == self.interface else []
+            for key, draft in moving.items()
+        }
+        return {
+            key: [*direct[key], *inside.get(draft["nat_inside_id"], ("", 0, []))[2]] for key, draft in moving.items()
+        }
 
-    def _addresses(self, uow: UnitOfWork, keys: Iterable[Any], *, locked: bool = False) -> dict[Any, tuple[str, int, list[Any]]]:
-        """Of each address: its written form, its version, and the interfaces it is assigned to, directly and by way of NAT.
+    def _addresses(
+        self, uow: UnitOfWork, keys: Iterable[Any], *, locked: bool = False
+    ) -> dict[Any, tuple[str, int, list[Any]]]:
+        """By id: the address as text, its IP version, and its interfaces, directly or through its inside address (NAT).
 
-        ``locked`` holds the addresses until the transaction ends, so that nobody assigns them elsewhere or deletes them meanwhile.
+        ``locked`` locks the rows of the addresses until the transaction ends (``FOR NO KEY UPDATE``), so that no other
+        transaction reassigns or deletes them.
         """
         table, inner = IPAddress.__table__, IPAddress.__table__.alias()
         joined = table.outerjoin(inner, inner.c.id == table.c.nat_inside_id)
-        ends = [sa.case((place.c.assigned_object_type == self.interface, place.c.assigned_object_id)) for place in (table, inner)]
-        statement = sa.select(table.c.id, table.c.address, table.c.ip_version, *ends).select_from(joined).where(table.c.id.in_(list(keys)))
+        interface_ids = [
+            sa.case((source.c.assigned_object_type == self.interface, source.c.assigned_object_id))
+            for source in (table, inner)
+        ]
+        statement = sa.select(table.c.id, table.c.address, table.c.ip_version, *interface_ids)
+        statement = statement.select_from(joined).where(table.c.id.in_(list(keys)))
         if locked:
             statement = statement.order_by(table.c.id).with_for_update(of=table, key_share=True)
-        return {key: (address, version, [i for i in found if i is not None]) for key, address, version, *found in uow.execute(statement)}
+        return {
+            key: (address, version, [interface for interface in interfaces if interface is not None])
+            for key, address, version, *interfaces in uow.execute(statement)
+        }
 
 
 def _of_devices(uow: UnitOfWork, interfaces: Collection[Any]) -> dict[Any, Collection[Any]]:
-    """The devices each interface belongs to: its own, and the master of that device's virtual chassis."""
+    """By interface: its device, and the master of the device's virtual chassis unless it is a management interface."""
     port, device, chassis = Interface.__table__, Device.__table__, VirtualChassis.__table__
-    joined = port.join(device, device.c.id == port.c.device_id).outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
+    joined = port.join(device, device.c.id == port.c.device_id)
+    joined = joined.outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
     master = sa.case((~port.c.mgmt_only, chassis.c.master_id))
-    statement = sa.select(port.c.id, device.c.id, master).select_from(joined).where(port.c.id.in_(list(interfaces)))
+    selected = sa.select(port.c.id, device.c.id, master).select_from(joined)
+    statement = selected.where(port.c.id.in_(list(interfaces)))
     return {key: owners for key, *owners in uow.execute(statement)}
 
 

@@ -33,7 +33,7 @@ Key = tuple[str, str]
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """A file of the library: its path, its name within the library, and the reason (``fault``) not to read it, if any."""
+    """A file of the library: its path, its name within the library, and the reason not to read it (``fault``)."""
 
     path: Path
     name: str

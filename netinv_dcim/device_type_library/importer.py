@@ -102,7 +102,7 @@ class _Library:
         return other == found.file.name
 
     def _makers(self, names: Collection[str]) -> dict[str, dict[str, str]]:
-        """Name and slug of each manufacturer, by its name in the files; existing ones are matched by name or by slug."""
+        """Name and slug of each manufacturer, by its name in the files; existing ones are matched by name or slug."""
         table, slugs = table_of(Manufacturer), {name: slugify(name) for name in names}
         matching = table.c.name.in_(names) | table.c.slug.in_(slugs.values())
         rows = self.uow.execute(sa.select(table.c.name, table.c.slug).where(matching))
@@ -115,7 +115,7 @@ class _Library:
         return by_name
 
     def _objects(self, read: Sequence[Described], makers: Mapping[str, dict[str, str]]) -> Objects:
-        """The objects of the dump, by label and key: a type's key is its file name, a template's is from :func:`_key`."""
+        """The objects of the dump, by label and key: types have their file names, templates those of :func:`_key`."""
         objects: Objects = {label: {} for label in self.sources}
         for described in read:
             maker, file_name = makers[described.manufacturer], described.file.name
