@@ -1,7 +1,8 @@
 """The worker that synchronises Git repositories, one after another.
 
-A repository is claimed for a limited time (a lease) and fetched without a transaction. One transaction then imports its files
-and records the result. A worker that dies has changed nothing; another one starts again when the lease ends.
+A repository is claimed for a limited time (a lease) and fetched without a transaction. One transaction then imports
+its files and records the result. A worker that dies has changed nothing; another one starts again when the lease
+ends.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from netinv_extras.git.sync import Report, Sync, content_kinds
 from netinv_extras.secrets import Secret, SecretError, SecretsGroupAssociation
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # of a transaction that the database gives up because of another one
+ATTEMPTS = 3  # of a transaction that fails with a deadlock or serialization error
 LEASE_SECONDS = 600  # of a claim, in addition to the time limit of git
 ACCESS = "HTTP(S)"
 Row = Mapping[str, Any]
@@ -42,12 +43,12 @@ _repository, _sync = table_of(GitRepository), table_of(GitSync)
 
 
 class _LeaseLost(Exception):
-    """The lease was over before the work was."""
+    """The lease ended before the work, or the repository was deleted."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Claimed:
-    """A sync in hand: its row, and that of its repository."""
+    """A claimed sync: its row, and that of its repository."""
 
     sync: Row
     repository: Row
@@ -55,17 +56,17 @@ class Claimed:
 
     @property
     def mine(self) -> Any:
-        """The condition that it is still in hand."""
+        """Condition that the claim still holds."""
         return sa.and_(_sync.c.repository_id == self.repository["id"], _sync.c.claimed_by == self.claim)
 
     def done(self) -> dict[str, Any]:
-        """The columns that say so; what was asked for meanwhile stays wanted."""
+        """Values that end the sync and the claim. A request that arrived during the sync is kept."""
         wanted = sa.case((_sync.c.wanted == self.sync["wanted"], sa.null()), else_=_sync.c.wanted)
         return {**RELEASED, "wanted": wanted, "finished": now()}
 
 
 class SyncWorker(BackgroundWorker):
-    """Synchronises the repositories for which that was requested. A running sync is not waited for at the end of the process."""
+    """Synchronises the requested repositories. The end of the process does not wait for a running sync."""
 
     thread_name = "git"
     shutdown_timeout = 0.0
@@ -76,12 +77,12 @@ class SyncWorker(BackgroundWorker):
 
 
 def sync(engine: Engine, registry: Registry) -> None:
-    """The task of the queue: starts the synchronisation of every repository for which it was requested. Returns at once."""
+    """The task of the queue: starts the requested synchronisations in the background. Returns at once."""
     SyncWorker.of_process(engine, registry).poll()
 
 
 def sync_now(engine: Engine, registry: Registry) -> int:
-    """Syncs every repository that it is asked for, and gives how many there were."""
+    """Syncs every repository for which it was requested. Returns their number."""
     count = 0
     while (claimed := _claim(engine, registry)) is not None:
         count += 1
@@ -110,19 +111,20 @@ def _claim(engine: Engine, registry: Registry) -> Claimed | None:
 
 
 def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
-    """Fetches and brings in, and records what came of it, whatever that is."""
+    """Fetches a repository, imports its files and records the outcome, including any error."""
     name = claimed.repository["name"]
     try:
         tree = _fetched(engine, registry, claimed.repository)
         report = _import_tree(engine, registry, claimed, tree)
-        log.info("repository %s synced at %s: %s, %d files refused", name, tree.head, report.counts, len(report.refused))
+        text = "repository %s synced at %s: %s, %d files refused"
+        log.info(text, name, tree.head, report.counts, len(report.refused))
         return
     except _LeaseLost:
         log.info("the sync of repository %s was taken over, or the repository deleted", name)
         return
     except (GitError, SecretError) as error:
         reason = str(error)
-    except Exception as error:  # a fault of ours, or the database's: it must be told, and not stop the others
+    except Exception as error:  # a bug or a database error: recorded, without stopping other syncs
         log.exception("the sync of repository %s was broken off", name)
         reason = f"The sync was broken off ({type(error).__name__})."
     log.warning("repository %s was not synced: %s", name, reason)
@@ -134,10 +136,10 @@ def _work(engine: Engine, registry: Registry, claimed: Claimed) -> None:
 
 
 def _fetched(engine: Engine, registry: Registry, repository: Row) -> Tree:
-    """The repository's files, of every kind that it provides.
+    """Fetches the repository's files of all kinds that it provides.
 
-    :raises GitError: when they cannot be had
-    :raises SecretError: when a secret cannot be had
+    :raises GitError: when the fetch fails
+    :raises SecretError: when a secret has no value
     """
     with session_factory(engine)() as session:
         username, token = _credentials(registry, session, repository)
@@ -147,42 +149,44 @@ def _fetched(engine: Engine, registry: Registry, repository: Row) -> Tree:
 
 
 def _credentials(registry: Registry, session: Session, repository: Row) -> tuple[str, str]:
-    """User name and token: of the secrets group, when there is one, else the repository's own.
+    """Returns user name and token, of the secrets group if there is one, else the repository's own.
 
-    :raises SecretError: when the group has no token, or a value cannot be had
-    :raises GitError: when the repository's own token cannot be read, or is none
+    :raises SecretError: when the group has no token, or a secret has no value
+    :raises GitError: when the repository's own token cannot be decrypted, or has control characters
     """
     if repository["secrets_group_id"] is None:
         try:
-            found = repository["username"], crypto.decrypt(registry.settings["secret"], repository["token"])
+            credentials = repository["username"], crypto.decrypt(registry.settings["secret"], repository["token"])
         except ValueError as error:
             raise GitError(f"The token cannot be read: {error}") from None
     else:
-        found = _of_group(registry, session, repository)
-    if any(not part.isprintable() for part in found):
+        credentials = _of_group(registry, session, repository)
+    if any(not part.isprintable() for part in credentials):
         raise GitError("User name or token hold control characters.")
-    return found
+    return credentials
 
 
 def _of_group(registry: Registry, session: Session, repository: Row) -> tuple[str, str]:
     association, secret = table_of(SecretsGroupAssociation), table_of(Secret)
-    there = association.c.group_id == repository["secrets_group_id"], association.c.access_type == ACCESS
-    statement = sa.select(association.c.secret_type, secret).join_from(association, secret).where(*there)
-    held = {row["secret_type"]: row for row in session.execute(statement).mappings()}
-    token = held.get("token") or held.get("password")
+    of_group = association.c.group_id == repository["secrets_group_id"], association.c.access_type == ACCESS
+    statement = sa.select(association.c.secret_type, secret).join_from(association, secret).where(*of_group)
+    by_type = {row["secret_type"]: row for row in session.execute(statement).mappings()}
+    token = by_type.get("token") or by_type.get("password")
     if token is None:
         raise SecretError(f"The secrets group holds no token for {ACCESS}.")
-    username = secrets.value_of(registry, dict(held["username"])) if "username" in held else repository["username"]
+    username = repository["username"]
+    if "username" in by_type:
+        username = secrets.value_of(registry, dict(by_type["username"]))
     return username, secrets.value_of(registry, dict(token))
 
 
-# -- bringing in
+# -- import
 
 
 def _import_tree(engine: Engine, registry: Registry, claimed: Claimed, tree: Tree) -> Report:
-    """The one transaction: everything that the files say, the repository's head, and the outcome.
+    """Imports the files and records the repository's head and the outcome, in one transaction with retries.
 
-    :raises _TakenOver: when the sync is no longer in hand
+    :raises _LeaseLost: when the claim was lost
     """
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -200,15 +204,22 @@ def _import_tree(engine: Engine, registry: Registry, claimed: Claimed, tree: Tre
 
 
 def _carry_out(uow: UnitOfWork, claimed: Claimed, tree: Tree) -> Report:
-    # The repository first: whoever deletes or changes it holds its row before that of its sync.
-    row = uow.execute(lock_rows(sa.select(_repository).where(_repository.c.id == claimed.repository["id"]))).mappings().first()
+    # Lock order: the repository before its sync, as in changes and deletions of repositories.
+    selected = sa.select(_repository).where(_repository.c.id == claimed.repository["id"])
+    row = uow.execute(lock_rows(selected)).mappings().first()
     held = uow.execute(lock_rows(sa.select(_sync.c.repository_id).where(claimed.mine))).scalar()
     if row is None or held is None:
         raise _LeaseLost()
     work = Sync(uow, dict(row))
     for label, kind in content_kinds(uow.registry).items():
         provided = label in claimed.repository["provided_contents"]
-        kind.import_files(work, {path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")})
+        files = {
+            path: content
+            for path, content in tree.files.items()
+            if provided and path.startswith(f"{kind.folder}/")
+        }
+        kind.import_files(work, files)
     system_update(uow, uow.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})
-    uow.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), head=tree.head, error="", report=work.report.as_json()))
+    outcome = {"head": tree.head, "error": "", "report": work.report.as_json()}
+    uow.write(sa.update(_sync).where(claimed.mine).values(**claimed.done(), **outcome))
     return work.report

@@ -1,4 +1,4 @@
-"""What happens in the process of a job: it is prepared, run, and its writes and its end become true together or not at all."""
+"""Process of a job: prepares and runs it. The job's writes and its result are committed in one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,16 @@ from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.jobs import input as job_input
 from netinv_extras.jobs import models as job_models
-from netinv_extras.jobs.api import FAILURE, GROUPING, INFO, Job, JobFailed, JobHookReceiver, LogEntry, SoftTimeLimitExceeded
+from netinv_extras.jobs.api import (
+    FAILURE,
+    GROUPING,
+    INFO,
+    Job,
+    JobFailed,
+    JobHookReceiver,
+    LogEntry,
+    SoftTimeLimitExceeded,
+)
 from netinv_extras.jobs.api_client import Inventory, JobUnitOfWork
 from netinv_extras.jobs.forkserver import Channel
 from netinv_extras.jobs.models import class_of
@@ -40,28 +49,28 @@ log = logging.getLogger(__name__)
 _result, _entry = table_of(JobResult), table_of(JobLogEntry)
 REVERTED = "Database changes have been reverted automatically."
 REVERTED_FOR_ERROR = "Database changes have been reverted due to error."
-MOMENT = 0.01  # seconds
+MOMENT = 0.01  # seconds until the soft time limit is tried again while a message is being sent
 OWNER_MISSING = "Whoever asked for this job has no active account any more, or may not run it."
 
 
 class _NotRunnable(Exception):
-    """A job that is not to be run, with the reason."""
+    """The job cannot be run, with the reason."""
 
 
 class _LeaseLost(Exception):
-    """The run is no longer this process's."""
+    """The lease of the run has ended, or another process holds it."""
 
 
 def main(registry: Registry, link: Channel) -> int:
-    """Does the work that the first message names; gives the status of the process."""
-    told = link.receive()
-    assert told is not None
+    """Runs the job that the first message specifies; returns the exit status of the process."""
+    options = link.receive()
+    assert options is not None
     registry.settings.clear()
-    registry.settings.update(told["settings"])
+    registry.settings.update(options["settings"])
     registry.content_types = {}
-    engine = engine_from(told["database"])
+    engine = engine_from(options["database"])
     try:
-        Run(registry, engine, link, uuid.UUID(told["result"]), uuid.UUID(told["claim"])).go()
+        Run(registry, engine, link, uuid.UUID(options["result"]), uuid.UUID(options["claim"])).go()
     except _LeaseLost:
         return 1
     except Exception:
@@ -74,7 +83,7 @@ def main(registry: Registry, link: Channel) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class _Prepared:
-    """A job that may be run: what it is given, and who it is run for."""
+    """A job that may be run, with its user, arguments and time limits (seconds)."""
 
     job: type[Job]
     who: identity.Identity
@@ -85,7 +94,7 @@ class _Prepared:
 
 
 class Run:
-    """One run of a job."""
+    """A run of a job, from its claim to its recorded result."""
 
     def __init__(self, registry: Registry, engine: Engine, link: Channel, result: uuid.UUID, claim: uuid.UUID) -> None:
         self._registry = registry
@@ -94,13 +103,14 @@ class Run:
         self._key, self._claim = result, claim
         self._entries: list[LogEntry] = []
         self._answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._alone = registry.dialect == "sqlite"  # only one may write at a time, so nobody else does while the job does
+        self._alone = registry.dialect == "sqlite"  # one writer at a time: the worker does not write while the job does
 
     def go(self) -> None:
-        """Prepares the job, runs it and writes down how it ended."""
+        """Prepares the job, runs it and records the result."""
         threading.Thread(target=self._listen, name="worker", daemon=True).start()
         with self._context() as uow:
-            row = uow.execute(sa.select(_result).where(_result.c.id == self._key, _result.c.claimed_by == self._claim)).mappings().first()
+            claimed = sa.select(_result).where(_result.c.id == self._key, _result.c.claimed_by == self._claim)
+            row = uow.execute(claimed).mappings().first()
             if row is None or row["status"] != RUNNING:
                 raise _LeaseLost
             uow.request_id = row["job_id"]
@@ -110,22 +120,23 @@ class Run:
             except (_NotRunnable, LookupError, ValueError) as error:
                 uow.release()
                 self._link.send({"is": "started", "pid": os.getpid(), "seconds": None})
-                self._say(FAILURE, str(error))
+                self._log(FAILURE, str(error))
                 self._end(ERRORED, None)
                 return
             uow.release()
         with self._context() as uow:
             uow.request_id = row["job_id"]
-            uow.starts_jobs = not issubclass(prepared.job, JobHookReceiver)  # else one change could lead to another for ever
+            uow.starts_jobs = not issubclass(prepared.job, JobHookReceiver)  # no endless chain of job hooks
             self._run(uow, prepared)
 
     # -- before
 
     def _prepare(self, uow: JobUnitOfWork, row: dict[str, Any]) -> _Prepared:
         endpoint = uow.registry[job_models.LABEL]
-        job = uow.execute(sa.select(endpoint.table).where(endpoint.table.c.id == row["job_model_id"])).mappings().first()
-        found = class_of(uow, job) if job is not None else None
-        if job is None or found is None:
+        selected = sa.select(endpoint.table).where(endpoint.table.c.id == row["job_model_id"])
+        job = uow.execute(selected).mappings().first()
+        job_class = class_of(uow, job) if job is not None else None
+        if job is None or job_class is None:
             raise _NotRunnable(NOT_INSTALLED)
         if not job["enabled"]:
             raise _NotRunnable(NOT_ENABLED)
@@ -138,9 +149,9 @@ class Run:
         settings = uow.registry.settings
         arguments = json.loads(crypto.decrypt(settings.get("secret", ""), row["arguments"]))
         return _Prepared(
-            found.job,
+            job_class.job,
             dataclasses.replace(uow.identity, superuser=True),
-            job_input.load(uow, found.job, arguments["data"]),
+            job_input.load(uow, job_class.job, arguments["data"]),
             arguments["commit"] and not job["read_only"],
             job["soft_time_limit"] or settings["job_soft_time_limit"],
             job["time_limit"] or settings["job_time_limit"],
@@ -170,22 +181,22 @@ class Run:
         except _LeaseLost:
             raise
         except JobFailed as error:
-            self._take_back(uow)
-            self._say(FAILURE, str(error))
-            self._say(INFO, REVERTED_FOR_ERROR)
+            self._roll_back(uow)
+            self._log(FAILURE, str(error))
+            self._log(INFO, REVERTED_FOR_ERROR)
             self._end(FAILED, None)
             return
-        except BaseException as error:  # whatever a job raises, SystemExit too
-            self._take_back(uow)
-            self._say(FAILURE, _told(error))
-            self._say(INFO, REVERTED_FOR_ERROR)
+        except BaseException as error:  # everything that a job raises, including SystemExit
+            self._roll_back(uow)
+            self._log(FAILURE, _exception_text(error))
+            self._log(INFO, REVERTED_FOR_ERROR)
             self._end(ERRORED, None)
             return
-        self._take_back(uow)
-        self._say(INFO, REVERTED)
+        self._roll_back(uow)
+        self._log(INFO, REVERTED)
         self._end(FAILED if job.failed else COMPLETED, data)
 
-    def _take_back(self, uow: JobUnitOfWork) -> None:
+    def _roll_back(self, uow: JobUnitOfWork) -> None:
         uow.session.rollback()
         uow.release()
         if self._alone and uow.writing:
@@ -193,7 +204,7 @@ class Run:
 
     @contextlib.contextmanager
     def _soft_limit(self, seconds: float) -> Iterator[None]:
-        """Raises :class:`SoftTimeLimitExceeded` in the block once it has taken so long."""
+        """Raises :class:`SoftTimeLimitExceeded` in the block after ``seconds`` (SIGALRM)."""
 
         def late(number: int, frame: Any) -> None:
             if self._link.busy:
@@ -209,33 +220,42 @@ class Run:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, former)
 
-    # -- what it says
+    # -- log entries
 
     def _take(self, entry: LogEntry) -> None:
-        """Keeps what the job said until it is stored, which is the worker's part as long as it can write."""
+        """Keeps a log entry and sends it to the worker, which stores it unless only the job can write."""
         self._entries.append(entry)
-        self._link.send({"is": "said", "entry": dataclasses.asdict(entry) | {"id": str(entry.id), "created": entry.created.isoformat()}})
+        values = dataclasses.asdict(entry) | {"id": str(entry.id), "created": entry.created.isoformat()}
+        self._link.send({"is": "said", "entry": values})
 
-    def _say(self, level: str, message: str) -> None:
+    def _log(self, level: str, message: str) -> None:
         position = self._entries[-1].position + 1 if self._entries else 1
         self._take(LogEntry(uuid.uuid4(), position, now(), GROUPING, level, message))
 
     # -- the end
 
     def _end(self, status: str, data: Any) -> None:
-        """Writes down how it ended, when nothing else of it stays."""
+        """Records the result in a transaction of its own, when the job's writes are rolled back."""
         with self._context() as uow:
             uow.writing = True
             self._finish(uow, status, data)
 
     def _finish(self, uow: UnitOfWork, status: str, data: Any) -> None:
-        """Writes down how it ended and what the worker has not stored of what it said, and commits.
+        """Records the result and the log entries that the worker has not stored, and commits.
 
-        :raises _Lost: when somebody else has ended it
+        :raises _LeaseLost: when the lease was lost, or the run was ended by another process
         """
         stored = self._ask("ending")["stored"]
-        ending = sa.update(_result).where(_result.c.id == self._key, _result.c.claimed_by == self._claim, _result.c.status == RUNNING)
-        values = {"status": status, "completed": now(), "data": data, "arguments": "", "claimed_by": None, "claimed_until": None}
+        running = _result.c.id == self._key, _result.c.claimed_by == self._claim, _result.c.status == RUNNING
+        ending = sa.update(_result).where(*running)
+        values = {
+            "status": status,
+            "completed": now(),
+            "data": data,
+            "arguments": "",
+            "claimed_by": None,
+            "claimed_until": None,
+        }
         if uow.write(ending.values(values)).rowcount != 1:
             raise _LeaseLost
         if rest := self._entries[stored:]:
@@ -246,7 +266,7 @@ class Run:
     # -- the worker
 
     def _before_writing(self) -> None:
-        """Has the worker keep from writing where only one can."""
+        """Asks the worker not to write while the job does, on databases with one writer."""
         if self._alone:
             self._ask("writing")
 
@@ -256,15 +276,15 @@ class Run:
             return self._answers.get()
 
     def _listen(self) -> None:
-        """Hears the worker's answers; without a worker this process has no business."""
+        """Thread: receives the worker's answers; ends the process when the worker is gone."""
         with contextlib.suppress(EOFError):
             while (answer := self._link.receive()) is not None:
                 self._answers.put(answer)
         os._exit(1)
 
 
-def _told(error: BaseException) -> str:
-    """An exception as the log shows it: its words, and where it came from within the job."""
-    said = error_text(error.body) if isinstance(error, RequestError) else str(error)
+def _exception_text(error: BaseException) -> str:
+    """Returns an exception as text for the log: its message and its traceback."""
+    message = error_text(error.body) if isinstance(error, RequestError) else str(error)
     lines = "".join(traceback.format_tb(error.__traceback__))
-    return f"An exception occurred: `{type(error).__name__}: {said}`\n```\n{lines}```".replace("\x00", "�")
+    return f"An exception occurred: `{type(error).__name__}: {message}`\n```\n{lines}```".replace("\x00", "�")

@@ -1,7 +1,7 @@
-"""The processes that jobs run in: one for each run, forked from one that has everything loaded and does nothing else.
+"""Fork server: each run of a job has a process of its own, forked from one that has loaded all packages.
 
-A job can so be killed, and gives its memory back; and it begins within milliseconds, not after the seconds that loading takes. A process whose worker
-has died ends at once, because the socket between them is closed.
+A job can therefore be killed, returns its memory, and starts within milliseconds instead of the seconds that
+loading takes. The process of a job ends when its worker dies, because the socket between them is closed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Any
 
 from netinv_core.registry import Registry
 
-IDLE_TIMEOUT = 600.0  # seconds without work after which the process that is forked from ends
+IDLE_TIMEOUT = 600.0  # seconds without a request after which the server process ends
 Message = dict[str, Any]
 
 
 class Channel:
-    """One end of a socket that carries messages: JSON, one a line."""
+    """One end of a socket that carries messages: JSON, one per line."""
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
@@ -36,7 +36,7 @@ class Channel:
 
     @contextlib.contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Says (``busy``) that who is at it must not be broken off by a signal: half a message would be left behind."""
+        """Sets ``busy`` for the block: a signal handler must not raise now, or half a message would be sent."""
         self.busy += 1
         try:
             yield
@@ -44,35 +44,35 @@ class Channel:
             self.busy -= 1
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Sends a message; what nobody is there to read is dropped."""
+        """Sends a message; it is dropped when the other end is closed."""
         with self.undisturbed(), self._sending, contextlib.suppress(OSError):
             self._end.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self, seconds: float | None = None) -> Message | None:
-        """The next message; ``None`` when there is none in time.
+        """Returns the next message, or ``None`` after ``seconds``.
 
-        :raises EOFError: when the other side is gone
+        :raises EOFError: when the other end is closed
         """
         while b"\n" not in self._rest:
             if not select.select([self._end], [], [], seconds)[0]:
                 return None
             try:
-                found = self._end.recv(1 << 16)
+                chunk = self._end.recv(1 << 16)
             except OSError:
-                found = b""
-            if not found:
+                chunk = b""
+            if not chunk:
                 raise EOFError
-            self._rest += found
+            self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")
         return dict(json.loads(line))
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes the socket."""
         self._end.close()
 
 
 class ForkServer:
-    """Where the processes of a registry's jobs come from; the process that they are forked from is started when it is needed."""
+    """Client of the fork server of a registry; the server process is started on demand."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -81,18 +81,18 @@ class ForkServer:
         self._starting = threading.Lock()
 
     def start(self, work: Message) -> Channel:
-        """A link to a new process that does ``work``."""
+        """Forks a process that does ``work``; returns the channel to it."""
         ours, theirs = socket.socketpair()
         with self._starting:
             try:
                 self._hand_over(theirs)
-            except OSError:  # it has ended meanwhile
+            except OSError:  # the server process has ended: start another one
                 self.close()
                 self._hand_over(theirs)
         theirs.close()
-        link = Channel(ours)
-        link.send(work)
-        return link
+        channel = Channel(ours)
+        channel.send(work)
+        return channel
 
     def _hand_over(self, end: socket.socket) -> None:
         if self._process is None or self._process.poll() is not None or self._control is None:
@@ -104,15 +104,17 @@ class ForkServer:
         self.close()
         self._control, theirs = socket.socketpair()
         command = [sys.executable, "-m", "netinv_extras.jobs.forkserver", str(theirs.fileno())]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: S603 - this very module
+        self._process = subprocess.Popen(  # noqa: S603 - this very module
+            command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], start_new_session=True
+        )
         theirs.close()
-        told = {"path": sys.path, "dialect": self._registry.dialect, "settings": self._registry.settings}
+        config = {"path": sys.path, "dialect": self._registry.dialect, "settings": self._registry.settings}
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(told).encode() + b"\n")
+        self._process.stdin.write(json.dumps(config).encode() + b"\n")
         self._process.stdin.close()
 
     def close(self) -> None:
-        """Ends the process that others are forked from; those go on."""
+        """Ends the server process. The processes of jobs continue."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -121,23 +123,23 @@ class ForkServer:
 
 
 def _serve(control: socket.socket) -> None:
-    """Forks a process for each socket that comes, until none does."""
-    told = json.loads(sys.stdin.buffer.readline())
-    sys.path[:] = told["path"]
+    """Main loop of the server: forks a process for each socket received, until the control socket is closed or idle."""
+    config = json.loads(sys.stdin.buffer.readline())
+    sys.path[:] = config["path"]
     from netinv_core.main import registry_for
     from netinv_extras.jobs import child
 
-    registry = registry_for(told["dialect"], told["settings"])
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended: their sockets tell
+    registry = registry_for(config["dialect"], config["settings"])
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies; closed sockets tell the worker that a child ended
     control.settimeout(IDLE_TIMEOUT)
     gc.collect()
     gc.freeze()
     while True:
         try:
-            word, descriptors, *_ = socket.recv_fds(control, 1, 1)
+            data, descriptors, *_ = socket.recv_fds(control, 1, 1)
         except TimeoutError:
             return
-        if not word:
+        if not data:
             return
         if os.fork() == 0:
             control.close()

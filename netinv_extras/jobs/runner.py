@@ -24,11 +24,11 @@ from netinv_extras.jobs.forkserver import Channel, ForkServer
 from netinv_extras.jobs.results import RUN
 
 log = logging.getLogger(__name__)
-POLL_INTERVAL = 1.0  # seconds between looks at the queue while something runs
-STORE_INTERVAL = 0.25  # seconds between writings of a job's log entries
-START_TIMEOUT = 60.0  # seconds that the process of a job has to begin
-STOP_MARGIN = 2.0  # seconds of the shutdown timeout that are kept for recording results
-SCHEDULE_HORIZON = datetime.timedelta(seconds=90)  # schedules due later are found by the task's own times
+POLL_INTERVAL = 1.0  # seconds between queries for pending jobs while one runs
+STORE_INTERVAL = 0.25  # seconds between writes of a job's log entries
+START_TIMEOUT = 60.0  # seconds for the start of a job's process
+STOP_MARGIN = 2.0  # seconds of the shutdown timeout that are reserved for recording results
+SCHEDULE_HORIZON = datetime.timedelta(seconds=90)  # later schedules are left to the periodic task
 DIED = "The process of the job ended before the job did: it was killed, or the machine ran out of memory."
 STOPPED = "The worker was stopped while the job ran; nothing that the job wrote was kept."
 TOO_LONG = "The job took longer than its time limit of {:g} s and was killed; nothing that it wrote was kept."
@@ -36,12 +36,16 @@ TOO_LONG = "The job took longer than its time limit of {:g} s and was killed; no
 
 @dataclasses.dataclass
 class _Watch:
-    """The state of a run while its process lives."""
+    """State of a run while its process is alive.
+
+    ``waiting`` holds log entries that are not stored, ``stored`` counts the others. ``limit`` is the time limit
+    (seconds).
+    """
 
     channel: Channel
     stored: int = 0
     waiting: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    alone: bool = False  # the job is writing where only one can
+    alone: bool = False  # the job writes, and the database permits one writer
     pid: int | None = None
     limit: float | None = None
     killed: str = ""
@@ -61,14 +65,14 @@ class Runner(BackgroundWorker):
         self._kill_after: float | None = None  # time.monotonic() after which running jobs are killed, while stopping
 
     def poll(self) -> None:
-        """Requests a look at what is pending, in a new thread or in the running one."""
+        """Requests a query for pending jobs, in a new thread or in the running one."""
         with self._changed:
             if not self._running:
                 self._kill_after = None
             super().poll()
 
     def stop(self, seconds: float | None = None) -> None:
-        """Begins no further job, lets running jobs go on for a while, then kills them."""
+        """Starts no further jobs; kills running ones shortly before the timeout."""
         seconds = self.shutdown_timeout if seconds is None else seconds
         with self._changed:
             self._kill_after = time.monotonic() + max(seconds - STOP_MARGIN, 0)
@@ -95,7 +99,7 @@ class Runner(BackgroundWorker):
                     self._changed.wait(POLL_INTERVAL)
 
     def _begin(self) -> None:
-        """Ends runs whose lease has ended, creates those that are due, and starts as many as there is room for."""
+        """Ends runs whose lease has ended, creates due scheduled runs, and starts pending ones up to the limit."""
         with self._changed:
             self._requested = False
             room = 0 if self._stopping else max(self._registry.settings["job_processes"], 1) - self._busy
@@ -131,8 +135,8 @@ class Runner(BackgroundWorker):
             self._changed.notify_all()
 
     def _follow(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
-        """Handles the messages of the process until it is gone."""
-        began = kept = stored = time.monotonic()
+        """Handles the messages of the process and renews the lease, until the process has ended."""
+        began = renewed = stored = time.monotonic()
         with contextlib.suppress(EOFError):
             while True:
                 message = watch.channel.receive(STORE_INTERVAL)
@@ -144,9 +148,9 @@ class Runner(BackgroundWorker):
                 if watch.waiting and not watch.alone and moment - stored > STORE_INTERVAL:
                     self._store(key, watch)
                     stored = moment
-                if not watch.alone and not watch.ended and moment - kept > self._lease.total_seconds() / 4:
-                    self._keep(key, claim, watch)
-                    kept = moment
+                if not watch.alone and not watch.ended and moment - renewed > self._lease.total_seconds() / 4:
+                    self._renew(key, claim, watch)
+                    renewed = moment
                 self._stop_late(watch, moment - began)
         if not watch.ended:
             self._store(key, watch)
@@ -168,7 +172,7 @@ class Runner(BackgroundWorker):
             if not watch.alone:
                 self._store(key, watch)
             watch.channel.send({"stored": watch.stored})
-            watch.waiting = []  # the process writes them itself
+            watch.waiting = []  # the process writes the rest itself
             watch.alone = True
         elif kind == "ended":
             watch.ended = True
@@ -178,7 +182,7 @@ class Runner(BackgroundWorker):
         if watch.waiting:
             try:
                 self._claims.store(key, watch.waiting)
-            except sa.exc.IntegrityError:  # somebody deleted the result
+            except sa.exc.IntegrityError:  # the result was deleted
                 watch.waiting = []
             except sa.exc.DBAPIError as error:
                 log.warning("log entries of a job could not be written yet: %s", error.orig)
@@ -186,7 +190,7 @@ class Runner(BackgroundWorker):
             watch.stored += len(watch.waiting)
             watch.waiting = []
 
-    def _keep(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
+    def _renew(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
         try:
             renewed = self._claims.renew(key, claim, self._lease)
         except sa.exc.DBAPIError as error:
@@ -196,7 +200,10 @@ class Runner(BackgroundWorker):
             self._kill(watch, ABANDONED)
 
     def _stop_late(self, watch: _Watch, seconds: float) -> None:
-        """Kills the process of a job that takes too long, or longer than a worker that is stopped can wait."""
+        """Kills the process after the job's time limit, or when a stopping worker can wait no longer.
+
+        :raises TimeoutError: when the process has not started in time
+        """
         if watch.ended:
             return
         if watch.pid is None:
@@ -215,7 +222,7 @@ class Runner(BackgroundWorker):
 
 
 def runner(engine: Engine, registry: Registry) -> Runner:
-    """The runner of this process."""
+    """Returns the runner of this process."""
     return Runner.of_process(engine, registry)
 
 

@@ -1,4 +1,4 @@
-"""Schedules whose time has come: each becomes a pending run, once, however many workers look, and however late they do."""
+"""Scheduler of jobs: creates one pending run for each due schedule, with any number of workers."""
 
 from __future__ import annotations
 
@@ -17,43 +17,61 @@ from netinv_extras.jobs.results import JobResult
 from netinv_extras.jobs.schedules import ScheduledJob, following_run
 
 _schedule, _job, _result = table_of(ScheduledJob), table_of(Job), table_of(JobResult)
-# What nobody answers for does not run: the account is gone, or the job.
+# Schedules without an owner or a job (the account or the job was deleted) do not run.
 _ready = sa.and_(
     _schedule.c.next_run.is_not(None),
     sa.or_(~_schedule.c.approval_required, _schedule.c.approved_at.is_not(None)),
     _schedule.c.user_id.is_not(None),
     _schedule.c.job_model_id.is_not(None),
 )
-_MOST = 100  # schedules in one transaction
+_BATCH_SIZE = 100  # schedules in one transaction
 
 
 def start_due(engine: Engine, registry: Registry) -> int:
-    """Asks for the runs that are due, and sets when each schedule's next one is; how many there were.
+    """Creates the due runs and sets the next run of each schedule. Returns the number of runs.
 
-    Run and schedule are written in one transaction, in which the schedule is held. What was due while no worker looked runs once.
+    Run and schedule are written in one transaction, which locks the schedule. Runs missed while no worker was
+    active are made up for by one run.
     """
-    found = 0
+    count = 0
     while started := _start_some(engine, registry):
-        found += started
-    return found
+        count += started
+    return count
 
 
 def _start_some(engine: Engine, registry: Registry) -> int:
     at = now()
-    due = sa.select(_schedule).where(_ready, _schedule.c.next_run <= at).order_by(_schedule.c.next_run, _schedule.c.id).limit(_MOST)
-    with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection, connection.begin():
+    due = sa.select(_schedule).where(_ready, _schedule.c.next_run <= at)
+    due = due.order_by(_schedule.c.next_run, _schedule.c.id).limit(_BATCH_SIZE)
+    reading = options_for(registry.dialect, writing=False)
+    with engine.connect().execution_options(**reading) as connection, connection.begin():
         if connection.execute(due.with_only_columns(_schedule.c.id)).first() is None:
             return 0
-    with engine.connect().execution_options(**options_for(registry.dialect, writing=True)) as connection, connection.begin():
+    writing = options_for(registry.dialect, writing=True)
+    with engine.connect().execution_options(**writing) as connection, connection.begin():
         rows = [dict(row) for row in connection.execute(due.with_for_update(skip_locked=True)).mappings()]
         keys = {row["job_model_id"] for row in rows}
-        jobs = {row["id"]: dict(row) for row in connection.execute(sa.select(_job).where(_job.c.id.in_(keys))).mappings()}
+        job_rows = connection.execute(sa.select(_job).where(_job.c.id.in_(keys))).mappings()
+        jobs = {row["id"]: dict(row) for row in job_rows}
         runs: list[dict[str, Any]] = []
         for row in rows:
-            asked = row["kwargs"]
-            made = job_results.row(registry, jobs[row["job_model_id"]], row["user_id"], asked["data"], commit=asked["commit"], at=at, schedule_id=row["id"])
-            runs.append(made)
-            values = {"last_run_at": at, "total_run_count": row["total_run_count"] + 1, "next_run": following_run(row, at), "date_changed": at}
+            arguments = row["kwargs"]
+            run = job_results.row(
+                registry,
+                jobs[row["job_model_id"]],
+                row["user_id"],
+                arguments["data"],
+                commit=arguments["commit"],
+                at=at,
+                schedule_id=row["id"],
+            )
+            runs.append(run)
+            values = {
+                "last_run_at": at,
+                "total_run_count": row["total_run_count"] + 1,
+                "next_run": following_run(row, at),
+                "date_changed": at,
+            }
             connection.execute(sa.update(_schedule).where(_schedule.c.id == row["id"]).values(values))
         if runs:
             connection.execute(sa.insert(_result), runs)
@@ -61,7 +79,9 @@ def _start_some(engine: Engine, registry: Registry) -> int:
 
 
 def next_due(engine: Engine, registry: Registry) -> datetime.datetime | None:
-    """When the next run of a schedule begins."""
-    with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection, connection.begin():
-        found: datetime.datetime | None = connection.execute(sa.select(sa.func.min(_schedule.c.next_run)).where(_ready)).scalar()
-    return found
+    """Returns the earliest time of a schedule's next run, or None."""
+    statement = sa.select(sa.func.min(_schedule.c.next_run)).where(_ready)
+    reading = options_for(registry.dialect, writing=False)
+    with engine.connect().execution_options(**reading) as connection, connection.begin():
+        earliest: datetime.datetime | None = connection.execute(statement).scalar()
+    return earliest
