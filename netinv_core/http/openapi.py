@@ -1,4 +1,4 @@
-"""OpenAPI 3.0: one document a version, folded from the endpoints' fields, filters and actions.
+"""OpenAPI 3.0 documents, one for each API version, built from the endpoints' fields, filters and actions.
 
 Nothing here reads the database: the same registry and version give the same document.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from pyramid.config import Configurator
 
-from netinv_core import fields as kinds
+from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
 from netinv_core.http import filterset_views, multipart, openapi_parameters, root_views, versions
@@ -74,9 +74,9 @@ _FORMS: dict[str, Callable[[Schema], Schema]] = {"one": lambda schema: schema, "
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """A method of a resource's list or item: its name in operationIds, and the schemas of body and answer by schema name.
+    """Method of a resource's list or item: name in operationIds, and the schemas of body and answer by schema name.
 
-    ``form`` is the pattern of the schema of its body as a form, where the resource takes files.
+    ``form`` is the name pattern of the schema of a multipart body, for resources with uploaded files.
     """
 
     method: str
@@ -103,7 +103,7 @@ ITEM_OPERATIONS = (
 )
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
-# path, method, view, schema of the answer: what is no resource
+# path, method, view and schema of the answer of paths that are not resources
 _ROOTS: Sequence[tuple[str, str, Any, Shown]] = (
     ("/", "get", root_views.api_root, _URLS),
     ("/plugins/", "get", root_views.plugins_root, _URLS),
@@ -114,7 +114,7 @@ _ROOTS: Sequence[tuple[str, str, Any, Shown]] = (
 
 
 def document(registry: Registry, version: str, actions: Iterable[Action] | None = None) -> dict[str, Any]:
-    """The document of an API version; ``actions`` are those that the packages declare when not given."""
+    """Returns the document of an API version; ``actions`` defaults to :func:`declared`."""
     writer = _Writer(registry, version)
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, OperationSchema(schema, takes=schema))
@@ -132,7 +132,7 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
 
 
 def declared(registry: Registry) -> list[Action]:
-    """The actions of every package, without a service: their own includes declare them to a configuration that serves nothing."""
+    """Returns the actions of every package, collected by running its includes with a throwaway Configurator."""
     config = Configurator()
     config.registry.netinv = registry
     config.include("cornice")
@@ -144,21 +144,19 @@ def declared(registry: Registry) -> list[Action]:
 
 
 def object_schema(
-    shape: Callable[[kinds.Field], Schema],
-    shown: Iterable[kinds.Field],
-    required: Iterable[str],
-    absent: Collection[str] = (),
+    shape: Callable[[fields.Field], Schema], shown: Iterable[fields.Field],
+    required: Iterable[str], absent: Collection[str] = (),
 ) -> Schema:
-    """The schema of an object of these fields, those that are ``absent`` left out."""
+    """Returns the schema of an object with the fields ``shown``, except those in ``absent``."""
     properties = {field.name: shape(field) for field in shown if field.name not in absent}
-    found: Schema = {"type": "object", "properties": properties}
-    if needed := [name for name in required if name in properties]:
-        found["required"] = needed
-    return found
+    schema: Schema = {"type": "object", "properties": properties}
+    if required_names := [name for name in required if name in properties]:
+        schema["required"] = required_names
+    return schema
 
 
 def as_version(endpoint: Endpoint, version: str, found: Schema) -> Schema:
-    """The schema of an object, read or written, as ``version`` has it. Brief and nested forms are the same in every version."""
+    """Converts the schema of an object to an API version. Brief and nested forms are the same in every version."""
     for change in reversed(endpoint.resource.versions):
         if versions.older(version, change.since):
             found = change.schema(found)
@@ -166,7 +164,7 @@ def as_version(endpoint: Endpoint, version: str, found: Schema) -> Schema:
 
 
 class _Writer:
-    """A document in the making."""
+    """Builder of a document."""
 
     def __init__(self, registry: Registry, version: str) -> None:
         self.registry = registry
@@ -176,7 +174,7 @@ class _Writer:
         self.common = openapi_parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
-        """The whole document."""
+        """Returns the whole document."""
         apps = sorted(self.registry.apps.values(), key=lambda app: app.path)
         return {
             "openapi": OPENAPI,
@@ -197,19 +195,19 @@ class _Writer:
         }
 
     def root(self, path: str, method: str, view: Any, shape: OperationSchema) -> None:
-        """A path that is no resource."""
+        """Adds a path that is not a resource."""
         schema = self.shown(shape.shows)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
-        made = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
-        made["tags"] = [path.split("/")[1] or "root"]
+        operation = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
+        operation["tags"] = [path.split("/")[1] or "root"]
         if query := schema_of(view).query:
-            made["parameters"] = [dict(item) for item in query]
+            operation["parameters"] = [dict(item) for item in query]
         if method != "get":
-            made["requestBody"] = _body(self.shown(shape.takes, "Request"))
-        self._add(path, method, made)
+            operation["requestBody"] = _body(self.shown(shape.takes, "Request"))
+        self._add(path, method, operation)
 
     def endpoint(self, endpoint: Endpoint) -> None:
-        """A resource: its schemas, and the operations of its list and its items."""
+        """Adds a resource: its schemas, and the operations of its list and its items."""
         self._schemas_of(endpoint)
         path = endpoint.path.removeprefix("/api")
         for operation in LIST_OPERATIONS:
@@ -220,24 +218,27 @@ class _Writer:
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
-        """A route below a resource's items, or below its list."""
-        place, keys = ("", _in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
+        """Adds a route below a resource's items or its list."""
+        prefix, keys = ("", _in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
             shape = schema_of(view)
-            name = "list" if method == "get" and shape.form != "one" else f"{'bulk_' * (action.on_list and method != 'get')}{_ACTION_NAMES[method]}"
-            shown = _FORMS[shape.form](self.shown(shape.shows, ""))
+            bulk = "bulk_" * (action.on_list and method != "get")
+            name = "list" if method == "get" and shape.form != "one" else f"{bulk}{_ACTION_NAMES[method]}"
+            schema = _FORMS[shape.form](self.shown(shape.shows, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
-            answered = shown if status != "204" else None
-            made = _operation(f"{endpoint.path}{action.name}/", method, name, _summary(view), answered, status, shape.errors)
+            gives = schema if status != "204" else None
+            path = f"{endpoint.path}{action.name}/"
+            operation = _operation(path, method, name, _summary(view), gives, status, shape.errors)
             if shape.nothing:
-                made["responses"]["204"] = {"description": shape.nothing}
+                operation["responses"]["204"] = {"description": shape.nothing}
             pages = [self.common[name] for name in ("limit", "offset")] if shape.form == "page" else []
-            made["parameters"] = [*keys, self.common["api_version"], *pages, *map(dict, shape.query)]
-            made["responses"][status].get("content", {}).update({media: {"schema": {"type": "string"}} for media in shape.also})
+            operation["parameters"] = [*keys, self.common["api_version"], *pages, *map(dict, shape.query)]
+            contents = {media: {"schema": {"type": "string"}} for media in shape.also}
+            operation["responses"][status].get("content", {}).update(contents)
             if shape.takes is not None and method != "get":
-                made["requestBody"] = _body(self.shown(shape.takes, "Request"))
-            made["tags"] = [_tag(endpoint.app.path)]
-            self._add(f"{endpoint.path.removeprefix('/api')}{place}{action.name}/", method, made)
+                operation["requestBody"] = _body(self.shown(shape.takes, "Request"))
+            operation["tags"] = [_tag(endpoint.app.path)]
+            self._add(f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/", method, operation)
 
     # -- parts
 
@@ -246,35 +247,35 @@ class _Writer:
 
     def shown(self, what: Shown, suffix: str = "") -> Schema:
         if isinstance(what, str):
-            found = self.registry.get(what)
-            return _ref(f"{found.schema_name}{suffix}") if found is not None else _OBJECT
+            endpoint = self.registry.get(what)
+            return _ref(f"{endpoint.schema_name}{suffix}") if endpoint is not None else _OBJECT
         return dict(what) if what is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
         if operation.method != "get" and PERMISSIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
-        words = {"plural": endpoint.plural, "title": endpoint.title}
         gives = operation.gives(name) if operation.gives else None
         if gives is not None and operation.name == "retrieve":
             gives = self._full_or_brief(endpoint, gives)
-        summary = operation.summary.format(**words)
-        made = _operation(endpoint.path, operation.method, operation.name, summary, gives, operation.status)
-        made["tags"] = [_tag(endpoint.app.path)]
-        made["parameters"] = [*accepted, self.common["api_version"]]
+        summary = operation.summary.format(plural=endpoint.plural, title=endpoint.title)
+        item = _operation(endpoint.path, operation.method, operation.name, summary, gives, operation.status)
+        item["tags"] = [_tag(endpoint.app.path)]
+        item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list" and endpoint.list_formats:
-            made["responses"][operation.status]["content"]["*/*"] = {"schema": {}}  # each has a media type of its own
+            item["responses"][operation.status]["content"]["*/*"] = {"schema": {}}  # each has a media type of its own
         if operation.takes is not None:
-            made["requestBody"] = _body(operation.takes(name), _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None)
+            form = _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None
+            item["requestBody"] = _body(operation.takes(name), form)
         if endpoint.resource.allow_basic_auth:
-            made["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
-        self._add(path, operation.method, made)
+            item["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
+        self._add(path, operation.method, item)
 
     def _schemas_of(self, endpoint: Endpoint) -> None:
         name, version, every = endpoint.schema_name, self.version, list(endpoint.fields.values())
         shown = [field for field in every if not field.write_only]
         nested = [field for field in endpoint.brief if field.nested != "absent"]
-        always = [field.name for field in nested if field.name in endpoint.fields]  # brief and exclude leave out the others
+        always = [field.name for field in nested if field.name in endpoint.fields]  # in every form
         absent = versions.absent(endpoint, version)
         read = as_version(endpoint, version, object_schema(lambda field: field.schema(), shown, always, absent))
         self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
@@ -300,13 +301,14 @@ class _Writer:
                 self.schemas[f"{prefix}{name}Form"] = as_version(endpoint, version, form)
 
     def _full_or_brief(self, endpoint: Endpoint, full: Schema) -> Schema:
-        """The schema of an object in an answer that has the parameter ``brief``."""
+        """Returns the schema of an object in an answer with the parameter ``brief``."""
         return {"anyOf": [full, _ref(f"Brief{endpoint.schema_name}")]} if self._is_brief_apart(endpoint) else full
 
     def _is_brief_apart(self, endpoint: Endpoint) -> bool:
         """True where the brief form has members that the schema of the full form does not allow."""
-        fields, absent = endpoint.fields, versions.absent(endpoint, self.version)
-        return any(f.name not in fields.keys() - absent or f.brief_schema() != fields[f.name].schema() for f in endpoint.brief)
+        full, absent = endpoint.fields, versions.absent(endpoint, self.version)
+        common = full.keys() - absent
+        return any(f.name not in common or f.brief_schema() != full[f.name].schema() for f in endpoint.brief)
 
     def _key(self, endpoint: Endpoint) -> Schema:
         return self.common["id" if endpoint.key_type is not int else "number"]
@@ -317,32 +319,35 @@ class _Writer:
             ("exclude", endpoint.costly - absent, "Leaves out fields that take time to find."),
             ("include", endpoint.opt_in - absent, "Adds fields that are shown to those who ask for them."),
         )
-        named = [openapi_parameters.query(name, _list_of({"type": "string", "enum": sorted(those)}), words) for name, those, words in sets if those]
-        return [self.common["brief"], *named]
+        parameters = [
+            openapi_parameters.query(name, _list_of({"type": "string", "enum": sorted(values)}), description)
+            for name, values, description in sets if values
+        ]
+        return [self.common["brief"], *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
         absent = versions.coming(endpoint, self.version)
         offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
-        found = [made for item in offered for made in openapi_parameters.of_filter(endpoint, item)]
+        parameters = [parameter for item in offered for parameter in openapi_parameters.of_filter(endpoint, item)]
         forms = [openapi_parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.list_formats.items())]
-        return [*found, *forms, self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
+        return [*parameters, *forms, self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
 
 
 def _in_path(name: str) -> list[Schema]:
-    """The parameters that the name of an action holds."""
+    """Returns the path parameters in the name of an action."""
     return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
 
 
-def _brief(field: kinds.Field) -> Schema:
+def _brief(field: fields.Field) -> Schema:
     return field.brief_schema()
 
 
-def _nested(field: kinds.Field) -> Schema:
+def _nested(field: fields.Field) -> Schema:
     return {"nullable": True, "readOnly": True} if field.nested == "null" else field.brief_schema()
 
 
 def _summary(view: Any) -> str:
-    """The first line of a docstring."""
+    """Returns the first line of a docstring."""
     return str(view.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -351,26 +356,21 @@ def _tag(path: str) -> str:
 
 
 def operation_id(path: str, name: str) -> str:
-    """``/api/dcim/rack-groups/`` and ``list`` → ``dcim_rack_groups_list``; generated clients name their functions so."""
+    """Returns an operationId, e.g. ``dcim_rack_groups_list``; generated clients use it as a function name."""
     words = path.removeprefix("/api").strip("/") or "root"
     return f"{re.sub(r'[/-]', '_', re.sub(r'[{}]', '', words))}_{name}"
 
 
 def _operation(
-    path: str,
-    method: str,
-    name: str,
-    summary: str,
-    gives: Schema | None,
-    status: str,
+    path: str, method: str, name: str, summary: str, gives: Schema | None, status: str,
     errors: Iterable[type[RequestError]] = (),
 ) -> dict[str, Any]:
-    """An operation with its answers: success, the errors of every read or write, ``errors`` of its own, and any other."""
-    answered: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
+    """Returns an operation with its answers: success, the errors of every read or write, ``errors``, and any other."""
+    success: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
     if gives is not None:
-        answered["content"] = {versions.JSON: {"schema": gives}}
+        success["content"] = {versions.JSON: {"schema": gives}}
     usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
-    responses = {status: answered}
+    responses = {status: success}
     for error in (*usual, *errors):
         responses[str(error.status)] = _ref(error.__name__, "responses")
     responses["default"] = _ref("RequestError", "responses")

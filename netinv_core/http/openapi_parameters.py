@@ -30,12 +30,12 @@ _TEXT: Schema = {"type": "string"}
 
 
 def query(name: str, schema: Schema, description: str) -> dict[str, Any]:
-    """A query parameter."""
+    """Returns a query parameter."""
     return {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
-    """The parameters of a filter: one for its name, and one for each lookup."""
+    """Yields the parameters of a filter: one for its name, and one for each lookup."""
     for suffix in ("", *item.lookups):
         lookup, negated = SUFFIXES.get(suffix, (suffix, False))
         value = _value_schema(endpoint, item, lookup)
@@ -46,19 +46,21 @@ def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
 
 
 def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
-    """The schema of one value of a filter: that of the field of the same name for lookups that compare typed values."""
+    """Returns the schema of a filter's value: that of the field of its name for lookups that compare typed values."""
     field = endpoint.fields.get(item.name)
     if lookup not in _AS_TYPED:
         return _TEXT
     if isinstance(field, fields.Choice):
         schema = field.values_schema()
         return {**schema, "enum": [value for value in schema["enum"] if value != ""]}
-    typed = {key: part for key, part in field.openapi.items() if key in ("type", "format")} if isinstance(field, fields.Value) else {}
+    if not isinstance(field, fields.Value):
+        return {"type": item.kind}
+    typed = {key: part for key, part in field.openapi.items() if key in ("type", "format")}
     return typed or {"type": item.kind}
 
 
 def common(version: str) -> dict[str, Any]:
-    """The parameters that resources share, by name."""
+    """Returns the parameters that resources share, by name."""
     natural_number = {"type": "integer", "minimum": 0}
     path = {"in": "path", "name": "id", "required": True}
     return {

@@ -62,7 +62,7 @@ class Documents:
         self._lock = threading.Lock()
 
     def get(self, registry: Any, version: str, media: str) -> bytes:
-        """The document of a version in a media type, compressed with gzip."""
+        """Returns the document of a version in a media type, compressed with gzip."""
         with self._lock:
             if (version, media) not in self._documents:
                 document = openapi.document(registry.netinv, version, actions.actions_of(registry))
@@ -71,7 +71,7 @@ class Documents:
 
 
 def rendered(document: dict[str, Any], media: str) -> bytes:
-    """A document as text."""
+    """Serializes a document as JSON or YAML."""
     text = orjson.dumps(document)
     if media == JSON:
         return text
@@ -82,7 +82,7 @@ def rendered(document: dict[str, Any], media: str) -> bytes:
 
 
 def _version(request: Request) -> str:
-    """The requested version, with any media type in the Accept header."""
+    """Returns the requested version; the Accept header may name it with any media type."""
     if request.method not in ALLOW:
         raise NotAllowed(request.method, ALLOW)
     header_versions = [version for _, _, version in versions.media_ranges(request.headers.get("Accept", "")) if version]
@@ -127,7 +127,9 @@ def page(request: Request) -> Response:
             raise NotFound()
         return _answer(request, _FORMATS[format_name])
     version = _version(request)
-    documents = [{"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED]
+    documents = [
+        {"name": f"version {name}", "url": f"../swagger.json?api_version={name}"} for name in versions.SUPPORTED
+    ]
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.render(documents=documents, chosen=f"version {version}", nonce=nonce)
     response = Response(body=html.encode(), content_type=versions.HTML, charset="utf-8")
@@ -137,7 +139,7 @@ def page(request: Request) -> Response:
 
 
 def assets() -> Path:
-    """The folder of the files of Swagger UI, located without importing their package and its adapters for frameworks."""
+    """Returns the folder of the files of Swagger UI, without importing their package and its framework adapters."""
     spec = importlib.util.find_spec("swagger_ui")
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError("the package swagger-ui-py is not installed; the documentation needs its files")
@@ -147,7 +149,12 @@ def assets() -> Path:
 def includeme(config: Any) -> None:
     """Adds the routes."""
     config.registry.netinv_documents = Documents()
-    for path, view in (("/api/swagger.json", as_json), ("/api/swagger.yaml", as_yaml), ("/api/swagger/", as_yaml), ("/api/docs/", page)):
+    for path, view in (
+        ("/api/swagger.json", as_json),
+        ("/api/swagger.yaml", as_yaml),
+        ("/api/swagger/", as_yaml),
+        ("/api/docs/", page),
+    ):
         config.add_route(f"documents {path}", path)
         config.add_view(view, route_name=f"documents {path}", permission=NO_PERMISSION_REQUIRED)
     config.add_static_view(ASSETS, str(assets()), cache_max_age=86400, request_method=("GET", "HEAD"))
