@@ -1,7 +1,4 @@
-"""Locations: places within a site, and location types.
-
-The type of a location decides which types its parent may have and which content types may be assigned to it.
-"""
+"""Locations within sites, and location types. A type limits the parents and the content types of its locations."""
 
 from __future__ import annotations
 
@@ -162,10 +159,7 @@ def taking(uow: UnitOfWork, table: Any, values: list[str], suffix: str) -> Any:
 
 
 def _checked_labels(uow: UnitOfWork, values: list[str]) -> list[str]:
-    """Returns the labels of content types.
-
-    :raises ValueError: for a label that is unknown or whose model has no location
-    """
+    """Returns the labels. Raises ``ValueError`` for a content type that is unknown or has no location."""
     for label in values:
         endpoint = uow.registry.get(label)
         if uow.registry.content_type(label) is None or (
@@ -215,17 +209,13 @@ def reserved_names_are_refused(uow: UnitOfWork, drafts: Sequence[Draft]) -> None
 
 @location_types.rule
 def types_in_use_keep_their_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects changes of location types that existing locations contradict.
-
-    A type with locations keeps its parent. A type with nested locations stays nestable.
-    """
+    """Rejects another parent for a type with locations, and ``nestable`` false for a type with nested locations."""
     location, parent = Location.__table__, Location.__table__.alias()
     moved = {draft.id: draft for draft in drafts if not draft.new and draft.changed("parent_id")}
     for type_id in _scalars(uow, sa.select(location.c.location_type_id).distinct(), location.c.location_type_id, moved):
         moved[type_id].reject(
             "parent",
-            "This LocationType currently has Locations using it, "
-            "therefore its parent cannot be changed at this time.",
+            "This LocationType currently has Locations using it, therefore its parent cannot be changed at this time.",
         )
     flattened = {
         draft.id: draft for draft in drafts if not draft.new and draft.changed("nestable") and not draft["nestable"]
@@ -235,8 +225,7 @@ def types_in_use_keep_their_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
     for type_id in _scalars(uow, nested, location.c.location_type_id, flattened):
         flattened[type_id].reject(
             "nestable",
-            "This LocationType currently has nested Locations using it, "
-            "therefore it must stay nestable at this time.",
+            "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time.",
         )
 
 
@@ -251,8 +240,7 @@ def the_type_of_a_location_stays(uow: UnitOfWork, drafts: Sequence[Draft]) -> No
     """Rejects a change of the type of a location."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("location_type_id")]
     types = listing.rows_of(
-        uow,
-        LocationType,
+        uow, LocationType,
         [key for draft in moved for key in (draft.before["location_type_id"], draft["location_type_id"])],
     )
     for draft in moved:
@@ -293,10 +281,7 @@ def locations_nest_as_their_types_do(uow: UnitOfWork, drafts: Sequence[Draft]) -
 
 @locations.rule
 def topmost_locations_have_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a topmost location without a site, and any other location with one.
-
-    The site of any other location is that of its topmost ancestor.
-    """
+    """Rejects a topmost location without a site, and any other location with one."""
     types = listing.rows_of(uow, LocationType, [draft["location_type_id"] for draft in drafts])
     for draft in drafts:
         name = types[draft["location_type_id"]].name
@@ -308,21 +293,14 @@ def topmost_locations_have_a_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
 
 @locations.rule
 def names_of_topmost_locations_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects duplicate names of topmost locations, also within a batch.
-
-    The names are locked, so that two transactions cannot write the same name at the same time.
-    """
+    """Rejects duplicate names of topmost locations, also within a batch. Locks the names."""
     table = Location.__table__
     topmost = [draft for draft in drafts if draft["parent_id"] is None and draft.changed("name", "parent_id")]
     names = {draft["name"] for draft in topmost}
     lock_for(uow, "name of a topmost location", {(name,) for name in names})
-    rows = (
-        uow.execute(
-            sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))
-        ).all()
-        if names
-        else []
-    )
+    rows = uow.execute(
+        sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))
+    ).all() if names else []
     draft_ids = {draft.id for draft in drafts}
     taken = {name for key, name in rows if key not in draft_ids}
     for draft in topmost:
@@ -332,24 +310,16 @@ def names_of_topmost_locations_are_unique(uow: UnitOfWork, drafts: Sequence[Draf
 
 
 def _ancestors(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
-    """Returns the locations with their ancestors: location → itself and each ancestor → ``site_id`` of that one.
-
-    A recursive CTE reads them. The result is cached in the unit of work, for all rules of a batch.
-    """
+    """Returns location → itself and each ancestor → ``site_id``. Reads a recursive CTE, cached in the unit of work."""
     location_ids, cache = {key for key in keys if key is not None}, uow.row_cache.setdefault(_ancestors, {})
     if missing := location_ids - cache.keys():
         location, parent = Location.__table__, Location.__table__.alias()
-        chain = (
-            sa.select(
-                location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id
-            )
-            .where(location.c.id.in_(missing))
-            .cte(recursive=True)
-        )
+        chain = sa.select(
+            location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id
+        ).where(location.c.id.in_(missing)).cte(recursive=True)
         chain = chain.union(
-            sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id).where(
-                parent.c.id == chain.c.parent_id
-            )
+            sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id)
+            .where(parent.c.id == chain.c.parent_id)
         )
         for start, at, site in uow.execute(sa.select(chain.c.start, chain.c.at, chain.c.site_id)):
             cache.setdefault(start, {})[at] = site
@@ -371,13 +341,10 @@ def takers_of(uow: UnitOfWork, label: str, keys: Iterable[Any]) -> set[Any]:
     location_ids, location = [key for key in keys if key is not None], Location.__table__
     if not location_ids:
         return set()
-    return set(
-        uow.execute(
-            sa.select(location.c.id).where(
-                location.c.id.in_(location_ids), location.c.location_type_id.in_(_types_accepting([label]))
-            )
-        ).scalars()
-    )
+    return set(uow.execute(
+        sa.select(location.c.id)
+        .where(location.c.id.in_(location_ids), location.c.location_type_id.in_(_types_accepting([label])))
+    ).scalars())
 
 
 def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -401,8 +368,7 @@ def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> Non
     sites = base_sites(uow, [draft["location_id"] for draft in placed])
     accepting = takers_of(uow, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
     elsewhere = [
-        draft
-        for draft in placed
+        draft for draft in placed
         if draft["site_id"] is not None and sites.get(draft["location_id"]) != draft["site_id"]
     ]
     _reject_other_site(uow, elsewhere)

@@ -1,4 +1,7 @@
-"""What a drawing of a rack shows: gathered from the inventory, as far as who asks may view it, in a constant number of statements."""
+"""Data of the drawing of a rack, read in a constant number of statements.
+
+Devices and reservations that the user may not view are drawn without details.
+"""
 
 from __future__ import annotations
 
@@ -27,52 +30,88 @@ from netinv_tenancy.tenants import Tenant
 MOST_PICTURES = 10 * 2**20  # bytes of images in one drawing
 
 
-def drawing(uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: Size, *, images: bool) -> bytes:
-    """A rack (its row) from one side as SVG, with the devices that are seen from there; ``images`` of their types stand for them."""
-    frame = Frame(f"{rack_display_name(rack['name'], rack['facility_id'])}: {FACES.labels[face]}", rack["u_height"], rack["desc_units"])
+def drawing(
+    uow: UnitOfWork, rack: Mapping[str, Any], inside: Sequence[Mounted], face: str, size: Size, *, images: bool
+) -> bytes:
+    """Returns the SVG drawing of one face of a rack.
+
+    :param rack: row of the rack
+    :param inside: devices that are visible on the face
+    :param images: draw the images of the device types where they exist
+    """
+    frame = Frame(
+        f"{rack_display_name(rack['name'], rack['facility_id'])}: {FACES.labels[face]}",
+        rack["u_height"],
+        rack["desc_units"],
+    )
     rows = _device_rows(uow, [device.id for device in inside])
-    taken = [Taken(device.units, device.face != face, _shown(uow, device, rows.get(device.id), face)) for device in inside]
-    names = [device.shown.picture for device in taken if device.shown is not None and device.shown.picture is not None]
-    return draw(frame, size, taken, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
+    devices = [
+        Taken(device.units, device.face != face, _device_details(uow, device, rows.get(device.id), face))
+        for device in inside
+    ]
+    names = [
+        device.shown.picture for device in devices if device.shown is not None and device.shown.picture is not None
+    ]
+    return draw(frame, size, devices, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
 
 
 def _device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
-    """What the drawing says of the devices that may be viewed, by id: one statement."""
+    """Returns the columns that the drawing shows of devices that the user may view, by id. Takes one statement."""
     device, kind, maker = table_of(Device), table_of(DeviceType), table_of(Manufacturer)
     role, chassis = table_of(DeviceRole), table_of(VirtualChassis)
-    pictured, viewed = visible(uow, DeviceType), visible(uow, Device)
-    columns = [device.c.id, device.c.name, device.c.vc_position, device.c.serial, device.c.asset_tag, kind.c.model, kind.c.front_image, kind.c.rear_image]
-    named = [chassis.c.name.label("chassis"), maker.c.name.label("maker"), role.c.name.label("role"), role.c.color]
+    type_condition, device_condition = visible(uow, DeviceType), visible(uow, Device)
+    columns = [
+        device.c.id,
+        device.c.name,
+        device.c.vc_position,
+        device.c.serial,
+        device.c.asset_tag,
+        kind.c.model,
+        kind.c.front_image,
+        kind.c.rear_image,
+    ]
+    labelled = [chassis.c.name.label("chassis"), maker.c.name.label("maker"), role.c.name.label("role"), role.c.color]
     statement = (
-        sa.select(*columns, *named, (sa.true() if pictured is None else pictured).label("pictured"))
+        sa.select(*columns, *labelled, (sa.true() if type_condition is None else type_condition).label("pictured"))
         .join_from(device, kind, kind.c.id == device.c.device_type_id)
         .join(maker, maker.c.id == kind.c.manufacturer_id)
         .join(role, role.c.id == device.c.device_role_id)
         .outerjoin(chassis, chassis.c.id == device.c.virtual_chassis_id)
-        .where(in_parameter(uow.registry.dialect, device.c.id), sa.true() if viewed is None else viewed)
+        .where(
+            in_parameter(uow.registry.dialect, device.c.id), sa.true() if device_condition is None else device_condition
+        )
     )
     return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
 
 
-def _shown(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> Shown | None:
+def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> Shown | None:
+    """Returns the details of a device, ``None`` if the user may not view it."""
     if row is None:
         return None
     name = device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
     model = f"{row.maker} {row.model}"
     notes = [f"Role: {row.role}", f"Type: {model} ({device.height}U)"]
-    notes += [f"{label}: {text}" for label, text in (("Serial number", row.serial), ("Asset tag", row.asset_tag)) if text]
-    # Who looks at the face that a device is mounted on sees its front, from whichever side of the rack that is.
+    notes += [
+        f"{label}: {text}" for label, text in (("Serial number", row.serial), ("Asset tag", row.asset_tag)) if text
+    ]
+    # The front of a device is on the face that it is mounted on, even if that is the rear of the rack.
     picture = row.front_image if device.face == face else row.rear_image
     url = f"{uow.base}{uow.registry.of_model(Device).path}{row.id}/"
     return Shown(name, model, row.color, url, notes, picture if row.pictured else None)
 
 
 def _reservations(uow: UnitOfWork, key: uuid.UUID) -> list[Reserved]:
-    """The reservations of a rack, those that may not be viewed without words: one statement."""
+    """Returns the reservations of a rack. Those that the user may not view have no details. Takes one statement."""
     table, user, tenant = table_of(RackReservation), table_of(User), table_of(Tenant)
-    viewed = visible(uow, RackReservation)
+    condition = visible(uow, RackReservation)
     statement = (
-        sa.select(table.c.units, table.c.description, user.c.username, tenant.c.name, (sa.true() if viewed is None else viewed).label("viewed"))
+        sa.select(
+            table.c.units,
+            table.c.description,
+            user.c.username,
+            tenant.c.name,
+            (sa.true() if condition is None else condition).label("viewed"),
+        )
         .join_from(table, user, user.c.id == table.c.user_id)
         .outerjoin(tenant, tenant.c.id == table.c.tenant_id)
         .where(table.c.rack_id == key)
@@ -89,24 +128,24 @@ def _reserved(row: Any) -> Reserved:
 
 
 def _pictures(uow: UnitOfWork, names: Iterable[str]) -> dict[str, Picture]:
-    """The images of these names, as long as they do not make the drawing too large."""
-    found: dict[str, Picture] = {}
-    left = MOST_PICTURES
+    """Returns the images with these names. Leaves out images that exceed the total size ``MOST_PICTURES``."""
+    pictures: dict[str, Picture] = {}
+    remaining = MOST_PICTURES
     for name in dict.fromkeys(names):
         try:
             with uow.files.open(name) as file:
-                content = file.read(left + 1)
+                content = file.read(remaining + 1)
         except OSError:
             continue
         media_type = image_headers.media_type(content[: image_headers.HEADER_LENGTH])
-        if media_type is not None and len(content) <= left:
-            found[name] = Picture(media_type, content)
-            left -= len(content)
-    return found
+        if media_type is not None and len(content) <= remaining:
+            pictures[name] = Picture(media_type, content)
+            remaining -= len(content)
+    return pictures
 
 
 def visible(uow: UnitOfWork, model: type[Base]) -> Any:
-    """The condition that an object may be viewed, which without permission none meets; ``None`` when all may."""
+    """Returns the condition for objects that the user may view: ``None`` for all of them, false for none."""
     endpoint = uow.registry.of_model(model)
     try:
         return permissions.scope(uow, endpoint, "view", endpoint.table)

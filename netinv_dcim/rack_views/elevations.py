@@ -1,4 +1,4 @@
-"""Elevations: what a rack looks like from one side, unit by unit."""
+"""Elevations: the units of one face of a rack with the devices in them, as JSON or as an SVG drawing."""
 
 from __future__ import annotations
 
@@ -26,11 +26,16 @@ from netinv_dcim.rack_views.drawing_data import drawing, visible
 from netinv_dcim.rack_views.svg import Size
 
 SVG = "image/svg+xml"
-SEALED = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:"}
-WIDTHS, HEIGHTS, LEGENDS = (60, 2000, 230), (8, 200, 22), (0, 200, 30)  # at least, at most, when nothing is asked for
+SEALED = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+}
+# Sizes in pixels: minimum, maximum, default.
+WIDTHS, HEIGHTS, LEGENDS = (60, 2000, 230), (8, 200, 22), (0, 200, 30)
 
 
 def _bounds(least: int, most: int, otherwise: int) -> dict[str, Any]:
+    """Returns the OpenAPI schema of a size."""
     return {"type": "integer", "minimum": least, "maximum": most, "default": otherwise}
 
 
@@ -66,74 +71,96 @@ def elevation(request: Request) -> dict[str, Any] | Response:
     rack = listing.rows(uow, request.context.endpoint, [key], "view").get(key)
     if rack is None:
         raise NotFound()
-    asked = _asked(uow.query)
-    inside = [d for d in mounted(uow, [rack["id"]]).values() if d.seen_from(asked["face"]) and d.id != asked["exclude"]]
+    parameters = _parsed_parameters(uow.query)
+    devices = [
+        device
+        for device in mounted(uow, [rack["id"]]).values()
+        if device.seen_from(parameters["face"]) and device.id != parameters["exclude"]
+    ]
     if _is_drawing(uow.query):
-        size = Size(asked["unit_width"], asked["unit_height"], asked["legend_width"])
-        made = Response(body=drawing(uow, rack, inside, asked["face"], size, images=asked["include_images"]), content_type=SVG, charset=None)
-        made.headers.update(SEALED)
-        return made
-    shown = _units(uow, rack, inside, asked)
-    if asked["q"]:
-        shown = [unit for unit in shown if asked["q"].lower() in unit["name"].lower()]
-    part = pagination.window(uow.query, uow.registry.settings)
-    following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, part, len(shown))
-    results = shown[part.offset : part.offset + part.limit if part.limit else None]
-    return {"count": len(shown), "next": following, "previous": previous, "results": results}
+        size = Size(parameters["unit_width"], parameters["unit_height"], parameters["legend_width"])
+        response = Response(
+            body=drawing(uow, rack, devices, parameters["face"], size, images=parameters["include_images"]),
+            content_type=SVG,
+            charset=None,
+        )
+        response.headers.update(SEALED)
+        return response
+    units = _units(uow, rack, devices, parameters)
+    if parameters["q"]:
+        units = [unit for unit in units if parameters["q"].lower() in unit["name"].lower()]
+    window = pagination.window(uow.query, uow.registry.settings)
+    following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, window, len(units))
+    results = units[window.offset : window.offset + window.limit if window.limit else None]
+    return {"count": len(units), "next": following, "previous": previous, "results": results}
 
 
 def _is_drawing(query: Query) -> bool:
+    """Tells if an SVG drawing is requested."""
     return query.get("render", [""])[-1] == "svg"
 
 
 def _offers(request: Request) -> tuple[str, ...]:
-    """The media type of a drawing, where one is requested."""
+    """Returns the media type of the drawing if one is requested."""
     return (SVG,) if _is_drawing(query_of(request)) else ()
 
 
-def _units(uow: UnitOfWork, rack: dict[str, Any], inside: Sequence[Mounted], asked: dict[str, Any]) -> list[dict[str, Any]]:
+def _units(
+    uow: UnitOfWork, rack: dict[str, Any], inside: Sequence[Mounted], asked: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Returns the units of a rack from top to bottom.
+
+    :param inside: devices that are visible on the face
+    :param asked: parameters of the elevation
+    """
     face = {"value": asked["face"], "label": FACES.labels[asked["face"]]}
     units: dict[int, dict[str, Any]] = {
-        number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False} for number in range(1, rack["u_height"] + 1)
+        number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False}
+        for number in range(1, rack["u_height"] + 1)
     }
-    shown = _permitted(uow, [device.id for device in inside])
+    nested = _nested_devices(uow, [device.id for device in inside])
     for device in inside:
-        taken = [number for number in device.units if number in units]
-        for number in taken:
-            units[number] |= {"device": shown.get(device.id), "occupied": True}
-        for number in taken[1:] if not asked["expand_devices"] else ():
+        occupied = [number for number in device.units if number in units]
+        for number in occupied:
+            units[number] |= {"device": nested.get(device.id), "occupied": True}
+        for number in occupied[1:] if not asked["expand_devices"] else ():
             del units[number]
     return [units[number] for number in sorted(units, reverse=not rack["desc_units"])]
 
 
-def _permitted(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dict[str, Any]]:
-    """The nested form of the devices that may be seen."""
-    endpoint, allowed = uow.registry.of_model(Device), visible(uow, Device)
-    if allowed is not None and keys:
-        statement = sa.select(endpoint.table.c.id).where(in_parameter(uow.registry.dialect, endpoint.table.c.id), allowed)
+def _nested_devices(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dict[str, Any]]:
+    """Returns the nested representations of the devices that the user may view, by id."""
+    endpoint, condition = uow.registry.of_model(Device), visible(uow, Device)
+    if condition is not None and keys:
+        statement = sa.select(endpoint.table.c.id).where(
+            in_parameter(uow.registry.dialect, endpoint.table.c.id), condition
+        )
         keys = list(uow.execute(statement, {"keys": list(keys)}).scalars())
     return dict(endpoint.plan("nested").fetch(uow, list(keys)))
 
 
-def _asked(given: Any) -> dict[str, Any]:
-    """The parameters of an elevation.
+def _parsed_parameters(given: Any) -> dict[str, Any]:
+    """Returns the parameters of an elevation, parsed or with their defaults.
 
-    :raises Invalid: naming every one that is wrong
+    :param given: query parameters: name → list of texts, of which the last one counts
+    :raises Invalid: with the errors of all parameters
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     errors: dict[str, list[str]] = {}
     for name, (parse, default) in _PARAMETERS.items():
         text = next(reversed(given.get(name, [""])), "")
         try:
-            found[name] = parse(text) if text != "" else default
+            parameters[name] = parse(text) if text != "" else default
         except ValueError as error:
             errors[name] = [str(error)]
     if errors:
         raise Invalid(errors)
-    return found
+    return parameters
 
 
 def _one_of(*names: str) -> Any:
+    """Returns the parser of a choice."""
+
     def parse(text: str) -> str:
         if text not in names:
             raise ValueError(f'"{text}" is not a valid choice.')
@@ -142,22 +169,23 @@ def _one_of(*names: str) -> Any:
     return parse
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
+    """Parses an integer. Zeros after a decimal point are allowed, as in ``22.0``."""
     if not re.fullmatch(r"\s*[-+]?\d{1,100}(\.0*)?\s*", text):
         raise ValueError("A valid integer is required.")
     return int(text.split(".")[0])
 
 
 def _between(least: int, most: int, otherwise: int) -> tuple[Callable[[str], int], int]:
-    """The reader of a number of pixels, and what it is when not given."""
+    """Returns the parser of a number of pixels, and the default."""
 
     def parse(text: str) -> int:
-        found = _whole(text)
-        if found < least:
+        number = _integer(text)
+        if number < least:
             raise ValueError(f"Ensure this value is greater than or equal to {least}.")
-        if found > most:
+        if number > most:
             raise ValueError(f"Ensure this value is less than or equal to {most}.")
-        return found
+        return number
 
     return parse, otherwise
 
