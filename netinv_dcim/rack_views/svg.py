@@ -1,7 +1,7 @@
-"""A rack from one side as SVG: the frame with numbered units, and what takes them.
+"""SVG drawing of one face of a rack: the frame with numbered units, devices and reservations.
 
-The drawing stands alone: no script, no font, no picture from elsewhere. What users wrote goes into it as text of elements and
-attributes, never as markup.
+The document contains no script and refers to no external font or image. Texts of users are written as text of elements
+and attributes, never as markup.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ a:hover .device, a:hover .behind { stroke-opacity: 1; stroke-width: 2 }
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """Of one unit and of the column of numbers beside them, in pixels."""
+    """Size of one unit, and width of the column of unit numbers, in pixels."""
 
     unit_width: int
     unit_height: int
@@ -49,20 +49,20 @@ class Size:
 
     @property
     def font(self) -> float:
-        """The size of names."""
+        """Font size of names in pixels."""
         return max(5.0, min(16.0, self.unit_height * 0.56))
 
 
 @dataclasses.dataclass(frozen=True)
 class Frame:
-    """A rack of ``height`` units from one side; unit 1 is at the bottom unless they are ``descending``."""
+    """One face of a rack of ``height`` units. Unit 1 is at the bottom, or at the top if ``descending``."""
 
     title: str
     height: int
     descending: bool = False
 
     def row(self, unit: int) -> int:
-        """How many units are above a unit."""
+        """Returns the number of units above a unit."""
         return unit - 1 if self.descending else self.height - unit
 
 
@@ -76,7 +76,7 @@ class Picture:
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """What may be known of a device; ``picture`` names one of those given with the drawing."""
+    """Details of a device that the user may view. ``picture`` is the name of its image."""
 
     name: str
     model: str
@@ -88,7 +88,10 @@ class Shown:
 
 @dataclasses.dataclass(frozen=True)
 class Taken:
-    """Units that a device takes, seen from its own side or, ``behind``, from the other; ``shown`` is ``None`` when it may not be known."""
+    """Units that a device occupies. ``behind`` is true if it is mounted on the other face of the rack.
+
+    ``shown`` is ``None`` if the user may not view the device.
+    """
 
     units: Sequence[int]
     behind: bool = False
@@ -97,15 +100,17 @@ class Taken:
 
 @dataclasses.dataclass(frozen=True)
 class Reserved:
-    """Units that are kept free; ``words`` are blank when they may not be known."""
+    """Reserved units. ``words`` is the description, blank if the user may not view the reservation."""
 
     units: Sequence[int]
     words: str = ""
     notes: Sequence[str] = ()
 
 
-def draw(frame: Frame, size: Size, taken: Iterable[Taken], reserved: Iterable[Reserved], pictures: Mapping[str, Picture]) -> bytes:
-    """The drawing, as an XML document; what is outside of the frame is not drawn."""
+def draw(
+    frame: Frame, size: Size, taken: Iterable[Taken], reserved: Iterable[Reserved], pictures: Mapping[str, Picture]
+) -> bytes:
+    """Returns the drawing as an XML document. Units outside of the frame are not drawn."""
     drawing = _Drawing(frame, size)
     occupied: set[int] = set()
     for device in taken:
@@ -113,24 +118,30 @@ def draw(frame: Frame, size: Size, taken: Iterable[Taken], reserved: Iterable[Re
         if units:
             drawing.device(device, units, pictures)
             occupied.update(units)
-    kept: set[int] = set()
+    reserved_units: set[int] = set()
     for reservation in reserved:
         units = drawing.within(reservation.units)
-        drawing.reservation(reservation, [unit for unit in units if unit not in occupied], [unit for unit in units if unit in occupied])
-        kept.update(units)
-    drawing.free(unit for unit in range(1, frame.height + 1) if unit not in occupied | kept)
+        drawing.reservation(
+            reservation,
+            [unit for unit in units if unit not in occupied],
+            [unit for unit in units if unit in occupied],
+        )
+        reserved_units.update(units)
+    drawing.free(unit for unit in range(1, frame.height + 1) if unit not in occupied | reserved_units)
     return drawing.finish()
 
 
 class _Drawing:
-    """A drawing in the making: layers from the back to the front."""
+    """Builder of the document. ``layers`` are the groups of elements from back to front."""
 
     def __init__(self, frame: Frame, size: Size) -> None:
         self.frame, self.size = frame, size
         self.left = size.legend_width + RAIL
         width, height = self.left + size.unit_width + RAIL, frame.height * size.unit_height + 2 * CAP
         view = f"0 0 {width} {height}"
-        self.root = _element("svg", xmlns="http://www.w3.org/2000/svg", version="1.1", width=width, height=height, viewBox=view)
+        self.root = _element(
+            "svg", xmlns="http://www.w3.org/2000/svg", version="1.1", width=width, height=height, viewBox=view
+        )
         _text(self.root, "title", frame.title)
         _text(self.root, "style", _STYLE)
         self.definitions = _element("defs", self.root)
@@ -141,16 +152,19 @@ class _Drawing:
         self.defined: set[str] = set()
 
     def finish(self) -> bytes:
-        """The whole document."""
-        found: bytes = tostring(self.root, encoding="utf-8", xml_declaration=True)
-        return found
+        """Returns the document."""
+        document: bytes = tostring(self.root, encoding="utf-8", xml_declaration=True)
+        return document
 
     def within(self, units: Iterable[int]) -> list[int]:
-        """Those units that the frame has."""
+        """Returns the units that are in the frame, in ascending order."""
         return sorted({unit for unit in units if 1 <= unit <= self.frame.height})
 
     def device(self, device: Taken, units: Sequence[int], pictures: Mapping[str, Picture]) -> None:
-        """A device in its role's colour, with a link; from the other side hatched, and without a name when it may not be known."""
+        """Draws a device in the colour of its role, with a link.
+
+        A device on the other face is hatched. A device that the user may not view has no name.
+        """
         shown = device.shown
         lines = ["Occupied"] if shown is None else [shown.name, *shown.notes]
         if device.behind:
@@ -171,7 +185,7 @@ class _Drawing:
             self._name(box, units, shown, readable_on(color))
 
     def reservation(self, reservation: Reserved, empty: Sequence[int], occupied: Sequence[int]) -> None:
-        """Reserved units that are free, hatched in runs; those that are taken all the same are marked at their edge."""
+        """Draws reserved units: free ones hatched, consecutive units together; occupied ones with a mark at the edge."""
         lines = [f"Reserved: {reservation.words}" if reservation.words else "Reserved", *reservation.notes]
         for run in runs(empty):
             box = self._box(self.layers[1], run, lines)
@@ -179,24 +193,54 @@ class _Drawing:
             if reservation.words:
                 self._line(box, reservation.words, "reserved-name", self.size.font * 0.9, self._height(run) / 2)
         for run in runs(occupied):
-            mark = _element("rect", self.layers[3], x=self.left, y=self._top(run), width=3, height=self._height(run), **{"class": "reserved-edge"})
+            mark = _element(
+                "rect",
+                self.layers[3],
+                x=self.left,
+                y=self._top(run),
+                width=3,
+                height=self._height(run),
+                **{"class": "reserved-edge"},
+            )
             _text(mark, "title", "\n".join(lines))
 
     def free(self, units: Iterable[int]) -> None:
-        """Units that nothing takes."""
+        """Draws units that are neither occupied nor reserved."""
         for unit in units:
-            place = {"x": self.left + 0.5, "y": self._top([unit]) + 0.5, "width": self.size.unit_width - 1, "height": self.size.unit_height}
+            place = {
+                "x": self.left + 0.5,
+                "y": self._top([unit]) + 0.5,
+                "width": self.size.unit_width - 1,
+                "height": self.size.unit_height,
+            }
             _text(_element("rect", self.layers[0], **place, **{"class": "free"}), "title", f"U{unit}: free")
 
     # -- parts
 
     def _patterns(self) -> None:
         for name, ground, line in (("behind", "#eef1f3", "#cfd7db"), ("reserved", "#fff8e6", "#fbe3b4")):
-            hatch = _element("pattern", self.definitions, id=name, width=9, height=9, patternUnits="userSpaceOnUse", patternTransform="rotate(45)")
+            hatch = _element(
+                "pattern",
+                self.definitions,
+                id=name,
+                width=9,
+                height=9,
+                patternUnits="userSpaceOnUse",
+                patternTransform="rotate(45)",
+            )
             _element("rect", hatch, width=9, height=9, fill=ground)
             _element("rect", hatch, width=3, height=9, fill=line)
         step = self.size.unit_height
-        holes = _element("pattern", self.definitions, id="rail", width=RAIL, height=step, patternUnits="userSpaceOnUse", y=CAP, x=self.size.legend_width)
+        holes = _element(
+            "pattern",
+            self.definitions,
+            id="rail",
+            width=RAIL,
+            height=step,
+            patternUnits="userSpaceOnUse",
+            y=CAP,
+            x=self.size.legend_width,
+        )
         _element("rect", holes, width=RAIL, height=step, **{"class": "metal"})
         for part in (1, 3, 5):
             _element("circle", holes, cx=RAIL / 2, cy=step * part / 6, r=min(1.3, step / 14), **{"class": "hole"})
@@ -206,8 +250,17 @@ class _Drawing:
         _element("rect", self.root, x=legend, width=width - legend, height=height, rx=4, **{"class": "metal"})
         _element("rect", self.root, x=self.left, y=CAP, width=self.size.unit_width, height=inner, fill="#fff")
         _element("rect", self.root, x=legend, y=CAP, width=RAIL, height=inner, fill="url(#rail)")
-        # The pattern starts at the left rail, so that the right one is drawn in place by moving a copy of it.
-        _element("rect", self.root, x=legend, y=CAP, width=RAIL, height=inner, fill="url(#rail)", transform=f"translate({RAIL + self.size.unit_width} 0)")
+        # The pattern starts at the left rail. The right rail is a translated copy, so that its holes are in place.
+        _element(
+            "rect",
+            self.root,
+            x=legend,
+            y=CAP,
+            width=RAIL,
+            height=inner,
+            fill="url(#rail)",
+            transform=f"translate({RAIL + self.size.unit_width} 0)",
+        )
 
     def _numbers(self) -> None:
         legend = self.size.legend_width
@@ -226,17 +279,19 @@ class _Drawing:
         return len(units) * self.size.unit_height
 
     def _box(self, layer: Element, units: Sequence[int], lines: Sequence[str], url: str | None = None) -> Element:
-        """A place for what takes these units, which cuts off what does not fit, with a tooltip and perhaps a link."""
+        """Adds the clipping area of these units, with a tooltip of ``lines`` and, for a ``url``, a link."""
         holder = _element("a", layer, href=url, target="_top") if url else _element("g", layer)
         _text(holder, "title", "\n".join(lines))
-        return _element("svg", holder, x=self.left, y=self._top(units), width=self.size.unit_width, height=self._height(units))
+        return _element(
+            "svg", holder, x=self.left, y=self._top(units), width=self.size.unit_width, height=self._height(units)
+        )
 
     def _fill(self, box: Element, units: Sequence[int], kind: str, **look: str) -> None:
         inner = {"x": 1, "y": 0.5, "width": self.size.unit_width - 2, "height": self._height(units) - 1}
         _element("rect", box, **inner, rx=2, **{"class": kind}, **look)
 
     def _picture(self, box: Element, units: Sequence[int], picture: Picture, name: str) -> None:
-        """The picture of a type of device is held once, however many of them there are."""
+        """Draws a picture. Each picture is defined once per height and referred to by all devices of the type."""
         inner = {"width": self.size.unit_width - 4, "height": self._height(units) - 3}
         name = f"{name}-{len(units)}"
         if name not in self.defined:
@@ -246,7 +301,7 @@ class _Drawing:
         _element("use", box, href=f"#{name}", x=2, y=2)
 
     def _label(self, box: Element, units: Sequence[int], name: str, kind: str) -> None:
-        """A name on a ground of its own: what is behind it may have any colour."""
+        """Draws a name on a band, which keeps it readable on any colour."""
         size, height = self.size.font * 0.9, self._height(units)
         text = fitted(legible(name), size, self.size.unit_width - 20)
         if not text:
@@ -265,22 +320,32 @@ class _Drawing:
         self._line(box, shown.name, "name", size, height / 2 - size * 0.55, ink=ink)
         self._line(box, shown.model, "model", size * 0.82, height / 2 + size * 0.65, ink=ink)
 
-    def _line(self, box: Element, text: str, kind: str, size: float, middle: float, *, ink: str | None = None, margin: int = 12) -> None:
-        """A line of text in the middle of a box, its middle at this height."""
+    def _line(
+        self,
+        box: Element,
+        text: str,
+        kind: str,
+        size: float,
+        middle: float,
+        *,
+        ink: str | None = None,
+        margin: int = 12,
+    ) -> None:
+        """Draws a horizontally centred line of text, vertically centred at ``middle``."""
         fits = fitted(legible(text), size, self.size.unit_width - margin)
         look = {"class": kind, "font-size": round(size, 2)} | ({"fill": f"#{ink}"} if ink is not None else {})
         _text(box, "text", fits, x=self.size.unit_width / 2, y=round(middle + size * 0.36, 2), **look)
 
 
 def runs(units: Iterable[int]) -> list[list[int]]:
-    """Units that follow each other, together."""
-    found: list[list[int]] = []
+    """Groups units into runs of consecutive numbers: 1, 2, 5 → [1, 2], [5]."""
+    groups: list[list[int]] = []
     for unit in sorted(units):
-        if found and found[-1][-1] == unit - 1:
-            found[-1].append(unit)
+        if groups and groups[-1][-1] == unit - 1:
+            groups[-1].append(unit)
         else:
-            found.append([unit])
-    return found
+            groups.append([unit])
+    return groups
 
 
 def _element(name: str, parent: Element | None = None, **attributes: object) -> Element:
@@ -289,6 +354,6 @@ def _element(name: str, parent: Element | None = None, **attributes: object) -> 
 
 
 def _text(parent: Element, name: str, text: str, **attributes: object) -> Element:
-    found = _element(name, parent, **attributes)
-    found.text = legible(text)
-    return found
+    element = _element(name, parent, **attributes)
+    element.text = legible(text)
+    return element

@@ -1,4 +1,4 @@
-"""Text in drawings: what XML can hold of it, how wide it is, how it is cut to fit, and in which colour it can be read."""
+"""Text in drawings: replacement of characters that XML forbids, estimated widths, shortening, and contrast."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import unicodedata
 ELLIPSIS = "…"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COLOR = re.compile("[0-9a-fA-F]{6}")
-# Widths of a sans-serif letter relative to the size of its font; browsers pick the font, so they are estimates, on the wide side.
+# Letters by width relative to the font size. The browser chooses the sans-serif font, so widths are high estimates.
 _NARROW, _WIDE = set("fijlrtI .,:;'|!()[]{}/\\-`\""), set("mwMW@%&")
 
 
 def legible(text: str) -> str:
-    """Text with what no XML document may hold (XML 1.0, 2.2) replaced: a control character in a name must not spoil a drawing."""
+    """Replaces characters that XML forbids (XML 1.0, 2.2), such as control characters, by U+FFFD."""
     return _NOT_XML.sub("\ufffd", text)
 
 
 def width_of(text: str, size: float) -> float:
-    """About how wide a text is, in the unit of the font's ``size``."""
+    """Returns the estimated width of a text, in the unit of the font ``size``."""
     return size * sum(map(_width, text))
 
 
@@ -33,7 +33,10 @@ def _width(letter: str) -> float:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """As much of a text as fits: its start and its end, which tell devices of one rack apart, around an ellipsis; blank when nothing does."""
+    """Shortens a text to a width: an ellipsis replaces its middle. Returns a blank text if nothing fits.
+
+    Both ends are kept because names of devices in one rack differ at either of them.
+    """
     if width_of(text, size) <= room:
         return text
     left = room - width_of(ELLIPSIS, size)
@@ -48,18 +51,21 @@ def fitted(text: str, size: float, room: float) -> str:
 
 
 def luminance(color: str) -> float:
-    """The relative luminance of six hexadecimal digits, 0 to 1 (WCAG 2.1)."""
+    """Returns the relative luminance, 0 to 1, of a colour of six hexadecimal digits (WCAG 2.1)."""
     parts = [int(color[place : place + 2], 16) / 255 for place in (0, 2, 4)]
     red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def readable_on(color: str) -> str:
-    """Black or white as six hexadecimal digits, whichever has the greater contrast to a colour (WCAG 2.1, 1.4.3)."""
+    """Returns black or white, whichever has the greater contrast to a colour (WCAG 2.1, 1.4.3).
+
+    Colours are six hexadecimal digits.
+    """
     light = luminance(color)
     return "000000" if (light + 0.05) / 0.05 >= 1.05 / (light + 0.05) else "ffffff"
 
 
 def colored(color: str, otherwise: str) -> str:
-    """A colour, when it is one."""
+    """Returns ``color`` if it has six hexadecimal digits, else ``otherwise``."""
     return color if _COLOR.fullmatch(color) else otherwise
