@@ -1,7 +1,8 @@
-"""Starts the renderer: ``python -I -S __main__.py '{"paths": …, "progress": …, "memory": …}'``, a socket as its standard input.
+"""Entry point of the renderer: ``python -I -S __main__.py '{"paths": …, "progress": …, "memory": …}'``.
 
-Run by its path, in isolated mode: neither the environment nor site-packages decide what is imported, and :mod:`netinv_extras`, whose
-``__init__`` loads the service, is replaced by an empty package in the same folder.
+Standard input is the socket to the service. The file is run by its path in isolated mode, so that imports depend
+neither on the environment nor on site-packages. The package :mod:`netinv_extras`, whose ``__init__`` loads the
+service, is replaced by an empty one in the same folder.
 """
 
 import importlib
@@ -10,11 +11,12 @@ import pathlib
 import sys
 import types
 
-LATE = ("calendar", "pprint", "textwrap", "encodings.ascii", "encodings.latin_1")  # used by filters and methods, when nothing can be imported any more
+# modules that filters and methods import on first use, when imports are refused
+LATE = ("calendar", "pprint", "textwrap", "encodings.ascii", "encodings.latin_1")
 
 
 def main() -> None:
-    """Sets the process up and serves until the other side closes the socket."""
+    """Sets the process up and serves until the service closes the socket."""
     options = json.loads(sys.argv[1])
     sys.path += options["paths"]
     package = types.ModuleType("netinv_extras")

@@ -10,7 +10,19 @@ import resource
 import sys
 from typing import Any
 
-_REFUSED = ("open", "import", "os.", "socket.", "subprocess.", "ctypes.", "shutil.", "fcntl.", "mmap.", "pty.", "syslog.")
+_REFUSED = (
+    "open",
+    "import",
+    "os.",
+    "socket.",
+    "subprocess.",
+    "ctypes.",
+    "shutil.",
+    "fcntl.",
+    "mmap.",
+    "pty.",
+    "syslog.",
+)
 
 
 def set_limits(memory: int) -> None:

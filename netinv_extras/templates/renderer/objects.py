@@ -1,7 +1,7 @@
-"""Objects as templates see them, in the renderer: plain data, and proxies whose attributes are loaded from the service when first asked for.
+"""Variables of templates in the renderer: plain data, and proxies of objects that load attributes on demand.
 
-An attribute is loaded for all objects of a batch at once. State lives in slots whose names begin with an underscore, which the sandbox
-refuses (:mod:`netinv_extras.templates.renderer.sandbox`).
+An attribute is loaded for all objects of a batch at once. The state of a proxy is in slots whose names begin with an
+underscore, which the sandbox refuses (:mod:`netinv_extras.templates.renderer.sandbox`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Load = Callable[[int, str], "list[Any] | None"]
 
 
 class Function:
-    """A callable that a template may call; nothing of the function behind it can be reached."""
+    """Callable for templates that hides the attributes of the wrapped function."""
 
     __slots__ = ("_function",)
 
@@ -32,7 +32,7 @@ class Function:
 
 
 class Members(dict[str, Any]):
-    """An object within a representation: its members as items and attributes; as text, its ``display`` or ``label``."""
+    """JSON object within a representation. Its text is its ``display`` or ``label``, if it has one."""
 
     __slots__ = ()
 
@@ -41,9 +41,9 @@ class Members(dict[str, Any]):
 
 
 class Batches:
-    """The batches of objects of one rendering session, and the columns loaded of them: an attribute of all objects of a batch.
+    """Cache of the columns of one message's batches; a column holds an attribute of all objects of a batch.
 
-    ``load(batch, name)`` asks the service for a column; it returns ``None`` for an attribute that the objects do not have.
+    ``load(batch, name)`` requests a column from the service; it returns ``None`` for an unknown attribute.
     """
 
     def __init__(self, load: Load) -> None:
@@ -51,13 +51,13 @@ class Batches:
         self._columns: dict[tuple[int, str], list[Any] | None] = {}
 
     def keep(self, batch: int, name: str, column: list[Any] | None) -> None:
-        """Takes a column that was loaded, or ``None`` for an attribute that the objects do not have."""
+        """Stores a loaded column, or ``None`` for an unknown attribute."""
         self._columns[batch, name] = None if column is None else [self.decode(value) for value in column]
 
     def value(self, batch: int, place: int, name: str) -> Any:
-        """An attribute of an object.
+        """Returns an attribute of an object, loading its column if necessary.
 
-        :raises AttributeError: for one that it does not have, or that may not be seen
+        :raises AttributeError: for an unknown or hidden attribute
         """
         key = (batch, name)
         if key not in self._columns:
@@ -69,7 +69,7 @@ class Batches:
         return value
 
     def decode(self, value: Any) -> Any:
-        """A value that has travelled (:mod:`netinv_extras.templates.renderer.values`)."""
+        """Decodes a value (:mod:`netinv_extras.templates.renderer.values`)."""
         if not isinstance(value, list):
             return value
         match value:
@@ -98,7 +98,7 @@ _SCALARS: dict[str, Callable[[Any], Any]] = {
 
 
 class Object:
-    """An object of a batch: its fields and relations as attributes and items; as text, its ``display``."""
+    """Proxy of an object: fields and relations are attributes and items; its text is its ``display``."""
 
     __slots__ = ("_batch", "_batches", "_place")
 
@@ -133,7 +133,7 @@ class Object:
 
 
 class Queryset:
-    """Several objects, with the methods that templates written for other services call."""
+    """List of objects with the read-only methods of a Django queryset that templates call."""
 
     __slots__ = ("_objects",)
 

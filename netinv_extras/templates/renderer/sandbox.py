@@ -1,6 +1,7 @@
-"""The sandbox that templates run in, within the renderer: Jinja2's, with lists of the attributes that may be read and the callables that may be called.
+"""Jinja2 sandbox of the renderer, with allowlists of attributes and callables.
 
-The process bounds time and memory (:mod:`netinv_extras.templates.renderer.limits`) and holds nothing worth reading; the sandbox is a second barrier.
+The first barrier is the process: it limits time and memory (:mod:`netinv_extras.templates.renderer.limits`) and
+holds no secrets. The sandbox is the second one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from markupsafe import Markup
 
 from netinv_extras.templates.renderer.objects import Function, Object, Queryset
 
-_CACHED = 1 << 20  # characters of the sources whose compiled templates are kept
+_CACHED = 1 << 20  # total characters of the sources in the cache of compiled templates
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -48,7 +49,9 @@ ATTRIBUTES: dict[type, frozenset[str]] = {
     datetime.time: _TIME,
     datetime.timedelta: _words("days seconds microseconds total_seconds"),
     _GroupTuple: _words("grouper list"),
-    LoopContext: _words("index index0 revindex revindex0 first last length previtem nextitem depth depth0 cycle changed"),
+    LoopContext: _words(
+        "index index0 revindex revindex0 first last length previtem nextitem depth depth0 cycle changed"
+    ),
     Macro: _words("name arguments catch_kwargs catch_varargs caller"),
     BlockReference: _words("super"),
     Cycler: _words("current next reset"),
@@ -62,7 +65,7 @@ def _may_read(kind: type, name: str) -> bool:
 
 
 class Sandbox(SandboxedEnvironment):
-    """Jinja2 with plain data only: no attribute and no call leads to a type, a function's insides or a module."""
+    """Jinja2 environment for plain data: attributes and calls cannot reach types, internals of functions or modules."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return not attr.startswith("_") and (type(obj) in (Object, Namespace) or _may_read(type(obj), attr))
@@ -76,7 +79,7 @@ class Sandbox(SandboxedEnvironment):
         return type(obj) in (Function, Macro, BlockReference, LoopContext, Joiner) or isinstance(obj, Undefined)
 
     def handle_exception(self, source: str | None = None) -> NoReturn:
-        """Raises the current exception as it is: nobody reads its traceback, and rewriting that would need modules and files."""
+        """Raises the current exception unchanged. Jinja2 would rewrite its traceback, which needs imports and files."""
         error = sys.exc_info()[1]
         assert error is not None
         raise error
@@ -87,7 +90,7 @@ class Sandbox(SandboxedEnvironment):
 
 
 def _one_line(value: Any) -> Any:
-    """Refuses line breaks in what an expression puts into a header."""
+    """Refuses control characters in values of expressions in headers (header injection)."""
     if isinstance(value, str) and _CONTROL.search(value):
         raise SecurityError("a value holds a line break or another control character, which no header may")
     return value
@@ -101,7 +104,7 @@ def _environment(**options: Any) -> Sandbox:
 
 
 class Templates:
-    """Compiled templates by their sources, the least recently used forgotten first."""
+    """LRU cache of compiled templates by source."""
 
     def __init__(self) -> None:
         self._environments = {False: _environment(), True: _environment(finalize=_one_line)}
@@ -109,9 +112,9 @@ class Templates:
         self._length = 0
 
     def compiled(self, source: str, *, lines: bool) -> Template:
-        """A template; ``lines`` for headers, where no expression may bring a line break.
+        """Returns a compiled template. ``lines`` is for headers, whose expressions may not contain line breaks.
 
-        :raises jinja2.TemplateSyntaxError: for a source that is no template
+        :raises jinja2.TemplateSyntaxError: for an invalid source
         """
         key = (source, lines)
         if key in self._compiled:
@@ -121,6 +124,6 @@ class Templates:
         self._compiled[key] = template
         self._length += len(source)
         while self._length > _CACHED:
-            (forgotten, _), _ = self._compiled.popitem(last=False)
-            self._length -= len(forgotten)
+            (evicted, _), _ = self._compiled.popitem(last=False)
+            self._length -= len(evicted)
         return template

@@ -1,7 +1,7 @@
-"""Values of templates as they travel from the service to the renderer.
+"""Encoding of the values of templates in messages from the service to the renderer.
 
-Numbers, texts, booleans and null travel as they are; everything else as a pair of a tag and its content, so that no data can be taken for
-a reference to an object.
+Numbers, texts, booleans and null are encoded as themselves, everything else as a list of a tag and its content.
+Data can therefore not be mistaken for a reference to an object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 
 class ObjectRef(NamedTuple):
-    """A reference to one object: the number of its batch, and its place in it."""
+    """Reference to an object: the number of its batch and its index in it."""
 
     batch: int
     place: int
@@ -33,13 +33,13 @@ class Label(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A member of a representation, whose objects are shown as text by their ``display`` or ``label``."""
+    """Member of a representation. JSON objects in it have their ``display`` or ``label`` as text."""
 
     value: Any
 
 
 class Hidden(NamedTuple):
-    """The place of a value that may not be seen."""
+    """Placeholder of a value that the user may not view."""
 
 
 HIDDEN = Hidden()
@@ -49,7 +49,7 @@ _AS_THEY_ARE = (str, int, float, bool, type(None))
 
 
 def encode(value: Any) -> Any:
-    """A value as it travels; what has no form of its own (UUIDs, addresses) as text."""
+    """Encodes a value; types without a tag (UUIDs, addresses) as text."""
     if type(value) in _AS_THEY_ARE:
         return value
     match value:

@@ -1,7 +1,8 @@
-"""The renderer's message loop: renders and compiles what the service asks for, and asks it for the attributes that templates mention.
+"""Message loop of the renderer: renders or compiles templates, and requests the attributes that they mention.
 
-The service kills a renderer that does not answer in time. Mostly that is not needed: a timer ends templates that are at Python code when
-their time is over, and a memory limit those that need too much; then the renderer reports so and ends, because its state may be inconsistent.
+The service kills a renderer that does not answer in time. This is rarely necessary: a timer ends templates that
+execute Python code at the end of their time, and a memory limit those that need too much. The renderer then reports
+the failure and exits, because its state may be inconsistent.
 """
 
 from __future__ import annotations
@@ -19,31 +20,34 @@ from netinv_extras.templates.renderer import frames, limits
 from netinv_extras.templates.renderer.objects import Batches
 from netinv_extras.templates.renderer.sandbox import Templates
 
-BUFFERED = 1 << 16  # bytes of results that are sent together
-LINGER = 0.01  # seconds that a result waits for others before the next job begins
-SPARE = 5.0  # seconds of processor time beyond those of a message
-LONGEST_REASON = 1000
+BUFFERED = 1 << 16  # bytes of buffered results after which they are sent
+LINGER = 0.01  # seconds since the last write after which buffered results are sent
+SPARE = 5.0  # seconds of processor time in addition to the time limit of a message
+LONGEST_REASON = 1000  # characters of an error text
 TOO_DEEP = "it is nested too deeply or calls itself without end"
 
 
 class TimeUp(BaseException):
-    """The time of a template is over; no filter catches this."""
+    """The time of a template is over. A BaseException, so that no filter catches it."""
 
 
 class Timer:
-    """Raises :class:`TimeUp` in the main thread when a job's time is over, again and again until it is stopped."""
+    """Raises :class:`TimeUp` in the main thread when a job's time is over (SIGALRM), repeatedly until it is stopped.
+
+    As a context manager it postpones the exception to the end of the block.
+    """
 
     def __init__(self) -> None:
         self._running = self._busy = self._due = False
         signal.signal(signal.SIGALRM, self._ring)
 
     def start(self, seconds: float) -> None:
-        """Begins the time of a job."""
+        """Starts the timer for a job."""
         self._running, self._due = True, False
         signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 0.05)
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stops the timer."""
         self._running = False
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -63,16 +67,18 @@ class Timer:
 
 
 class Worker:
-    """The renderer's side of the socket ``descriptor``; each job that begins is a byte on the pipe ``progress``."""
+    """Serves the socket ``descriptor``; writes a byte to the pipe ``progress`` at the start of each job."""
 
     def __init__(self, descriptor: int, progress: int) -> None:
         self._descriptor, self._progress = descriptor, progress
         self._buffer = bytearray()
         self._sent = time.monotonic()
         self._timer = Timer()
-        self._late = "time"  # what a job reports whose time is over: its own, or that of all
+        self._late = "time"  # reported on a timeout: "time" for the limit of the job, "late" for that of the message
         self._templates = Templates()
-        self._templates.compiled("{% for x in [1] %}{{ x|tojson }}{{ 'a'|wordwrap(3) }}{% endfor %}", lines=False).render()  # loads what is loaded late
+        # loads the modules that Jinja2 imports on first use
+        warm_up = "{% for x in [1] %}{{ x|tojson }}{{ 'a'|wordwrap(3) }}{% endfor %}"
+        self._templates.compiled(warm_up, lines=False).render()
 
     def serve(self) -> None:
         """Answers messages until the service closes the socket."""
@@ -82,7 +88,10 @@ class Worker:
             self._send({"is": "done", "cpu": limits.processor_seconds()})
 
     def _answer(self, message: dict[str, Any]) -> None:
-        """Does the jobs of a message, each ``[number, source, variables]``: places in the lists of these; without variables a source is only compiled."""
+        """Does the jobs of a message, each ``[number, source, variables]`` with indexes into the lists of the message.
+
+        Without variables a source is compiled only.
+        """
         limits.allow_processor(message["total"] + SPARE)
         batches = Batches(self._load)
         for batch, name, column in message["columns"]:
@@ -95,17 +104,19 @@ class Worker:
                 self._report(number, "late")
                 continue
             self._late = "time" if message["seconds"] < left else "late"
-            given = None if variables is None else message["variables"][variables]
+            scope = None if variables is None else message["variables"][variables]
             text, lines = message["sources"][source]
-            self._job(number, text, lines, given, batches, min(message["seconds"], left), message["longest"])
+            self._job(number, text, lines, scope, batches, min(message["seconds"], left), message["longest"])
             if len(self._buffer) > BUFFERED or time.monotonic() - self._sent > LINGER:
                 self._flush()
 
-    def _job(self, number: int, source: str, lines: bool, variables: Any, batches: Batches, seconds: float, longest: int) -> None:
+    def _job(
+        self, number: int, source: str, lines: bool, variables: Any, batches: Batches, seconds: float, longest: int
+    ) -> None:
         try:
             try:
                 self._timer.start(seconds)
-                text = self._made(source, lines, variables, batches, longest)
+                text = self._render(source, lines, variables, batches, longest)
             finally:
                 self._timer.stop()
         except TimeUp:
@@ -118,12 +129,12 @@ class Worker:
             self._report(number, "failed", f"Line {error.lineno}: {error.message}")
         except TemplateError as error:
             self._report(number, "failed", error.message or type(error).__name__)
-        except Exception as error:  # whatever a filter or an operator raises for the values it is given
+        except Exception as error:  # any error of a filter or an operator
             self._report(number, "failed", _explained(error))
         else:
             self._report(number, "text", text)
 
-    def _made(self, source: str, lines: bool, variables: Any, batches: Batches, longest: int) -> str:
+    def _render(self, source: str, lines: bool, variables: Any, batches: Batches, longest: int) -> str:
         template = self._templates.compiled(source, lines=lines)
         if variables is None:
             return ""
@@ -143,7 +154,7 @@ class Worker:
     # -- the socket
 
     def _load(self, batch: int, name: str) -> list[Any] | None:
-        """An attribute of all objects of a batch.
+        """Requests an attribute of all objects of a batch from the service.
 
         :raises SecurityError: when the service refuses to load more
         """
@@ -159,7 +170,8 @@ class Worker:
 
     def _report(self, number: int, kind: str, text: str = "") -> None:
         text = text if kind == "text" else text[:LONGEST_REASON]
-        self._buffer += frames.pack({"is": "result", "number": number, "kind": kind}, text.encode("utf-8", "surrogatepass"))
+        head = {"is": "result", "number": number, "kind": kind}
+        self._buffer += frames.pack(head, text.encode("utf-8", "surrogatepass"))
 
     def _send(self, head: dict[str, Any]) -> None:
         self._buffer += frames.pack(head)
@@ -186,5 +198,5 @@ class Worker:
 def _explained(error: Exception) -> str:
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # the text of an error may be made of objects of the template
+    except Exception:  # str() of an error may call objects of the template
         return type(error).__name__
