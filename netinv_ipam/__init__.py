@@ -40,7 +40,7 @@ def netinv_app() -> App:
 
 @hookimpl
 def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """How many addresses an interface of a device has."""
+    """The count field ``count_ipaddresses`` of device interfaces."""
     if endpoint.label != addresses.INTERFACE:
         return []
     return [count_of("count_ipaddresses", lambda registry, table: addresses.count_of_addresses(table), nested="shown")]
@@ -48,46 +48,48 @@ def netinv_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFacto
 
 @hookimpl
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
-    """The ways between addresses and the interfaces they are assigned to."""
+    """The relations between addresses and the interfaces they are assigned to."""
     if endpoint.label == "ipam.ipaddress":
         return {name: addresses.assigned(registry, label) for name, label in addresses.ENDS.items()}
-    return {"ip_addresses": addresses.addresses_of(registry, endpoint.label)} if endpoint.label in addresses.ASSIGNABLE else {}
+    if endpoint.label in addresses.ASSIGNABLE:
+        return {"ip_addresses": addresses.addresses_of(registry, endpoint.label)}
+    return {}
 
 
 @hookimpl
 def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[FieldFactory]:
-    """The parts of addresses and networks."""
+    """The GraphQL fields of addresses and networks: host, network, broadcast, prefix length."""
     return networks.parts(endpoint)
 
 
 @hookimpl
 def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
-    """Interfaces by the VLANs they carry; what is of a site, by its id alone."""
-    found: dict[str, list[Filter]] = {
+    """Filters for interfaces by VLAN, for sites by VLAN and prefix, and for redundancy groups by virtual address."""
+    filters: dict[str, list[Filter]] = {
         addresses.INTERFACE: [carried_filter("vlan", "vid", "number"), carried_filter("vlan_id", "id")],
         "dcim.site": [related("vlans", by=()), related("prefixes", by=())],
         "dcim.interfaceredundancygroup": [addresses.addressed("virtual_ip")],
     }
-    return found.get(endpoint.label, [])
+    return filters.get(endpoint.label, [])
 
 
 @hookimpl
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Primary addresses, from both ends."""
-    found: dict[str, list[Any]] = {
+    """The rules for primary addresses, for devices and for addresses."""
+    rules: dict[str, list[Any]] = {
         "dcim.device": [primary.device_addresses.own()],
         "ipam.ipaddress": [primary.device_addresses.stay()],
     }
-    return found.get(endpoint.label, [])
+    return rules.get(endpoint.label, [])
 
 
 @hookimpl
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
-    """Addresses go with the interface they are assigned to."""
+    """Deletes addresses together with the interface they are assigned to."""
     return [addresses.generic_cascade]
 
 
 @hookimpl
 def netinv_importers(registry: Registry) -> dict[str, Source]:
-    """The models of a NetBox dump that this application takes."""
+    """The models of a NetBox dump that this application imports."""
     return netbox.models

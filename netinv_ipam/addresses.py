@@ -12,7 +12,18 @@ from sqlalchemy.orm import Mapped
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
-from netinv_core.models.columns import PROTECT, SELF, SET_NULL, Choices, Description, Ref, choice, column, foreign_key, text
+from netinv_core.models.columns import (
+    PROTECT,
+    SELF,
+    SET_NULL,
+    Choices,
+    Description,
+    Ref,
+    choice,
+    column,
+    foreign_key,
+    text,
+)
 from netinv_core.models.types import Chars
 from netinv_core.read import lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
@@ -31,10 +42,19 @@ from netinv_ipam.uniqueness import unique_within
 from netinv_ipam.vrfs import VRF, present_filters
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
-ROLES = Choices.of(loopback="Loopback", secondary="Secondary", anycast="Anycast", vip="VIP", vrrp="VRRP", hsrp="HSRP", glbp="GLBP", carp="CARP")
+ROLES = Choices.of(
+    loopback="Loopback",
+    secondary="Secondary",
+    anycast="Anycast",
+    vip="VIP",
+    vrrp="VRRP",
+    hsrp="HSRP",
+    glbp="GLBP",
+    carp="CARP",
+)
 SHARED_ROLES = frozenset({"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"})
 INTERFACE, VM_INTERFACE = "dcim.interface", "virtualization.vminterface"
-# what an address may be assigned to, by the name of the way there
+# The models that an address may be assigned to, by the name of the relation.
 ENDS = {"interface": INTERFACE, "vminterface": VM_INTERFACE}
 ASSIGNABLE = tuple(ENDS.values())
 SLAAC = "slaac"
@@ -58,7 +78,9 @@ class IPAddress(networks.Host, Primary):
     role: Mapped[str] = choice(ROLES, help="The functional role of this IP")
     assigned_object_type: Mapped[str | None] = column(Chars(100), default=None)
     assigned_object_id: Mapped[uuid.UUID | None] = column(default=None)
-    nat_inside_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=SET_NULL, help='The IP Addresses for which this address is the "outside" IP')
+    nat_inside_id: Mapped[Ref | None] = foreign_key(
+        SELF, on_delete=SET_NULL, help='The IP Addresses for which this address is the "outside" IP'
+    )
     dns_name: Mapped[str] = text(
         255,
         "Hostname or FQDN (not case-sensitive)",
@@ -70,56 +92,70 @@ class IPAddress(networks.Host, Primary):
 
 
 def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
-    """Before version 1.3 ``nat_outside`` was one object or null: the first, when there are several."""
+    """Downgrades ``nat_outside`` to API versions before 1.3: the first object instead of the list, or null."""
     return {**shown, "nat_outside": next(iter(shown["nat_outside"]), None)}
 
 
 def single_nat_outside_schema(shape: dict[str, Any]) -> dict[str, Any]:
     """The OpenAPI schema that goes with :func:`single_nat_outside`."""
-    shown = shape.get("properties", {}).get("nat_outside")
-    if shown is None:
+    nat_outside = shape.get("properties", {}).get("nat_outside")
+    if nat_outside is None:
         return shape
-    single = {"allOf": [shown["items"]], "nullable": True, "readOnly": True}
+    single = {"allOf": [nat_outside["items"]], "nullable": True, "readOnly": True}
     return {**shape, "properties": {**shape["properties"], "nat_outside": single}}
 
 
 def _of_devices(name: str, devices: Any) -> Filter:
-    """Addresses of the interfaces of devices; the master of a virtual chassis speaks for all its members."""
+    """Filter ``devices`` for addresses on interfaces of devices, by the devices' column ``name``.
+
+    For the master of a virtual chassis it includes the interfaces of all members, except management interfaces.
+    """
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-        place, port = Device.__table__.c[name], Interface.__table__
-        limits = permissions.visible(uow, uow.registry.of_model(Device), Device.__table__)
-        named = sa.select(Device.__table__.c.id).where(place.in_([lookups.convert(place, value) for value in values]), *limits)
-        led = sa.select(VirtualChassis.__table__.c.id).where(VirtualChassis.__table__.c.master_id.in_(named))
-        members = sa.select(Device.__table__.c.id).where(Device.__table__.c.virtual_chassis_id.in_(led), *limits)
-        theirs = sa.or_(port.c.device_id.in_(named), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only))
-        own = sa.select(port.c.id).where(theirs, *permissions.visible(uow, uow.registry.of_model(Interface), port))
-        return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(own))
+        device, chassis, port = Device.__table__, VirtualChassis.__table__, Interface.__table__
+        device_column = device.c[name]
+        limits = permissions.visible(uow, uow.registry.of_model(Device), device)
+        matching = device_column.in_([lookups.convert(device_column, value) for value in values])
+        selected = sa.select(device.c.id).where(matching, *limits)
+        of_masters = sa.select(chassis.c.id).where(chassis.c.master_id.in_(selected))
+        members = sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(of_masters), *limits)
+        on_devices = sa.or_(port.c.device_id.in_(selected), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only))
+        visible = permissions.visible(uow, uow.registry.of_model(Interface), port)
+        interfaces = sa.select(port.c.id).where(on_devices, *visible)
+        return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(interfaces))
 
     return custom(devices, apply)
 
 
 def _of_machines(name: str, machines: str) -> Filter:
-    """Addresses of the interfaces of virtual machines; none while their package is absent."""
+    """Filter for addresses on interfaces of virtual machines; none without the virtualization application."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
         target = uow.registry.get(VM_INTERFACE)
         if target is None:
             return sa.false()
-        there = target.table.alias()
+        interface = target.table.alias()
         steps = ["virtual_machine", name]
         visible = permissions.visible_for(uow)
-        found = relations.compare(target, there, steps, lambda place: place.in_([lookups.convert(place, value) for value in values]), visible)
-        own = sa.select(there.c.id).where(found, *visible(target, there))
-        return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(own))
+        matching = relations.compare(
+            target,
+            interface,
+            steps,
+            lambda column: column.in_([lookups.convert(column, value) for value in values]),
+            visible,
+        )
+        interfaces = sa.select(interface.c.id).where(matching, *visible(target, interface))
+        return sa.and_(table.c.assigned_object_type == VM_INTERFACE, table.c.assigned_object_id.in_(interfaces))
 
     return custom(machines, apply)
 
 
-def _found(table: Any, network: Any) -> Any:
-    """What a search for an address means: that host, or the hosts of a network."""
+def _matches_search(table: Any, network: Any) -> Any:
+    """Condition of a search (``q``): the hosts of a network such as ``10.0.0.0/24``, or the host of an address."""
     whole = network.value == network.first and network.prefixlen < networks.BITS[network.version]
-    return networks.inside(table, network) if whole else networks.low(table) == networks.packed(network.value, network.version)
+    if whole:
+        return networks.inside(table, network)
+    return networks.low(table) == networks.packed(network.value, network.version)
 
 
 ip_addresses = Resource(
@@ -141,7 +177,7 @@ ip_addresses = Resource(
     filters=[
         *tenant_filters(),
         *present_filters(),
-        networks.search("address", _found, "dns_name", "description"),
+        networks.search("address", _matches_search, "dns_name", "description"),
         networks.family_filter(),
         *networks.edge_filters(),
         networks.lookups("host", "address"),
@@ -164,34 +200,37 @@ ip_addresses = Resource(
 
 @ip_addresses.filter("assigned_to_interface", multiple=False, kind="boolean")
 def assigned_to_interface(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """Whether the address is assigned to any interface."""
-    place = table.c.assigned_object_id
-    return place.is_not(None) if lookups.convert_flag(values[-1]) else place.is_(None)
+    """Filter for addresses that are assigned to an interface, or for those that are not."""
+    interface_id = table.c.assigned_object_id
+    return interface_id.is_not(None) if lookups.convert_flag(values[-1]) else interface_id.is_(None)
 
 
 def assigned(registry: Registry, label: str) -> relations.Relation:
-    """The way from an address to what it is assigned to, where that is of one content type."""
+    """The relation from an address to the interface it is assigned to, for interfaces of the content type ``label``."""
     return relations.to_type(registry, label, IPAddress.__table__, "assigned_object_type", "assigned_object_id")
 
 
 def addresses_of(registry: Registry, label: str) -> relations.Relation:
-    """The way from an interface to its addresses."""
+    """The relation from an interface of the content type ``label`` to its addresses."""
     return relations.from_type(registry, label, "ipam.ipaddress", "assigned_object_type", "assigned_object_id")
 
 
 def addressed(name: str) -> Filter:
-    """The parameter for addresses that a relation leads to, each by id or as it is written, with its prefix length or without."""
+    """Filter by the addresses of the relation ``name``.
+
+    A value is the id of an address or the address itself, with or without its prefix length.
+    """
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
-        there = IPAddress.__table__.alias()
-        limits = permissions.visible(uow, uow.registry.of_model(IPAddress), there)
-        found = sa.select(there.c.id).where(lookups.any_of([_meant(there, value) for value in values]), *limits)
-        return relations.leads_to_any(endpoint, table, [name], found)
+        address = IPAddress.__table__.alias()
+        limits = permissions.visible(uow, uow.registry.of_model(IPAddress), address)
+        matching = lookups.any_of([_by_id_or_address(address, value) for value in values])
+        return relations.leads_to_any(endpoint, table, [name], sa.select(address.c.id).where(matching, *limits))
 
     return Filter(name, apply)
 
 
-def _meant(table: Any, value: str) -> Any:
+def _by_id_or_address(table: Any, value: str) -> Any:
     try:
         return table.c.id == uuid.UUID(value)
     except ValueError:
@@ -199,10 +238,10 @@ def _meant(table: Any, value: str) -> Any:
 
 
 def count_of_addresses(table: Any) -> Any:
-    """How many addresses an interface of a device has."""
-    there = IPAddress.__table__.alias()
-    mine = sa.and_(there.c.assigned_object_id == table.c.id, there.c.assigned_object_type == INTERFACE)
-    return sa.select(sa.func.count()).select_from(there).where(mine).scalar_subquery()
+    """Scalar subquery: the number of addresses of a device interface."""
+    address = IPAddress.__table__.alias()
+    assigned_here = sa.and_(address.c.assigned_object_id == table.c.id, address.c.assigned_object_type == INTERFACE)
+    return sa.select(sa.func.count()).select_from(address).where(assigned_here).scalar_subquery()
 
 
 generic_cascade = GenericCascade(
@@ -218,7 +257,7 @@ ip_addresses.prepare(networks.fill_packed_columns("address"))
 
 @ip_addresses.prepare
 def lower_dns_names(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """DNS does not know case (RFC 4343)."""
+    """Lowers the case of DNS names, which are not case-sensitive (RFC 4343)."""
     for draft in drafts:
         if draft.changed("dns_name"):
             draft["dns_name"] = draft["dns_name"].lower()
@@ -231,12 +270,12 @@ ip_addresses.rule(generic_reference("assigned_object_type", "assigned_object_id"
 
 @ip_addresses.rule
 def slaac_is_for_ipv6(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Stateless address autoconfiguration (RFC 4862) exists for IPv6 only."""
-    concerned = [draft for draft in drafts if draft["ip_version"] == 4 and draft.changed("status_id", "address")]
-    if not concerned:
+    """Rejects the status SLAAC for IPv4: stateless address autoconfiguration (RFC 4862) exists for IPv6 only."""
+    changed = [draft for draft in drafts if draft["ip_version"] == 4 and draft.changed("status_id", "address")]
+    if not changed:
         return
     table = Status.__table__
     slaac = set(uow.execute(sa.select(table.c.id).where(table.c.slug == SLAAC)).scalars())
-    for draft in concerned:
+    for draft in changed:
         if draft["status_id"] in slaac:
             draft.reject("status", "Only IPv6 addresses can be assigned SLAAC status")

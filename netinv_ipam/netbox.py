@@ -1,4 +1,4 @@
-"""What NetBox's addresses, prefixes, VLANs and VRFs become here."""
+"""Import of NetBox dumps: the mapping of addresses, prefixes, VLANs and VRFs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from netinv_core.importing.dump import Dump, Fields, Source
 
 
 def vlan_group(dump: Dump, fields: Fields) -> Fields:
-    """There a group may be of anything, here of a site and a location; another scope stays as it is, and is reported."""
-    found = dict(fields)
-    scope = ".".join(found.get("scope_type") or ())
+    """Converts the scope of a VLAN group to a site and a location.
+
+    Another scope is left in the fields; the import reports it as unknown.
+    """
+    converted = dict(fields)
+    scope = ".".join(converted.get("scope_type") or ())
     if scope == "dcim.site":
-        found["site"] = found.pop("scope_id")
+        converted["site"] = converted.pop("scope_id")
     elif scope == "dcim.location":
-        found["location"] = found.pop("scope_id")
-        found["site"] = dump.get(scope, found["location"]).get("site")
-    if "scope_id" not in found:
-        del found["scope_type"]
-    return found
+        converted["location"] = converted.pop("scope_id")
+        converted["site"] = dump.get(scope, converted["location"]).get("site")
+    if "scope_id" not in converted:
+        del converted["scope_type"]
+    return converted
 
 
 def service(dump: Dump, fields: Fields) -> Fields:
-    """Arrays are written as JSON text there."""
+    """Parses the ports of a service: NetBox dumps contain arrays as JSON text."""
     ports = fields["ports"]
     return {**fields, "ports": json.loads(ports) if isinstance(ports, str) else ports}
 
