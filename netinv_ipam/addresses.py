@@ -182,7 +182,9 @@ ip_addresses = Resource(
         *networks.edge_filters(),
         networks.lookups("host", "address"),
         networks.network_comparison("parent", networks.inside),
-        custom("address", lambda uow, table, values: lookups.any_of([networks.exact(table, value) for value in values])),
+        custom(
+            "address", lambda uow, table, values: lookups.any_of([networks.exact(table, value) for value in values])
+        ),
         number("mask_length", "prefix_length", lookup_names=(), multiple=False),
         _of_devices("name", "device"),
         _of_devices("id", "device_id"),
@@ -264,7 +266,9 @@ def lower_dns_names(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 ip_addresses.rule(networks.reject_zero_prefix("address", "IP address"))
-ip_addresses.rule(unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES))
+ip_addresses.rule(
+    unique_within(IPAddress, "address", ("host",), "IP address", lambda draft: draft["role"] in SHARED_ROLES)
+)
 ip_addresses.rule(generic_reference("assigned_object_type", "assigned_object_id"))
 
 

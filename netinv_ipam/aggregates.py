@@ -1,4 +1,4 @@
-"""Regional registries, and the aggregates of address space that they hand out; aggregates do not overlap."""
+"""Regional Internet registries (RIRs), and the aggregates of address space that they assign."""
 
 from __future__ import annotations
 
@@ -79,35 +79,42 @@ aggregates.rule(networks.reject_zero_prefix("prefix", "aggregate"))
 
 @aggregates.rule
 def aggregates_do_not_overlap(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """No aggregate lies in another; one statement for the batch."""
+    """Rejects an aggregate that contains or lies in another one; one SELECT for all drafts.
+
+    The other aggregate is named only if the user may view it.
+    """
     moving = [draft for draft in drafts if draft.changed("prefix") and draft["prefix_length"]]
     if not moving:
         return
     lock_for(uow, "overlap of aggregates", {draft["ip_version"] for draft in moving})
     table = Aggregate.__table__
-    wanted = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
-    near = [sa.or_(networks.containing(table, network), networks.within(table, network)) for network in wanted.values()]
-    own = {draft.id for draft in drafts}
+    new_networks = {id(draft): netaddr.IPNetwork(draft["prefix"]) for draft in moving}
+    overlapping = [
+        sa.or_(networks.containing(table, network), networks.within(table, network))
+        for network in new_networks.values()
+    ]
+    draft_ids = {draft.id for draft in drafts}
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(Aggregate), table)).label("visible")
-    statement = sa.select(table.c.id, table.c.prefix, visible).where(sa.or_(*near)).order_by(table.c.network, table.c.broadcast)
-    rows = [row for row in uow.execute(statement) if row.id not in own]
+    statement = sa.select(table.c.id, table.c.prefix, visible).where(sa.or_(*overlapping))
+    ordered = statement.order_by(table.c.network, table.c.broadcast)
+    rows = [row for row in uow.execute(ordered) if row.id not in draft_ids]
     taken = [netaddr.IPNetwork(row.prefix) for row in rows]
-    unnamed = {network for network, row in zip(taken, rows, strict=True) if not row.visible}
+    hidden = {network for network, row in zip(taken, rows, strict=True) if not row.visible}
     taken += [netaddr.IPNetwork(draft["prefix"]) for draft in drafts if draft not in moving]
     for draft in moving:
-        network = wanted[id(draft)]
+        network = new_networks[id(draft)]
         covering = [other for other in taken if network in other]
         covered = [other for other in taken if other in network]
         if covering:
-            message = f"{network} is already covered by an existing aggregate{_named(covering[0], unnamed)}."
+            message = f"{network} is already covered by an existing aggregate{_suffix(covering[0], hidden)}."
         elif covered:
-            message = f"{network} covers an existing aggregate{_named(covered[0], unnamed)}."
+            message = f"{network} covers an existing aggregate{_suffix(covered[0], hidden)}."
         else:
             taken.append(network)
             continue
         draft.reject("prefix", f"Aggregates cannot overlap. {message}")
 
 
-def _named(network: netaddr.IPNetwork, unnamed: Collection[netaddr.IPNetwork]) -> str:
-    """An aggregate in a message, unless the user may not view it."""
+def _suffix(network: netaddr.IPNetwork, unnamed: Collection[netaddr.IPNetwork]) -> str:
+    """The aggregate in parentheses for an error message; empty if the user may not view it."""
     return "" if network in unnamed else f" ({network})"

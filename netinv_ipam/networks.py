@@ -1,7 +1,7 @@
-"""Networks and hosts: the packed columns by which they sort and are found, and the query parameters over those columns.
+"""Networks and hosts: the packed columns that they are sorted and searched by, and the filters on these columns.
 
-The packed forms (4 bytes of IPv4, 16 of IPv6) compare as bytes on every database, so "inside" is a range and "which networks
-contain this one" is a lookup of at most 32 (128) possible parents.
+The packed forms (4 bytes for IPv4, 16 for IPv6) compare as bytes on every database. So the condition "inside a network"
+is a range, and "contains a network" is a lookup of at most 32 (128) possible parents.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Condition = Any
 
 
 def parse(value: Any) -> netaddr.IPNetwork:
-    """An address with or without a prefix length (RFC 4632, RFC 4291); without one it is a single host.
+    """Parses an address with or without a prefix length (RFC 4632, RFC 4291); without one it is a single host.
 
-    :raises ValueError: when it is none
+    :raises ValueError: when the value is not an address
     """
     if not isinstance(value, str):
         raise ValueError(f"unexpected type {type(value)} for addr arg")
@@ -48,22 +48,22 @@ def parse(value: Any) -> netaddr.IPNetwork:
 
 
 def network_text(value: Any) -> str:
-    """A network in its one written form, host bits dropped: ``10.5.5.5/24`` → ``10.5.5.0/24``."""
+    """The canonical text of a network, with the host bits cleared: ``10.5.5.5/24`` → ``10.5.5.0/24``."""
     return str(parse(value).cidr)
 
 
 def host_text(value: Any) -> str:
-    """A host with its prefix length in its one written form."""
+    """The canonical text of a host with its prefix length: ``10.5.5.5/24``."""
     return str(parse(value))
 
 
 def packed(number: int, version: int) -> bytes:
-    """An address as the bytes that columns hold."""
+    """The bytes that columns store for an address, 4 or 16 in network byte order."""
     return number.to_bytes(BITS[version] // 8, "big")
 
 
 def address_text(value: bytes) -> str:
-    """The written form of an address as columns hold it."""
+    """The text of a packed address: ``b"\\n\\0\\0\\1"`` → ``10.0.0.1``."""
     return socket.inet_ntop(_SOCKETS[len(value)], value)
 
 
@@ -81,7 +81,7 @@ def last(network: netaddr.IPNetwork) -> bytes:
 
 
 def cidr(parse: Callable[[Any], str]) -> MappedColumn[Any]:
-    """The written form, address and prefix length; the other columns follow from it (:func:`fill_packed_columns`)."""
+    """The text column of an address and its prefix length; :func:`fill_packed_columns` derives the others from it."""
     return column(Chars(43), index=True, parse=parse, in_object_data=False)
 
 
@@ -91,9 +91,9 @@ def edge() -> MappedColumn[Any]:
 
 
 class Span:
-    """Adds what a network and a host have in common: ``broadcast`` is the highest address of its network.
+    """Mixin with the columns that networks and hosts share; ``broadcast`` is the highest address of the network.
 
-    Models index what they are found by: (``network``, ``prefix_length``), or (``host``, ``prefix_length``) and ``broadcast``.
+    Models add the indexes: (``network``, ``prefix_length``), or (``host``, ``prefix_length``) and ``broadcast``.
     """
 
     broadcast: Mapped[bytes] = edge()
@@ -102,19 +102,19 @@ class Span:
 
 
 class Network(Span):
-    """Adds a network: ``network`` is its lowest address."""
+    """Mixin for networks; ``network`` is the lowest address."""
 
     network: Mapped[bytes] = edge()
 
 
 class Host(Span):
-    """Adds a host within its network: ``host`` is its own address."""
+    """Mixin for hosts within their networks; ``host`` is the address itself."""
 
     host: Mapped[bytes] = edge()
 
 
 def fill_packed_columns(name: str) -> Rule:
-    """The preparation that fills the packed columns from the written form in the column ``name``."""
+    """Preparation that fills the packed columns from the text column ``name``."""
 
     def unpack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
@@ -125,13 +125,14 @@ def fill_packed_columns(name: str) -> Rule:
                 draft["host"] = packed(network.value, network.version)
             else:
                 draft["network"] = first(network)
-            draft["broadcast"], draft["prefix_length"], draft["ip_version"] = last(network), network.prefixlen, network.version
+            draft["broadcast"] = last(network)
+            draft["prefix_length"], draft["ip_version"] = network.prefixlen, network.version
 
     return unpack
 
 
 def reject_zero_prefix(name: str, title: str) -> Rule:
-    """The rule that a network is not the whole address space."""
+    """Rule: rejects the prefix length 0, the whole address space."""
 
     def no_zero_mask(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for draft in drafts:
@@ -142,12 +143,20 @@ def reject_zero_prefix(name: str, title: str) -> Rule:
 
 
 def cidr_field(name: str) -> FieldFactory:
-    """The field of the written form, whose length is nobody's concern."""
+    """The field of the text column, without a limit on the length of the text."""
 
     def make(registry: Registry, endpoint: Endpoint) -> fields.Field:
-        what = column_info(endpoint.table.c[name])
-        node = schema.node(name, str, what, length=None, digits=None)
-        return fields.Value(name=name, attribute=name, kind="string", required=True, known=what, node=node, openapi={"type": "string"})
+        info = column_info(endpoint.table.c[name])
+        node = schema.node(name, str, info, length=None, digits=None)
+        return fields.Value(
+            name=name,
+            attribute=name,
+            kind="string",
+            required=True,
+            known=info,
+            node=node,
+            openapi={"type": "string"},
+        )
 
     return FieldFactory(name, make)
 
@@ -161,58 +170,67 @@ def family() -> FieldFactory:
 
 
 def parts(endpoint: Endpoint) -> list[FieldFactory]:
-    """The parts of what an endpoint's objects are, each by itself: host or network, broadcast, prefix length."""
+    """Fields for the parts of a network or host: host or network, broadcast, prefix length. Empty for other models."""
     if not issubclass(endpoint.model, Span):
         return []
-    text, whole = {"type": "string"}, {"type": "integer"}
-    places = [name for name in ("host", "network", "broadcast") if name in endpoint.table.c]
-    shown = [computed(name, address_text, name, openapi=text) for name in places]
-    return [*shown, computed("prefix_length", lambda length: length, "prefix_length", openapi=whole)]
+    text, integer = {"type": "string"}, {"type": "integer"}
+    columns = [name for name in ("host", "network", "broadcast") if name in endpoint.table.c]
+    addresses = [computed(name, address_text, name, openapi=text) for name in columns]
+    return [*addresses, computed("prefix_length", lambda length: length, "prefix_length", openapi=integer)]
 
 
 def low(table: Any) -> Any:
-    """The column of the address itself: of the network, or of the host."""
+    """The column of the address itself: ``network`` or ``host``."""
     return table.c.network if "network" in table.c else table.c.host
 
 
 def inside(table: Any, network: netaddr.IPNetwork) -> Condition:
-    """The address lies in the network, whatever its own prefix length."""
+    """Condition: the address lies in the network, whatever its own prefix length."""
     return sa.and_(table.c.ip_version == network.version, low(table).between(first(network), last(network)))
 
 
 def within(table: Any, network: netaddr.IPNetwork, *, equal: bool = True) -> Condition:
-    """The network (of the host) lies in the other, or equals it when ``equal``."""
+    """Condition: the row's network lies in ``network``, or also equals it when ``equal``."""
     length = table.c.prefix_length
     return sa.and_(inside(table, network), length >= network.prefixlen if equal else length > network.prefixlen)
 
 
 def parents(network: netaddr.IPNetwork, *, equal: bool = True) -> Iterable[netaddr.IPNetwork]:
-    """Every network that contains another, longest last; the network itself when ``equal``."""
+    """The networks that contain a network, from /1 to the longest; with ``equal`` also the network itself."""
     for length in range(1, network.prefixlen + equal):
         yield netaddr.IPNetwork((network.value, length), network.version).cidr
 
 
 def containing(table: Any, network: netaddr.IPNetwork, *, equal: bool = True) -> Condition:
-    """The network (of the host) contains the other, or equals it when ``equal``; found by its possible edges."""
+    """Condition: the row's network contains ``network``, or also equals it when ``equal``.
+
+    Uses an index: it compares the first or last addresses of all possible parents.
+    """
     above = list(parents(network, equal=equal))
     if "network" not in table.c:
         lengths = {last(parent): parent.prefixlen for parent in above}
-        return any_of([sa.and_(table.c.broadcast == edge, table.c.prefix_length <= length) for edge, length in lengths.items()])
-    found = sa.and_(table.c.network.in_(list(dict.fromkeys(map(first, above)))), table.c.broadcast >= last(network))
-    return found if equal else sa.and_(found, table.c.prefix_length < network.prefixlen)
+        return any_of(
+            [
+                sa.and_(table.c.broadcast == last_address, table.c.prefix_length <= length)
+                for last_address, length in lengths.items()
+            ]
+        )
+    first_addresses = list(dict.fromkeys(map(first, above)))
+    contains = sa.and_(table.c.network.in_(first_addresses), table.c.broadcast >= last(network))
+    return contains if equal else sa.and_(contains, table.c.prefix_length < network.prefixlen)
 
 
 def equal(table: Any, network: netaddr.IPNetwork) -> Condition:
-    """The network (of the host) is the other."""
-    found = table.c.network == first(network) if "network" in table.c else table.c.broadcast == last(network)
-    return sa.and_(found, table.c.prefix_length == network.prefixlen)
+    """Condition: the row's network equals ``network``."""
+    same_edge = table.c.network == first(network) if "network" in table.c else table.c.broadcast == last(network)
+    return sa.and_(same_edge, table.c.prefix_length == network.prefixlen)
 
 
 def exact(table: Any, value: str) -> Condition:
-    """The address is the one given; with a prefix length, that is the same too."""
+    """Condition: the row's address equals the value; a prefix length in the value must be equal too."""
     network = parse(value)
-    found = low(table) == packed(network.value, network.version)
-    return sa.and_(found, table.c.prefix_length == network.prefixlen) if "/" in value else found
+    same_address = low(table) == packed(network.value, network.version)
+    return sa.and_(same_address, table.c.prefix_length == network.prefixlen) if "/" in value else same_address
 
 
 def _of_family(table: Any, value: str) -> Condition:
@@ -225,7 +243,7 @@ def _of_family(table: Any, value: str) -> Condition:
 
 # -- query parameters
 
-# what follows ``network__`` or ``host__``
+# The lookups of the parameters ``network__…`` and ``host__…``.
 NETWORK_LOOKUPS: dict[str, Callable[[Any, str], Condition]] = {
     "exact": exact,
     "iexact": exact,
@@ -243,14 +261,14 @@ TEXT_LOOKUPS = ("startswith", "istartswith", "endswith", "iendswith", "regex", "
 
 
 def _address_part(dialect: str, written: Any) -> Any:
-    """The written form without its prefix length."""
+    """SQL expression for the text before the slash: the address without its prefix length."""
     if dialect == "sqlite":
         return sa.func.substr(written, 1, sa.func.instr(written, "/") - 1, type_=sa.Text)
     return (sa.func.split_part if dialect == "postgresql" else sa.func.substring_index)(written, "/", 1, type_=sa.Text)
 
 
 def lookups(name: str, written: str) -> Filter:
-    """The parameter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the column of the written form."""
+    """Filter ``name`` (``network`` or ``host``) with its lookups; ``written`` is the name of the text column."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
         if suffix in TEXT_LOOKUPS:
@@ -263,7 +281,7 @@ def lookups(name: str, written: str) -> Filter:
 
 
 def network_comparison(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:
-    """A parameter that relates to one network given; what is not a network relates to nothing."""
+    """Filter that compares rows with the network in its value; an invalid network matches nothing."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         try:
@@ -275,7 +293,7 @@ def network_comparison(name: str, condition: Callable[[Any, netaddr.IPNetwork], 
 
 
 def family_filter() -> Filter:
-    """The parameter for the IP version."""
+    """Filter by the IP version."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         return _of_family(table, values[-1])
@@ -284,18 +302,18 @@ def family_filter() -> Filter:
 
 
 def edge_filters() -> list[Filter]:
-    """The parameters for the last address of the network, and for the prefix length."""
+    """Filters by the last address of the network, and by the prefix length."""
 
     def ends_at(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        return table.c.broadcast.in_([packed(found.value, found.version) for found in map(_address, values)])
+        return table.c.broadcast.in_([packed(address.value, address.version) for address in map(_address, values)])
 
     return [custom("broadcast", ends_at, negatable=True), number("prefix_length")]
 
 
 def _address(text: str) -> netaddr.IPNetwork:
-    """An address written alone.
+    """Parses an address without a prefix length.
 
-    :raises ValueError: for anything else
+    :raises ValueError: when the text is not an address, or has a prefix length
     """
     if "/" in text:
         raise ValueError("Enter a valid IP address, without a prefix length.")
@@ -303,21 +321,24 @@ def _address(text: str) -> netaddr.IPNetwork:
 
 
 def network_filter() -> Filter:
-    """The parameter for a network as a whole."""
+    """Filter ``prefix``: rows whose network equals the value."""
     return network_comparison("prefix", lambda table, network: equal(table, network.cidr))
 
 
 def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition], *columns: str) -> Filter:
-    """``q``: a network or host given whole goes by ``condition``, otherwise by how the written form begins; or words of the columns."""
+    """Filter ``q``: compares a complete network or host by ``condition``, other text with the start of the text column.
+
+    Rows also match if one of the ``columns`` contains the text.
+    """
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
         text, dialect = values[-1].strip(), uow.registry.dialect
         if not text:
             return sa.true()
         try:
-            found = condition(table, parse(text))
+            by_address = condition(table, parse(text))
         except ValueError:
-            found = LOOKUPS["istartswith"](dialect, table.c[written], text)
-        return any_of([found, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
+            by_address = LOOKUPS["istartswith"](dialect, table.c[written], text)
+        return any_of([by_address, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
 
     return custom("q", apply, multiple=False)

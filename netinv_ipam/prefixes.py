@@ -1,4 +1,4 @@
-"""Prefixes: the networks that are in use, or set aside for others to be cut from."""
+"""Prefixes: networks in use, and containers that other prefixes are allocated from."""
 
 from __future__ import annotations
 
@@ -37,23 +37,29 @@ class Prefix(networks.Network, Primary):
     )
 
     prefix: Mapped[str] = networks.cidr(networks.network_text)
-    site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="prefixes", count_field="prefix_count")
+    site_id: Mapped[Ref | None] = foreign_key(
+        Site, on_delete=PROTECT, related_name="prefixes", count_field="prefix_count"
+    )
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="prefixes")
     vrf_id: Mapped[Ref | None] = foreign_key(VRF, on_delete=PROTECT, count_field="prefix_count")
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="prefix_count")
     vlan_id: Mapped[Ref | None] = foreign_key(VLAN, on_delete=PROTECT, count_field="prefix_count")
     status_id: Mapped[Ref] = status()
-    role_id: Mapped[Ref | None] = foreign_key(Role, on_delete=SET_NULL, count_field="prefix_count", help="The primary function of this prefix")
-    is_pool: Mapped[bool] = boolean(False, "All IP addresses within this prefix are considered usable", label="Is a pool")
+    role_id: Mapped[Ref | None] = foreign_key(
+        Role, on_delete=SET_NULL, count_field="prefix_count", help="The primary function of this prefix"
+    )
+    is_pool: Mapped[bool] = boolean(
+        False, "All IP addresses within this prefix are considered usable", label="Is a pool"
+    )
     description: Mapped[Description]
 
 
 def _status(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    """A new prefix is active when nothing is said."""
-    place = endpoint.table.c.status_id
-    made = fields.from_column(registry, "status_id", place, column_info(place))
-    assert made is not None
-    return dataclasses.replace(made, default=USUAL_STATUS)
+    """The status field, with a default: new prefixes are active."""
+    column = endpoint.table.c.status_id
+    field = fields.from_column(registry, "status_id", column, column_info(column))
+    assert field is not None
+    return dataclasses.replace(field, default=USUAL_STATUS)
 
 
 prefixes = Resource(

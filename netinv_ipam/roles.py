@@ -1,4 +1,4 @@
-"""Roles: what a prefix or a VLAN is for, such as production or guests."""
+"""Roles of prefixes and VLANs, such as production or guests."""
 
 from __future__ import annotations
 

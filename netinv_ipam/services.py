@@ -1,4 +1,4 @@
-"""Services: what listens on the ports of a device or a virtual machine."""
+"""Services: protocols and ports on which a device or a virtual machine listens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TWO_PARENTS = "A service cannot be associated with both a device and a virtual m
 
 
 def port_key(ports: Sequence[int]) -> str:
-    """Ports as text that sorts as the list does and in which each port can be found: ``,00022,02222,``."""
+    """Ports as text that sorts like the list and can be searched for a port with LIKE: ``,00022,02222,``."""
     return "".join(f",{port:05}" for port in ports) + ","
 
 
@@ -43,9 +43,13 @@ class Service(Primary):
     __table_args__ = (sa.Index("ix_ipam_service_place", "protocol"),)
 
     device_id: Mapped[Ref | None] = foreign_key(Device, on_delete=CASCADE, related_name="services")
-    virtual_machine_id: Mapped[Ref | None] = foreign_key("virtualization.virtualmachine", on_delete=CASCADE, related_name="services")
+    virtual_machine_id: Mapped[Ref | None] = foreign_key(
+        "virtualization.virtualmachine", on_delete=CASCADE, related_name="services"
+    )
     name: Mapped[Name]
-    ports: Mapped[list[Any]] = column(Json(), kind="json", in_object_data=lambda ports: json.dumps([str(port) for port in ports]))
+    ports: Mapped[list[Any]] = column(
+        Json(), kind="json", in_object_data=lambda ports: json.dumps([str(port) for port in ports])
+    )
     port_key: Mapped[str] = text(hidden=True)
     protocol: Mapped[str] = choice(PROTOCOLS, blank=False)
     description: Mapped[Description]
@@ -56,7 +60,7 @@ service_addresses = many_to_many("ipam_service_address", "ipam_service", "ipam_i
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Ports(fields.Value):
-    """A list of ports; what is wrong with one is said by its position."""
+    """Field of a list of ports; its errors are keyed by the position in the list."""
 
     kind: str = "list"
     required: bool = True
@@ -80,25 +84,25 @@ class Ports(fields.Value):
 
 
 def _ports(registry: Registry, endpoint: Endpoint) -> fields.Field:
-    what = dataclasses.replace(column_info(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
-    node = schema.node("ports", int, what, length=None, digits=None)
+    port_info = dataclasses.replace(column_info(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
+    node = schema.node("ports", int, port_info, length=None, digits=None)
     shape = {"type": "array", "items": {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}}
     return Ports(name="ports", attribute="ports", known=column_info(endpoint.table.c.ports), node=node, openapi=shape)
 
 
 def port_ranges(ports: Sequence[int]) -> str:
-    """Ports in order, neighbours drawn together: ``22, 80-82``."""
-    found: list[list[int]] = []
+    """Ports in order, with consecutive ports as ranges: ``22, 80-82``."""
+    ranges: list[list[int]] = []
     for port in sorted(ports):
-        if found and port == found[-1][-1] + 1:
-            found[-1] = [found[-1][0], port]
+        if ranges and port == ranges[-1][-1] + 1:
+            ranges[-1] = [ranges[-1][0], port]
         else:
-            found.append([port])
-    return ", ".join("-".join(map(str, ends)) for ends in found)
+            ranges.append([port])
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def service_display(name: str, protocol: str, ports: Sequence[int]) -> str:
-    """The name, with the protocol and the ports."""
+    """The display name: ``ssh (TCP/22)``."""
     return f"{name} ({PROTOCOLS.labels.get(protocol, protocol)}/{port_ranges(ports)})"
 
 
@@ -120,7 +124,7 @@ services = Resource(
 
 @services.filter("port", multiple=False, kind="number")
 def on_port(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The services that listen on a port."""
+    """Filter by one of the ports."""
     if not values[-1].strip().isdecimal():
         raise ValueError("Enter a number.")
     return table.c.port_key.like(f"%,{int(values[-1]):05},%")
@@ -128,7 +132,7 @@ def on_port(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
 
 @services.prepare
 def fill_port_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """The key follows from the ports."""
+    """Derives the port key from the ports."""
     for draft in drafts:
         if draft.changed("ports"):
             draft["port_key"] = port_key(draft["ports"])
@@ -136,7 +140,7 @@ def fill_port_keys(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 @services.rule
 def protocol_and_ports_are_there(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A service has a protocol, and ports."""
+    """Rejects a service without a protocol or without ports."""
     for draft in drafts:
         for name in ("ports", "protocol"):
             if not draft[name]:
@@ -145,7 +149,7 @@ def protocol_and_ports_are_there(uow: UnitOfWork, drafts: Sequence[Draft]) -> No
 
 @services.rule
 def one_parent(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A service is of a device or of a virtual machine."""
+    """Rejects a service without a parent, or with both a device and a virtual machine."""
     for draft in drafts:
         parents = [name for name in ("device_id", "virtual_machine_id") if draft[name] is not None]
         if len(parents) != 1:

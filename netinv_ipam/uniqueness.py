@@ -58,7 +58,7 @@ def _unique_tables(uow: UnitOfWork, wanted: set[Any]) -> dict[Any, str]:
 
 
 def _lock_key(packed: bytes) -> bytes:
-    """All but the last byte of an address: one lock for each /24 (IPv6: /120), so ranges of addresses need few locks."""
+    """All but the last byte of an address: one lock for each /24 (IPv6: /120), so address ranges need few locks."""
     return bytes(packed[:-1])
 
 

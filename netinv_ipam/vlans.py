@@ -1,4 +1,4 @@
-"""VLANs (IEEE 802.1Q), and the groups within which their numbers and names are unique."""
+"""VLANs (IEEE 802.1Q), and VLAN groups, within which their numbers and names are unique."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class VLAN(Primary):
 
     site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=PROTECT, related_name="vlans", count_field="vlan_count")
     location_id: Mapped[Ref | None] = foreign_key(Location, on_delete=PROTECT, related_name="vlans")
-    group_id: Mapped[Ref | None] = foreign_key(VLANGroup, on_delete=PROTECT, related_name="vlans", count_field="vlan_count")
+    group_id: Mapped[Ref | None] = foreign_key(
+        VLANGroup, on_delete=PROTECT, related_name="vlans", count_field="vlan_count"
+    )
     vid: Mapped[int] = integer(1, 4094, label="ID")
     name: Mapped[str] = required_text(255)
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="vlan_count")
@@ -91,10 +93,10 @@ vlans.rule(location_fits)
 
 @vlans.rule
 def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """A VLAN and its group are of the same site."""
-    concerned = [draft for draft in drafts if draft["group_id"] is not None and draft.changed("group_id", "site_id")]
-    groups = listing.rows_of(uow, VLANGroup, [draft["group_id"] for draft in concerned])
-    wrong = [draft for draft in concerned if groups[draft["group_id"]].site_id != draft["site_id"]]
+    """Rejects a VLAN whose group belongs to another site."""
+    changed = [draft for draft in drafts if draft["group_id"] is not None and draft.changed("group_id", "site_id")]
+    groups = listing.rows_of(uow, VLANGroup, [draft["group_id"] for draft in changed])
+    wrong = [draft for draft in changed if groups[draft["group_id"]].site_id != draft["site_id"]]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in wrong])
     for draft in wrong:
         site = sites[draft["site_id"]].name if draft["site_id"] is not None else None
@@ -102,25 +104,26 @@ def group_is_of_the_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 def carried_filter(name: str, place: str, kind: str = "string") -> Filter:
-    """A parameter of interfaces: those that carry a VLAN, tagged or not, given by its column ``place``."""
+    """Filter for interfaces that carry a tagged or untagged VLAN, selected by its column ``place``."""
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Any:
-        found = VLAN.__table__.c[place]
+        column = VLAN.__table__.c[place]
         limits = permissions.visible(uow, uow.registry.of_model(VLAN), VLAN.__table__)
-        ids = sa.select(VLAN.__table__.c.id).where(found == lookups.convert(found, values[-1]), *limits)
-        return sa.or_(*[relations.leads_to_any(endpoint, table, [way], ids) for way in ("untagged_vlan", "tagged_vlans")])
+        ids = sa.select(VLAN.__table__.c.id).where(column == lookups.convert(column, values[-1]), *limits)
+        names = ("untagged_vlan", "tagged_vlans")
+        return sa.or_(*[relations.leads_to_any(endpoint, table, [name], ids) for name in names])
 
     return Filter(name, apply, (), False, kind)
 
 
 @vlans.filter("available_on_device", multiple=False)
 def available_on_device(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-    """The VLANs that a device's interfaces may carry: those of its site, and those of none."""
+    """Filter for the VLANs that a device's interfaces may carry: those of its site, and those without a site."""
     try:
-        wanted = uuid.UUID(values[-1])
+        device_id = uuid.UUID(values[-1])
     except ValueError:
         raise ValueError("Enter a valid UUID.") from None
     devices = Device.__table__.alias()
     limits = permissions.visible(uow, uow.registry.of_model(Device), devices)
-    site = sa.select(devices.c.site_id).where(devices.c.id == wanted, *limits).scalar_subquery()
+    site = sa.select(devices.c.site_id).where(devices.c.id == device_id, *limits).scalar_subquery()
     return sa.and_(site.is_not(None), sa.or_(table.c.site_id == site, table.c.site_id.is_(None)))

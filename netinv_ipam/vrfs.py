@@ -1,4 +1,4 @@
-"""Virtual routing and forwarding tables, and the route targets they exchange routes by (RFC 4364)."""
+"""Virtual routing and forwarding tables (VRFs), and the route targets by which they exchange routes (RFC 4364)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class VRF(Primary):
         help="Unique route distinguisher (as defined in RFC 4364)",
     )
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="vrf_count")
-    enforce_unique: Mapped[bool] = boolean(True, "Prevent duplicate prefixes/IP addresses within this VRF", label="Enforce unique space")
+    enforce_unique: Mapped[bool] = boolean(
+        True, "Prevent duplicate prefixes/IP addresses within this VRF", label="Enforce unique space"
+    )
     description: Mapped[Description]
 
 
@@ -52,7 +54,7 @@ export_targets = many_to_many("ipam_vrf_export_target", "ipam_vrf", "ipam_route_
 
 
 def vrf_display(name: str, rd: str | None) -> str:
-    """The name, with the route distinguisher when there is one."""
+    """The display name: the name, followed by the route distinguisher if there is one."""
     return f"{name} ({rd})" if rd else name
 
 
@@ -95,19 +97,20 @@ vrfs = Resource(
 
 
 def _present(table: Any, keys: Any) -> Any:
-    """The object is in one of the VRFs, or in one that exports a route target which they import."""
-    wanted = sa.select(import_targets.c.target_id).where(import_targets.c.owner_id.in_(keys))
-    exporting = sa.select(export_targets.c.owner_id).where(export_targets.c.target_id.in_(wanted))
+    """Condition for objects in one of the VRFs, or in a VRF that exports a route target which one of them imports."""
+    imported = sa.select(import_targets.c.target_id).where(import_targets.c.owner_id.in_(keys))
+    exporting = sa.select(export_targets.c.owner_id).where(export_targets.c.target_id.in_(imported))
     return sa.or_(table.c.vrf_id.in_(keys), table.c.vrf_id.in_(exporting))
 
 
 def present_filters() -> list[Filter]:
-    """The parameters ``present_in_vrf`` (by route distinguisher) and ``present_in_vrf_id``."""
+    """The filters ``present_in_vrf`` (by route distinguisher) and ``present_in_vrf_id``."""
 
     def by(name: str, *columns: str) -> Any:
         def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-            here = uow.registry.of_model(VRF)
-            return _present(table, ids_of(uow, NameQuery(name, here, tuple(values), columns, ids=not columns, multiple=False))[0])
+            endpoint = uow.registry.of_model(VRF)
+            query = NameQuery(name, endpoint, tuple(values), columns, ids=not columns, multiple=False)
+            return _present(table, ids_of(uow, query)[0])
 
         return custom(name, apply, multiple=False)
 
