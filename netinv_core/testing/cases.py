@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -16,7 +15,6 @@ from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.testing.samples import NoSample, Samples, generic_pairs
 
 T = TypeVar("T")
-_samples: weakref.WeakKeyDictionary[Service, Samples] = weakref.WeakKeyDictionary()
 
 
 class Case:
@@ -36,7 +34,7 @@ class Case:
         self.path = self.endpoint.path
         self.api: Api = service.api
         self.unique: Unique = service.unique
-        self.samples = samples_of(service)
+        self.samples = Samples(service)
         self.many, self.thorough = many, thorough
         self.inputs, self.most, self.seed = inputs, most, seed
 
@@ -102,13 +100,6 @@ class Case:
                 self.api.patch(self.at(item), {name: value}, status=(200, 400))
         members: dict[str, Any] = self.read(item)
         return members
-
-
-def samples_of(service: Service) -> Samples:
-    """The samples of a service: every check refers to the same shared objects, which no check changes or deletes."""
-    if service not in _samples:
-        _samples[service] = Samples(service)
-    return _samples[service]
 
 
 Applies = Callable[[Endpoint], bool]
