@@ -106,7 +106,7 @@ def templates(api: Api, kind: str, device_type: Any) -> list[Any]:
 
 
 def counts(output: str, label: str) -> dict[str, int]:
-    """What the table says of a model: numbers by outcome."""
+    """Numbers of a model in the printed table, by outcome."""
     rows = [[cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")] for line in output.splitlines() if "│" in line or "┃" in line]
     names, values = rows[0], next(row for row in rows if row[0] == label)
     return {name: int(value) for name, value in zip(names[1:], values[1:], strict=True) if value != "·"}

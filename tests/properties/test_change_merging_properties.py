@@ -92,7 +92,7 @@ class Transaction(RuleBasedStateMachine):
 
     @invariant()
     def journal_holds_the_net_effect(self) -> None:
-        """What the outermost journal holds leads from the first state to the state outside of savepoints."""
+        """The outermost change set leads from the first state to the state outside of savepoints."""
         outer = self.states[0]
         found = {
             change.key: (change.action, value_of(change.before), value_of(change.after))

@@ -61,12 +61,12 @@ def result(service: Service, shown: Any) -> Any:
 
 
 def logs(service: Service, shown: Any) -> list[tuple[str, str]]:
-    """What a job said."""
+    """Log entries of a job."""
     return [(item["log_level"], item["message"]) for item in service.api.get(f"{RESULTS}{shown['id']}/logs/")]
 
 
 def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """What the condition gives once it gives something."""
+    """Polls a condition; returns its first true value."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, "it did not come to be in time"

@@ -42,7 +42,7 @@ def job(service: Service, name: str) -> dict[str, Any]:
 
 
 def runs(service: Service) -> tuple[int, int]:
-    """How many results and schedules of jobs there are."""
+    """Numbers of the results and schedules of jobs."""
     return service.api.get(RESULTS, {"limit": 1})["count"], service.api.get(SCHEDULES, {"limit": 1})["count"]
 
 
@@ -216,5 +216,5 @@ def test_the_table_of_writes_names_every_action_that_is_not_read() -> None:
 
 @pytest.mark.parametrize("name", sorted(WRITES))
 def test_actions_write_within_constraints(service: Service, name: str) -> None:
-    """What the table says of the action."""
+    """Each action of the table, by its own function."""
     WRITES[name](service)
