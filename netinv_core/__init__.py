@@ -71,10 +71,12 @@ if TYPE_CHECKING:
         unique_copy,
         url,
     )
+    from netinv_core.presentation import MenuEntry, MenuSection, Presentation
     from netinv_core.read import filters, listing, lookups, relations
     from netinv_core.read.filters import Filter
     from netinv_core.read.lookups import convert
     from netinv_core.read.relations import Relation
+    from netinv_core.read.search import Match, SearchProvider
     from netinv_core.registry import Registry
     from netinv_core.resource import (
         FieldFactory,
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
     from netinv_core.write import save
     from netinv_core.write.delete import GenericCascade, in_use
     from netinv_core.write.draft import ALL, Draft
+    from netinv_core.write.dry_run import Effects, Preview, dry_run
     from netinv_core.write.slugs import natural_key, slugify
     from netinv_core.write.system_update import system_update
 
@@ -121,6 +124,7 @@ __all__ = [
     "Derived",
     "Description",
     "Draft",
+    "Effects",
     "Endpoint",
     "FieldFactory",
     "Filter",
@@ -128,12 +132,17 @@ __all__ = [
     "Gone",
     "Invalid",
     "ListFormat",
+    "Match",
+    "MenuEntry",
+    "MenuSection",
     "Model",
     "Name",
     "NotFound",
     "ObjectChange",
     "Organizational",
     "Part",
+    "Presentation",
+    "Preview",
     "Primary",
     "Ref",
     "Registry",
@@ -143,6 +152,7 @@ __all__ = [
     "Resource",
     "Rule",
     "Sample",
+    "SearchProvider",
     "Slug",
     "Source",
     "Task",
@@ -166,6 +176,7 @@ __all__ = [
     "counter",
     "decimal_number",
     "documented",
+    "dry_run",
     "email",
     "encrypted_text",
     "filters",
@@ -233,10 +244,12 @@ _NAMES = {
         "column decimal_number email encrypted_text foreign_key image integer json_document natural_sort_key "
         "optional_text required_text slug text unique_copy url"
     ),
+    "netinv_core.presentation": "MenuEntry MenuSection Presentation",
     "netinv_core.read": "filters listing lookups relations",
     "netinv_core.read.filters": "Filter",
     "netinv_core.read.lookups": "convert",
     "netinv_core.read.relations": "Relation",
+    "netinv_core.read.search": "Match SearchProvider",
     "netinv_core.registry": "Registry",
     "netinv_core.resource": (
         "FieldFactory Resource Rule VersionChange batch_loaded coalesce computed computed_choice "
@@ -247,6 +260,7 @@ _NAMES = {
     "netinv_core.write": "save",
     "netinv_core.write.delete": "GenericCascade in_use",
     "netinv_core.write.draft": "ALL Draft",
+    "netinv_core.write.dry_run": "Effects Preview dry_run",
     "netinv_core.write.slugs": "natural_key slugify",
     "netinv_core.write.system_update": "system_update",
 }

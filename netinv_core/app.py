@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.presentation import MenuSection
 from netinv_core.resource import Resource
 
 if TYPE_CHECKING:
-    from netinv_core.settings import Known
+    from netinv_core.settings import SettingDefinitions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +21,8 @@ class App:
     ``extra_views`` are views of paths below the application's, by name (:func:`netinv_core.http.root_views.root`);
     ``root_views`` those of paths ``/api/<name>/``. ``includes`` names modules with ``includeme(config)``, which add actions
     (:mod:`netinv_core.http.actions`) and other views. ``hooks`` is a module with hook specifications for other packages to
-    implement. ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`).
+    implement. ``menu`` are the sections of the navigation with its resources; by default one section has all of them.
+    ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`).
     """
 
     name: str
@@ -32,7 +34,8 @@ class App:
     root_views: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     includes: Sequence[str] = ()
     hooks: Any = None
-    settings: Known = dataclasses.field(default_factory=dict)
+    settings: SettingDefinitions = dataclasses.field(default_factory=dict)
+    menu: Sequence[MenuSection] = ()
     description: str = ""
     author: str = ""
     version: str = ""

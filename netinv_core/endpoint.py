@@ -16,14 +16,17 @@ from netinv_core.app import App
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
-from netinv_core.read import filters, relations
+from netinv_core.read import filters, ordering, relations, search_stages
 from netinv_core.read.derived_filters import derived_filters
-from netinv_core.read.plan import Plan
+from netinv_core.read.ordering import Ordering
+from netinv_core.read.plan import JoinedTable, Plan
 from netinv_core.resource import Resource, count_of, counter
 
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.registry import Registry
+
+MAX_CUSTOM_PLANS = 64  # of each resource
 
 
 class IncomingForeignKey(NamedTuple):
@@ -52,6 +55,7 @@ class Endpoint:
         self.filters: dict[str, filters.Filter] = {}
         self.rules = list(resource.rules)
         self._plans: dict[Any, Plan] = {}
+        self._custom_plans: dict[Any, Plan] = {}
 
     # -- names
 
@@ -91,6 +95,19 @@ class Endpoint:
         """
         return self.resource.natural or ("slug" if "slug" in self.table.c else "name")
 
+    @functools.cached_property
+    def natural_attribute(self) -> str | None:
+        """The natural column, if clients may name an object by it: cells of tables do so."""
+        name = self.natural_sort
+        column = relations.column_of(self, name)
+        is_plain = column == name and column_info(self.table.c[name]).foreign_key is None
+        return name if is_plain and column_info(self.table.c[name]).kind != "json" else None
+
+    def named_in_cell(self, text: str) -> Any:
+        """The value of a reference in a body, from a cell with an id or the natural attribute."""
+        attribute = self.natural_attribute
+        return text if attribute is None or self.parse_key(text) is not None else {attribute: text}
+
     @property
     def key_type(self) -> type:
         """The type of ids: ``uuid.UUID`` or ``int``."""
@@ -127,30 +144,22 @@ class Endpoint:
         return frozenset([*columns, *(name for name, field in self.fields.items() if field.confidential)])
 
     @functools.cached_property
+    def searched_name(self) -> search_stages.SearchedName | None:
+        """The column with the names of objects, for the search; ``None`` without one."""
+        return search_stages.name_of(self)
+
+    @functools.cached_property
     def ordering(self) -> tuple[Any, list[Any]]:
-        """The FROM clause and the ORDER BY expressions of lists: the columns of ``Resource.order``, then the id, so the
-        order is total.
+        """The FROM clause and the ORDER BY expressions of lists; see :func:`netinv_core.read.ordering.own_order`."""
+        return ordering.own_order(self)
 
-        Null sorts last, on every database; a path that ends in ``?`` sorts it first.
+    @functools.cached_property
+    def orderings(self) -> dict[str, Ordering]:
+        """The names that clients may order the list by.
+
+        Names of custom fields (``cf_<slug>``) and dotted names across references are valid besides.
         """
-        table = self.table
-        source, expressions = table, []
-        for name in self.resource.order:
-            path = name.lstrip("-").rstrip("?")
-            source, column = self._reach_column(source, table, path.split("."))
-            nullable = column.nullable or column.table is not table
-            expressions += _sorted(self.registry.dialect, column, name.startswith("-"), first=name.endswith("?"), nullable=nullable)
-        return source, [*expressions, table.c.id]
-
-    def _reach_column(self, source: Any, table: Any, steps: list[str]) -> tuple[Any, Any]:
-        if len(steps) == 1:
-            return source, table.c[steps[0]]
-        attribute = f"{steps[0]}_id"
-        target = self.registry.target(column_info(self.table.c[attribute]).foreign_key)
-        if target is None:
-            return source, table.c[attribute]
-        joined = target.table.alias()
-        return target._reach_column(source.outerjoin(joined, joined.c.id == table.c[attribute]), joined, steps[1:])
+        return ordering.orderings_of(self)
 
     def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
         """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields to leave out."""
@@ -159,13 +168,25 @@ class Endpoint:
             if shape == "nested":
                 plan.finish_nested()
             elif shape == "assigned":
-                plan.finish_nested(beside=[spec.make(self.registry, self) for spec in self.resource.assigned_fields])
+                plan.finish_nested(beside=[factory.make(self.registry, self) for factory in self.resource.assigned_fields])
             elif shape == "brief":
                 plan.finish(self.brief or [field for name, field in self.fields.items() if name not in self.opt_in], brief=bool(self.brief))
             else:
                 plan.finish(field for name, field in self.fields.items() if name not in without)
             self._plans[shape, without] = plan
         return self._plans[shape, without]
+
+    def custom_plan(self, key: Any, build: Callable[[Plan, JoinedTable], Any]) -> Plan:
+        """The plan that ``build`` completes (:meth:`Plan.finish_with`), from a cache of the last
+        :data:`MAX_CUSTOM_PLANS` by ``key``.
+        """
+        plan = self._custom_plans.pop(key, None)
+        if plan is None:
+            plan = Plan(self.registry, self).finish_with(build)
+        self._custom_plans[key] = plan  # the last in the order of insertion is the one used last
+        while len(self._custom_plans) > MAX_CUSTOM_PLANS:
+            self._custom_plans.pop(next(iter(self._custom_plans)), None)
+        return plan
 
     def resource_column(self, name: str, table: Any) -> Any:
         """The column behind a field of another name, for paths."""
@@ -268,8 +289,8 @@ class Endpoint:
             field = fields.from_column(registry, attribute, column, column_info(column))
             if field is not None and field.name not in built:
                 built[field.name] = field
-        for spec in self.resource.specs:
-            built[spec.name] = spec.make(registry, self)
+        for factory in self.resource.field_factories:
+            built[factory.name] = factory.make(registry, self)
         self.fields = {name: field for name, field in built.items() if name not in self.resource.omit}
         for attribute, column in self.table.c.items():
             link = column_info(column).foreign_key
@@ -294,8 +315,8 @@ class Endpoint:
                 target.relations[link.related_name] = relations.backward(self.registry, self.label, attribute)
                 target.reverse_relations.add(link.related_name)
             if link.count_field:
-                spec = count_of(link.count_field, counter(self.table, attribute))
-                target.fields.setdefault(link.count_field, spec.make(self.registry, target))
+                factory = count_of(link.count_field, counter(self.table, attribute))
+                target.fields.setdefault(link.count_field, factory.make(self.registry, target))
         for field in list(self.fields.values()):
             if isinstance(field, fields.ToMany) and field.related_name and field.target is not None:
                 field.target.relations[field.related_name] = relations.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
@@ -323,7 +344,7 @@ class Endpoint:
             self.fields = {name: self.fields[name] for name in self.resource.only_fields}
         last = [name for name in ("created", "last_updated") if name in self.fields]
         self.fields |= {name: self.fields.pop(name) for name in last}
-        brief_only = {spec.name: spec.make(registry, self) for spec in self.resource.brief_fields}
+        brief_only = {factory.name: factory.make(registry, self) for factory in self.resource.brief_fields}
         names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
         self.brief = [brief_only.get(name) or self.fields[name] for name in names if name in self.fields or name in brief_only]
 
@@ -347,7 +368,8 @@ class Endpoint:
         :raises ValueError: naming the path
         """
         resource = self.resource
-        paths = (*resource.display[1:], *resource.brief, *resource.order, *resource.search, resource.name_attribute, self.natural_sort)
+        orders = (*resource.order, *(path for columns in resource.orderings.values() for path in columns))
+        paths = (*resource.display[1:], *resource.brief, *orders, *resource.search, resource.name_attribute, self.natural_sort)
         for path in filter(None, paths):
             if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
                 raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
@@ -358,16 +380,6 @@ class Endpoint:
         column = self.table.c.get(f"{steps[0]}_id")
         target = self.registry.target(column_info(column).foreign_key) if column is not None else None
         return steps[0] in self.confidential or (target is not None and target._is_confidential(steps[1:]))
-
-
-def _sorted(dialect: str, column: Any, descending: bool, *, first: bool, nullable: bool) -> list[Any]:
-    """The ORDER BY expressions of a column, with nulls first or last on every database."""
-    ordered = column.desc() if descending else column.asc()
-    if not nullable:
-        return [ordered]
-    if dialect == "mysql":
-        return [column.is_not(None) if first else column.is_(None), ordered]
-    return [ordered.nulls_first() if first else ordered.nulls_last()]
 
 
 def _words(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 FieldErrors = dict[str, Any]
 MAX_FAULTY = 100  # objects of a list whose errors are listed
@@ -13,9 +13,13 @@ MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 
 
 class RequestError(Exception):
-    """An error answered with ``status`` and ``body``. The transaction is rolled back."""
+    """An error answered with ``status`` and ``body``. The transaction is rolled back.
+
+    ``body_schema`` is the OpenAPI schema of the body, where it is not that of all errors.
+    """
 
     status = 400
+    body_schema: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(self, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(body)
@@ -24,7 +28,12 @@ class RequestError(Exception):
 
 
 class Invalid(RequestError):
-    """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages."""
+    """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages.
+
+    ``object_count`` is the number of entries about objects in the body of :meth:`batch`; ``None`` in other errors.
+    """
+
+    object_count: int | None = None
 
     @classmethod
     def field(cls, name: str, *messages: str) -> Invalid:
@@ -44,9 +53,15 @@ class Invalid(RequestError):
         """
         faulty = [place for place, error in enumerate(errors) if error]
         if len(faulty) <= MAX_FAULTY:
-            return cls(list(errors))
+            return cls._batch(errors, [])
         more = f"{len(faulty) - MAX_FAULTY} more of the {len(errors)} objects have errors, which are not listed."
-        return cls([*errors[: faulty[MAX_FAULTY - 1] + 1], {"non_field_errors": [more]}])
+        return cls._batch(errors[: faulty[MAX_FAULTY - 1] + 1], [{"non_field_errors": [more]}])
+
+    @classmethod
+    def _batch(cls, errors: Sequence[FieldErrors], summary: Sequence[FieldErrors]) -> Invalid:
+        error = cls([*errors, *summary])
+        error.object_count = len(errors)
+        return error
 
 
 class _Detailed(RequestError):
@@ -91,9 +106,13 @@ class NotAcceptable(_Detailed):
 
 
 class Conflict(_Detailed):
-    """409: other objects depend on the object to be deleted."""
+    """409: other objects depend on the object to be deleted.
+
+    ``objects`` has label, id and name of those that the user may view, as far as the raiser knows them.
+    """
 
     status = 409
+    objects: Sequence[tuple[str, Any, str]] = ()
 
 
 class Gone(_Detailed):

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from netinv_core.http.metrics import Sample
     from netinv_core.importing.dump import Derived, Part, Source
     from netinv_core.read.filters import Filter
+    from netinv_core.read.search import SearchProvider
     from netinv_core.registry import Registry
     from netinv_core.resource import FieldFactory
     from netinv_core.tasks.queue import Task
     from netinv_core.uow import UnitOfWork
+    from netinv_core.write.dry_run import Effects
 
 hookspec = pluggy.HookspecMarker("netinv")
 hookimpl = pluggy.HookimplMarker("netinv")
@@ -55,6 +57,11 @@ def netinv_list_formats(registry: Registry) -> Iterable[ListFormat]:
     """Formats of lists besides pages of JSON, each requested by a query parameter
     (:class:`netinv_core.http.list_formats.ListFormat`).
     """
+
+
+@hookspec
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Recognisers of the search over all resources (:class:`netinv_core.read.search.SearchProvider`)."""
 
 
 @hookspec
@@ -97,6 +104,14 @@ def netinv_change_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Iterabl
 @hookspec
 def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
     """Called with the changes of a unit of work, in its transaction, after their records are written."""
+
+
+@hookspec
+def netinv_change_effects(uow: UnitOfWork, changes: Sequence[Change]) -> Mapping[str, Effects]:
+    """Effects that these changes would have after their commit, by name, for the answer to a dry run.
+
+    Called within the savepoint of the dry run, after the records of the changes are written.
+    """
 
 
 @hookspec

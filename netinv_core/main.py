@@ -15,13 +15,14 @@ from pyramid_retry import RetryableExecutionPolicy
 from sqlalchemy.engine import Engine
 
 from netinv_core import content_types
-from netinv_core import settings as known_settings
+from netinv_core import settings as ini_settings
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
-from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, errors_of, quarantine
+from netinv_core.package_views import commit_errors_of, include_packages
+from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
@@ -66,7 +67,7 @@ def read_settings(settings: Mapping[str, str], packages: Packages | None = None)
     packages = packages or discover(settings.get("netinv.plugins_dir", ""))
     while True:
         try:
-            return known_settings.read(settings, apps_of(packages[0]), incomplete=bool(packages[1])), packages
+            return ini_settings.read(settings, apps_of(packages[0]), incomplete=bool(packages[1])), packages
         except PackageError as error:
             packages = quarantine(packages, error)
 
@@ -85,21 +86,21 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
     """
     try:
-        known, packages = read_settings(settings)
+        typed_settings, packages = read_settings(settings)
     except ValueError as error:
         raise SystemExit(f"netinv does not start: {error}") from None
-    engine = engine_for(known, statement_timeout=known["statement_timeout"])
+    engine = engine_for(typed_settings, statement_timeout=typed_settings["statement_timeout"])
     try:
-        app = make_app(engine, known, settings, packages)
+        app = make_app(engine, typed_settings, settings, packages)
     except sa.exc.SQLAlchemyError as error:
         reason = start_error(engine, error)
         if reason is None:
             raise
         raise SystemExit(f"netinv does not start: {reason}") from None
-    if known["queue_url"]:
+    if typed_settings["queue_url"]:
         task_queue.enqueue_startup_tasks(app.registry.netinv)
-    if known["embedded_worker"] and known["queue_url"]:
-        huey = task_queue.queue(known["queue_url"])
+    if typed_settings["embedded_worker"] and typed_settings["queue_url"]:
+        huey = task_queue.queue(typed_settings["queue_url"])
         task_queue.add_tasks(huey, engine, app.registry.netinv)
         task_queue.start_embedded(huey)
     # Objects of the start live forever. Frozen, they are skipped by the garbage collections of large responses.
@@ -108,22 +109,22 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     return app
 
 
-def make_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
+def make_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
     """The WSGI application on an engine, with typed settings, of ``packages``, by default of all that are installed."""
-    packages = packages or discover(known.get("plugins_dir", ""))
+    packages = packages or discover(typed_settings.get("plugins_dir", ""))
     while True:
         try:
-            return _wsgi_app(engine, known, settings or {}, packages)
+            return _wsgi_app(engine, typed_settings, settings or {}, packages)
         except PackageError as error:
             packages = quarantine(packages, error)
 
 
-def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, Any], packages: Packages) -> Any:
+def _wsgi_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mapping[str, Any], packages: Packages) -> Any:
     """The WSGI application.
 
-    :raises PackageError: when the views of a package cannot be added
+    :raises PackageError: when the views of a package cannot be added, or conflict with those of others
     """
-    registry = _registry(engine.dialect.name, known, packages)
+    registry = _registry(engine.dialect.name, typed_settings, packages)
     config = Configurator(
         settings={
             **settings,
@@ -147,11 +148,11 @@ def _wsgi_app(engine: Engine, known: Mapping[str, Any], settings: Mapping[str, A
     config.include("netinv_core.http.openapi_views")
     config.include("netinv_core.http.media")
     config.include("netinv_core.http.metrics")
-    for app in registry.apps.values():
-        with errors_of(registry.packages[app.name]):
-            for module in app.includes:
-                config.include(module)
+    package_by_action = include_packages(config)
     config.include("netinv_core.http.cornice_services")
+    plugins = {registry.packages[app.name] for app in registry.apps.values() if app.plugin}
+    with commit_errors_of(package_by_action, plugins):
+        config.commit()
     _load_content_types(config)
     for item in registry.broken:
         _warn(item)

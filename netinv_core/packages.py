@@ -160,8 +160,8 @@ def app_of(module: Any) -> App | None:
     app = module.netinv_app()
     if not isinstance(app, App):
         raise TypeError(f"netinv_app returns {type(app).__name__} instead of App")
-    for name, known in app.settings.items():
-        if not (isinstance(known, tuple) and len(known) == 2 and callable(known[0])):
+    for name, definition in app.settings.items():
+        if not (isinstance(definition, tuple) and len(definition) == 2 and callable(definition[0])):
             raise TypeError(f"the setting {name} is not a pair of a reader and a default")
     return app
 

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import regex
@@ -75,6 +75,22 @@ class Budget:
         except (TimeoutError, MemoryError):
             self.remaining = 0.0
             raise PatternTimeout(TOO_SLOW) from None
+
+    def substitute(self, pattern: str, replacement: str, texts: Sequence[str]) -> list[str]:
+        """Replaces each match in the texts; ``replacement`` refers to groups as in :func:`re.sub`.
+
+        :raises ValueError: for a replacement that refers to a group that the pattern does not have
+        :raises PatternTimeout: when matching takes longer than what is left
+        """
+        compiled = _compiled(pattern, False)
+        with self.spending():
+            try:
+                return [compiled.sub(replacement, text, timeout=self.check()) for text in texts]
+            except (regex.error, IndexError) as error:
+                raise ValueError(f"Invalid replacement: {error}") from None
+            except (TimeoutError, MemoryError):
+                self.remaining = 0.0
+                raise PatternTimeout(TOO_SLOW) from None
 
 
 def check(pattern: str) -> None:

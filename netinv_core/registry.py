@@ -19,6 +19,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo
 from netinv_core.packages import FailedPackage, app_of, errors_of
+from netinv_core.read import search
 from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Registry:
         self.manager = pluggy.PluginManager("netinv")
         self.manager.add_hookspecs(hookspecs)
         self.list_formats: dict[str, ListFormat] = {}
+        self.search_providers: list[search.SearchProvider] = []
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
@@ -131,6 +133,7 @@ class Registry:
                 with errors_of(self.packages[endpoint.app.name]):
                     step(endpoint)
         self.list_formats = self._list_formats()
+        self.search_providers = search.providers_of(self)
         return self
 
     def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
@@ -140,14 +143,14 @@ class Registry:
 
         :raises PackageError: when a package fails
         """
-        for package, caller in self._callers(hook):
+        for package, caller in self.callers(hook):
             with errors_of(package):
                 results = [list(result) if isinstance(result, Iterator) else result for result in caller(**arguments)]
             for result in results:
                 yield package, result
 
-    def _callers(self, hook: str) -> list[tuple[str, pluggy.HookCaller]]:
-        """The callers of a hook that call one package each."""
+    def callers(self, hook: str) -> list[tuple[str, pluggy.HookCaller]]:
+        """The callers of a hook that call one package each, with the packages."""
         if hook not in self._hook_callers:
             plugins = dict(self.manager.list_name_plugin())
             names = dict.fromkeys(item.plugin_name for item in reversed(getattr(self.hooks, hook).get_hookimpls()))

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from netinv_core import fields as kinds
 from netinv_core.models.base import Base
 from netinv_core.models.columns import Choices
+from netinv_core.presentation import Presentation
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -31,6 +32,10 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 Listing = Callable[["UnitOfWork", "Endpoint", "Sequence[Any]"], "list[dict[str, Any]]"]
 WRITES = frozenset({"add", "change", "delete"})
 NEW_OBJECT = "(a new object)"  # in ``example``: a reference that samples do not share
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 class FrozenResourceError(AttributeError):
@@ -160,25 +165,34 @@ def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
 
 
 class Resource:
-    """A model and how it is served at ``/api/<app>/<name>/``.
+    """Declaration of a REST resource: a model and how it is served at ``/api/<app>/<name>/``.
 
-    ``display`` is a path, or ``(function, *paths)``; ``called`` the column that names an object in messages and in the
-    change log, when that is not its display; ``brief`` the fields of the nested form after ``display, id, url``,
-    ``assigned_fields`` what that form has besides where an object is assigned to another by type and id (the shape
-    ``assigned`` of :func:`generic_fk`); ``order`` the columns the list is sorted by (``-`` for descending, a dotted
-    path across references); ``search`` the paths ``q`` looks in; ``natural`` the column by which others may name an
-    object; ``of`` makes it a further list of the objects of another resource of the same model, which cannot be written
-    here: it has the filters it names and no others. ``members`` are the only members of a representation, when not all
-    are shown. ``writes`` are those of ``add``, ``change`` and ``delete`` that are offered; ``writable=False`` stands
-    for none. ``about`` names pairs of columns, a content type's label and an id: who may not view the object that one
-    names does not get to see what is about it (notes, images, the change log). ``configuration`` marks what processes
-    cache; ``recorded`` says whether changes leave a row in the change log; ``basic`` lets a password stand for a token;
-    ``example`` holds values for documentation and tests where a field's type does not suggest one; :data:`NEW_OBJECT` for a reference
-    that each sample needs an object of its own for.
-    ``exempt_by_name_only`` keeps ``*`` in the setting ``netinv.exempt_view_permissions`` from opening the resource to
-    anyone: for accounts, credentials, logs and whatever else is nobody's business by default. Resources with
-    confidential columns are so anyway. ``record_constants`` are members of the change log's ``object_data`` that the
-    API has and the model has no columns for.
+    :param display: path of the display name, or ``(function, *paths)``
+    :param name_attribute: column that names an object in messages and in the change log, unless that is its display
+    :param brief: fields of the nested form after ``display, id, url``
+    :param order: columns by which the list is sorted; ``-`` for descending, a dotted path across references
+    :param orderings: such columns by names that the query parameter ``ordering`` may contain besides the columns' own
+    :param search: paths in which ``q`` searches
+    :param natural: column that can identify an object in references, besides its id
+    :param omit: names of fields that the columns would give and the resource does not have
+    :param writes: those of ``add``, ``change`` and ``delete`` that are offered; ``writable=False`` stands for none
+    :param configuration: the rows are configuration, which processes cache
+    :param recorded: changes leave a row in the change log
+    :param allow_basic_auth: name and password are accepted in place of a token
+    :param exempt_by_name_only: ``*`` in the setting ``netinv.exempt_view_permissions`` does not apply, as for accounts,
+        credentials and logs; resources with confidential columns are always so
+    :param example: values for documentation and tests where the type of a field suggests none; :data:`NEW_OBJECT` for
+        a reference of which each sample needs an object of its own
+    :param brief_fields: fields that only the nested form has
+    :param assigned_fields: further fields of the nested form where an object is assigned to another by type and id
+        (the shape ``assigned`` of :func:`generic_fk`)
+    :param of: another resource of the same model, of which this one is a further list; it is read-only, and has the
+        filters it names and no others
+    :param only_fields: the only fields of a representation; by default all
+    :param about: pairs of columns, a content type's label and an id: the row is hidden (notes, images, the change log)
+        from users who may not view the object that they identify
+    :param record_constants: members of the change log's ``object_data`` that have no columns
+    :param presentation: arrangement of the fields on pages for people
     """
 
     narrowing: Callable[[UnitOfWork, Any], Any] | None = None
@@ -198,9 +212,10 @@ class Resource:
         title: str | None = None,
         plural: str | None = None,
         display: Any = "name",
-        called: str | None = None,
+        name_attribute: str | None = None,
         brief: Sequence[str] = ("name",),
         order: Sequence[str] = ("name",),
+        orderings: Mapping[str, Sequence[str]] | None = None,
         search: Sequence[str] = (),
         natural: str | None = None,
         fields: Sequence[FieldFactory] = (),
@@ -211,30 +226,39 @@ class Resource:
         writes: Collection[str] = WRITES,
         configuration: bool = False,
         recorded: bool = True,
-        basic: bool = False,
+        allow_basic_auth: bool = False,
         exempt_by_name_only: bool = False,
         example: Mapping[str, Any] | None = None,
         brief_fields: Sequence[FieldFactory] = (),
         assigned_fields: Sequence[FieldFactory] = (),
         of: Resource | None = None,
-        members: Sequence[str] = (),
+        only_fields: Sequence[str] = (),
         about: Sequence[tuple[str, str]] = (),
         record_constants: Mapping[str, Any] | None = None,
+        presentation: Presentation | None = None,
     ) -> None:
+        self.presentation = presentation or Presentation()
         self.model, self.name, self.label = model, name, label
         self.title, self.plural = title, plural
-        self.display = (lambda value: value, display) if isinstance(display, str) else display
-        self.name_attribute, self.natural = called, natural
+        self.display = (_unchanged, display) if isinstance(display, str) else display
+        self.name_attribute, self.natural = name_attribute, natural
         self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
+        self.orderings = types.MappingProxyType(dict(orderings or {}))
         self.brief_fields, self.assigned_fields = tuple(brief_fields), tuple(assigned_fields)
-        self.specs, self.omit = tuple(fields), frozenset(omit)
+        self.field_factories, self.omit = tuple(fields), frozenset(omit)
         self.filters, self.versions = tuple(filters), tuple(versions)
-        self.of, self.only_fields, self.about = of, tuple(members), tuple(about)
+        self.of, self.only_fields, self.about = of, tuple(only_fields), tuple(about)
         self.record_constants = types.MappingProxyType(dict(record_constants or {}))
         self.writes = frozenset(writes) if writable and of is None else frozenset()
         self.configuration, self.recorded = configuration, recorded
-        self.allow_basic_auth, self.exempt_by_name_only = basic, exempt_by_name_only
+        self.allow_basic_auth, self.exempt_by_name_only = allow_basic_auth, exempt_by_name_only
         self.example = types.MappingProxyType(dict(example or {}))
+
+    @property
+    def display_path(self) -> str | None:
+        """The path of the display name; ``None`` when a function computes it from several."""
+        function, *paths = self.display
+        return str(paths[0]) if function is _unchanged else None
 
     @property
     def writable(self) -> bool:

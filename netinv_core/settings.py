@@ -78,8 +78,8 @@ def _token_writers(text: str) -> str:
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
 Setting = tuple[Callable[[str], Any], Any]
-Known = Mapping[str, Setting]
-OWN: Known = {
+SettingDefinitions = Mapping[str, Setting]
+OWN: SettingDefinitions = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
     "database_pool": (int, 10),
     "database_timeout": (int, 10),
@@ -91,6 +91,7 @@ OWN: Known = {
     "embedded_worker": (flag, False),
     "paginate_count": (int, 50),
     "max_page_size": (count, 1000),
+    "max_export_size": (count, 10_000),
     "strict_filtering": (flag, True),
     "enforce_global_unique": (flag, False),
     "prefer_ipv4": (flag, False),
@@ -116,18 +117,18 @@ OWN: Known = {
 }
 
 
-def known_settings(apps: Mapping[str, App]) -> dict[str, Setting]:
+def setting_definitions(apps: Mapping[str, App]) -> dict[str, Setting]:
     """Every setting, by name: those of the core, and those of applications (by package).
 
     :raises PackageError: when an application claims a setting that the core or another application has
     """
-    known = dict(OWN)
+    definitions = dict(OWN)
     for package, app in apps.items():
         with errors_of(package):
-            if taken := known.keys() & app.settings.keys():
+            if taken := definitions.keys() & app.settings.keys():
                 raise ValueError(f"it claims settings that exist already: {', '.join(sorted(taken))}")
-        known |= app.settings
-    return known
+        definitions |= app.settings
+    return definitions
 
 
 def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False) -> dict[str, Any]:
@@ -139,20 +140,20 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
     :raises ValueError: for a name that is not known, or a value that cannot be read
     :raises PackageError: when the reader of an application's setting fails otherwise
     """
-    known = known_settings(apps)
+    definitions = setting_definitions(apps)
     packages = {name: package for package, app in apps.items() for name in app.settings}
-    values: dict[str, Any] = {name: default for name, (_, default) in known.items()}
+    values: dict[str, Any] = {name: default for name, (_, default) in definitions.items()}
     for full, text in settings.items():
         if not full.startswith("netinv."):
             continue
         name = full.removeprefix("netinv.")
-        if name not in known and incomplete:
+        if name not in definitions and incomplete:
             log.warning("the setting %s is not known; it may belong to a package that failed", full)
             continue
-        if name not in known:
-            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(known))}")
+        if name not in definitions:
+            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(definitions))}")
         try:
-            values[name] = known[name][0](text)
+            values[name] = definitions[name][0](text)
         except (ValueError, KeyError):
             raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
         except Exception as error:

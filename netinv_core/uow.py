@@ -67,6 +67,17 @@ class Configuration:
     cached: dict[Any, Any] | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class _State:
+    """State of a unit of work before a savepoint."""
+
+    connection: sa.Connection
+    after_commit: dict[Any, Callable[[], None]]
+    revealed: dict[Any, str]
+    cached: dict[Any, Any] | None
+    deleting: Mapping[str, Collection[Any]]
+
+
 @dataclasses.dataclass(eq=False)
 class UnitOfWork:
     """State of one request, import or command.
@@ -129,8 +140,11 @@ class UnitOfWork:
     @property
     def change_set(self) -> ChangeSet:
         """The changes so far. They are written by the commit of the session's transaction."""
-        self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._change_sets)] = self  # copies share the list
+        self._write_changes_at_commit()
         return self._change_sets[-1]
+
+    def _write_changes_at_commit(self) -> None:
+        self.session.info.setdefault(_CHANGED_UNITS, {})[id(self._change_sets)] = self  # copies share the list
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[ChangeSet]:
@@ -143,6 +157,60 @@ class UnitOfWork:
             yield inner
         finally:
             self._change_sets.remove(inner)
+
+    @contextlib.contextmanager
+    def savepoint(self) -> Iterator[ChangeSet]:
+        """Runs the block in a savepoint, which an error rolls back; yields the change set of the block.
+
+        After an error, rows, files, functions for after the commit, caches and revealed values are as before. Otherwise
+        the changes that the block has not written itself are added to those of the unit.
+        """
+        with self._savepoint(release=True) as change_set:
+            yield change_set
+        self.change_set.merge(change_set)
+
+    @contextlib.contextmanager
+    def rolled_back(self) -> Iterator[ChangeSet]:
+        """Runs the block in a savepoint that is always rolled back; yields the change set of the block.
+
+        Everything is afterwards as after an error in :meth:`savepoint`. A commit within the block is an error
+        (:meth:`write_changes`).
+        """
+        with self._savepoint(release=False) as change_set:
+            yield change_set
+
+    @contextlib.contextmanager
+    def _savepoint(self, *, release: bool) -> Iterator[ChangeSet]:
+        """Runs the block in a savepoint. It is rolled back after an error, and without ``release``."""
+        self._write_changes_at_commit()
+        before = self._state()
+        if not release and before.cached is not None:
+            self.configuration.cached = dict(before.cached)  # keeps the block's values out of the process's cache
+        savepoint = self.session.begin_nested()
+        self.session.connection()  # issues SAVEPOINT, which the session puts off until its connection is requested
+        try:
+            with self.collecting() as change_set:
+                yield change_set
+            savepoint.commit() if release else savepoint.rollback()
+        except BaseException:
+            with contextlib.suppress(sa.exc.SQLAlchemyError):  # a deadlock has ended the savepoint with its transaction
+                savepoint.rollback()
+            self._restore(before)
+            raise
+        if not release:
+            self._restore(before)
+
+    def _state(self) -> _State:
+        after_commit = dict(self.session.info.get(_AFTER_COMMIT, {}))
+        return _State(self.connection, after_commit, dict(self.revealed), self.configuration.cached, self.deleting)
+
+    def _restore(self, before: _State) -> None:
+        """Resets what a savepoint does not roll back."""
+        self.session.info[_AFTER_COMMIT] = before.after_commit
+        self.revealed.clear()
+        self.revealed.update(before.revealed)
+        self.configuration.cached, self.deleting, self._connection = before.cached, before.deleting, before.connection
+        self.expire_all()
 
     def write_changes(self) -> None:
         """Writes the records of the changes so far.
@@ -196,6 +264,12 @@ class UnitOfWork:
         system = copy.copy(self)
         system.identity, system.is_system = dataclasses.replace(self.identity, superuser=True), True
         return system
+
+    def as_import(self) -> Self:
+        """A copy for objects that are written as they were elsewhere or before: none are created along with them."""
+        importing = copy.copy(self)
+        importing.importing = True
+        return importing
 
     def without_lookups(self) -> Self:
         """A copy for building conditions without SELECTs for names: these become subqueries

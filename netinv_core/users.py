@@ -24,8 +24,10 @@ from netinv_core.auth.tokens import tokens
 from netinv_core.changelog.models import ChangeNumbering
 from netinv_core.content_types import register
 from netinv_core.hookspecs import hookimpl
+from netinv_core.http.search_views import search_everything
 from netinv_core.http.user_config import user_config
 from netinv_core.models.base import table_of
+from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
 from netinv_core.uow import UnitOfWork
@@ -80,8 +82,8 @@ def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
     labels = [numbers.get(value, value) for value in values]
     for value, label in zip(values, labels, strict=True):
         if label not in uow.registry.content_types:
-            known = value.isdecimal() or "." in value
-            raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if known else f"“{value}” is not a valid value.")
+            well_formed = value.isdecimal() or "." in value
+            raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if well_formed else f"“{value}” is not a valid value.")
     condition = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
     return sa.not_(condition) if lookup else condition
 
@@ -108,6 +110,13 @@ permissions = Resource(
     recorded=False,
     configuration=True,
     example={"actions": ["view"]},
+    presentation=Presentation(
+        fieldsets=[
+            ("Permission", ["name", "description", "enabled"]),
+            ("Actions and objects", ["object_types", "actions", "constraints"]),
+            ("Granted to", ["groups", "users"]),
+        ]
+    ),
     exempt_by_name_only=True,
 )
 
@@ -151,7 +160,9 @@ app = App(
     [groups, users, tokens, permissions],
     migrations="netinv_core:migrations",
     extra_views={"config": user_config},
+    root_views={"search": search_everything},
     distribution="netinv-core",
+    menu=[MenuSection("Accounts", ["users", "groups", "permissions", "tokens"], "users", 750)],
 )
 
 

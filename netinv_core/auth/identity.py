@@ -52,10 +52,11 @@ ANONYMOUS = Identity(can_write=False)
 _user = table_of(User)
 _token = table_of(Token)
 _version = sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
-_columns = [_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version")]
-_by_key = sa.select(*_columns, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
-_by_name = sa.select(*_columns).where(_user.c.username == sa.bindparam("username"))
-_by_id = sa.select(*_columns).where(_user.c.id == sa.bindparam("id"))
+# The columns of an account that :func:`identity_of` needs.
+IDENTITY_COLUMNS = (_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version"))
+_by_key = sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
+_by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("username"))
+_by_id = sa.select(*IDENTITY_COLUMNS).where(_user.c.id == sa.bindparam("id"))
 
 
 def by_token(uow: UnitOfWork, header: str) -> Identity:
@@ -75,7 +76,7 @@ def by_token(uow: UnitOfWork, header: str) -> Identity:
         raise Denied("Invalid token")
     if row.expires is not None and row.expires <= now():
         raise Denied("Token expired")
-    return _identity(uow, row, writes=row.write_enabled)
+    return identity_of(uow, row, writes=row.write_enabled)
 
 
 def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
@@ -95,7 +96,7 @@ def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
     row = uow.execute(_by_id, {"id": user_id}).first()
     if row is None:
         raise Denied(passwords.WRONG)
-    return _identity(uow, row, writes=True)
+    return identity_of(uow, row, writes=True)
 
 
 def by_username(uow: UnitOfWork, username: str) -> Identity:
@@ -123,12 +124,16 @@ def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
 
 def _long_lived(uow: UnitOfWork, row: Any) -> Identity:
     """The identity for long work, which reads the configuration anew each time instead of from the cache of one version."""
-    identity = _identity(uow, row, writes=True)
+    identity = identity_of(uow, row, writes=True)
     uow.configuration.cached = None
     return identity
 
 
-def _identity(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
+def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
+    """The identity of a row of :data:`IDENTITY_COLUMNS`. The unit of work uses the configuration of its version.
+
+    :raises Denied: for an inactive user
+    """
     if not row.is_active:
         raise Denied("User inactive")
     uow.configuration.cached = uow.registry.cached(row.version)

@@ -75,6 +75,18 @@ def visible(uow: UnitOfWork, endpoint: Endpoint, table: Any) -> list[Any]:
     return [] if allowed is None else [allowed]
 
 
+def visible_ids(uow: UnitOfWork, endpoint: Endpoint, ids: Sequence[Any]) -> set[Any]:
+    """Returns those of the ids whose objects the user may view; one statement, none without constraints."""
+    try:
+        allowed = scope(uow, endpoint, "view", endpoint.table)
+    except Denied:
+        return set()
+    if allowed is None or not ids:
+        return set(ids)
+    clause = in_parameter(endpoint.registry.dialect, endpoint.table.c.id)
+    return set(uow.execute(sa.select(endpoint.table.c.id).where(clause, allowed), {"keys": list(ids)}).scalars())
+
+
 def visible_for(uow: UnitOfWork) -> relations.Visible:
     """Returns :func:`visible` bound to a unit of work, to limit the paths of :mod:`netinv_core.read.relations`."""
     return functools.partial(visible, uow)
@@ -131,7 +143,7 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
     conditions = []
     for constraints in granted:
         try:
-            keywords = _with_user(constraints, identity.user_id)
+            keywords = with_user(constraints, identity.user_id)
             conditions.append(relations.constraint(endpoint, table, dialect, keywords))
         except (ValueError, TypeError):
             continue  # an invalid constraint grants nothing
@@ -140,7 +152,7 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
 
 def constraint_error(endpoint: Endpoint, constraints: Any) -> str | None:
     """Returns why constraints are invalid (an unknown or hidden member, a bad value), or ``None``."""
-    keywords = _with_user(constraints, uuid.uuid4())
+    keywords = with_user(constraints, uuid.uuid4())
     try:
         relations.constraint(endpoint, endpoint.table, endpoint.registry.dialect, keywords)
     except (ValueError, TypeError) as error:
@@ -148,12 +160,12 @@ def constraint_error(endpoint: Endpoint, constraints: Any) -> str | None:
     return None
 
 
-def _with_user(constraints: Any, user_id: Any) -> Any:
-    """Replaces :data:`USER` by the user's id."""
+def with_user(constraints: Any, user_id: Any) -> Any:
+    """Replaces :data:`USER` by the user's id in constraints."""
     if isinstance(constraints, dict):
-        return {name: _with_user(value, user_id) for name, value in constraints.items()}
+        return {name: with_user(value, user_id) for name, value in constraints.items()}
     if isinstance(constraints, list):
-        return [_with_user(value, user_id) for value in constraints]
+        return [with_user(value, user_id) for value in constraints]
     return user_id if constraints == USER else constraints
 
 

@@ -43,14 +43,19 @@ def from_authorization_header(request: Request) -> Identity | None:
 
 
 class SecurityPolicy:
-    """Authenticates by the first of ``sources`` that knows the request, and delegates permissions to :mod:`netinv_core.auth.permissions`.
+    """Authenticates by the first of ``sources`` that knows the request; delegates permissions to the module
+    :mod:`netinv_core.auth.permissions`.
 
-    The session cookie of a web interface is one more source, after the header. ``remember`` and ``forget`` then set its headers.
+    Packages add sources, such as the cookie of a session, with ``config.add_identity_source``.
     """
 
     def __init__(self, sources: Sequence[IdentitySource] = (from_authorization_header,)) -> None:
-        self._sources = tuple(sources)
+        self._sources = list(sources)
         self._identities = RequestLocalCache(self._authenticate)
+
+    def add_source(self, source: IdentitySource) -> None:
+        """Adds a source, to be asked after those before it."""
+        self._sources.append(source)
 
     def identity(self, request: Request) -> Identity:
         """The identity of a request, anonymous without credentials; the unit of work acts for it from then on.

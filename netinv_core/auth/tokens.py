@@ -71,7 +71,7 @@ tokens = Resource(
     filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
     search=["description"],
     recorded=False,
-    basic=True,
+    allow_basic_auth=True,
     exempt_by_name_only=True,
 )
 

@@ -32,6 +32,7 @@ class Change:
     after: dict[str, Any] | None
     object_data: dict[str, Any]
     record: uuid.UUID | None = None
+    memberships: Mapping[str, list[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -96,6 +97,10 @@ class ChangeSet:
                 return
         self._changes[name] = change
 
+    def keys_of(self, endpoint: Endpoint) -> set[Any]:
+        """The ids of the changed objects of an endpoint."""
+        return {key for label, key in self._changes if label == endpoint.label}
+
     def clear(self) -> None:
         """Removes all changes."""
         self._changes.clear()
@@ -133,5 +138,6 @@ def _row(uow: UnitOfWork, change: Change, position: int) -> dict[str, Any]:
         "object_data": change.object_data,
         "before": change.before,
         "after": change.after,
+        "memberships": change.memberships,
         "position": position,
     }

@@ -22,7 +22,8 @@ class ObjectChange(Model):
     """One change of one object.
 
     ``object_data`` is the flat form (columns, references as ids) that clients of the API read; ``before`` and ``after``
-    are representations; ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
+    are representations; ``memberships`` holds the ids of the objects whose lists a deletion removed the object from, by
+    label and field (:mod:`netinv_core.write.memberships`); ``position`` orders the changes of one unit of work. ``number`` is the place in the order of
     commits, assigned after the commit (:mod:`netinv_core.changelog.sequence`). ``time`` is when the row was written,
     while the object was locked: of two changes of one object, the later one has the later time.
     """
@@ -40,6 +41,7 @@ class ObjectChange(Model):
     object_data: Mapped[dict[str, Any]] = column(Json(), kind="json", read_only=True)
     before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
     after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
+    memberships: Mapped[dict[str, list[str]] | None] = column(Json(), hidden=True, default=None)
     position: Mapped[int] = column(hidden=True, default=0)
     number: Mapped[int | None] = column(sa.BigInteger(), hidden=True, default=None, unique=True, index=True)
 

@@ -31,11 +31,11 @@ _number = sa.update(_change).where(_change.c.id == sa.bindparam("key")).values(n
 
 @dataclasses.dataclass(frozen=True)
 class Numbers:
-    """State of the numbering: the last number ``given``, the highest one of a deleted change, and whether changes wait
+    """State of the numbering: the ``last`` number that was given, the highest one of a deleted change, and whether changes wait
     for numbers.
     """
 
-    given: int
+    last: int
     pruned: int
     waiting: bool
 

@@ -11,7 +11,6 @@ import click
 import sqlalchemy as sa
 
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import configuration_changed
 from netinv_core.auth.models import Token, User
 from netinv_core.commands.environment import Environment
 from netinv_core.errors import Invalid
@@ -53,8 +52,7 @@ def create_user(
             body = {"username": username, "password": new_password, "email": email}
             (account,) = save.create(uow, uow.registry["users.user"], [body], single=True)
         except Invalid as error:
-            messages = [f"{name}: {' '.join(texts)}" for name, texts in error.body.items()]
-            raise click.ClickException("; ".join(messages)) from None
+            raise _refused(error) from None
         is_account = _users.c.id == account["id"]
         uow.write(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
         key = create_token_row(uow, account["id"], "created with the account") if with_token else None
@@ -88,7 +86,7 @@ def list_users(environment: Environment) -> None:
 @click.pass_obj
 def set_password(environment: Environment, username: str, password: str) -> None:
     """Change the password of USERNAME."""
-    _change(environment, username, password=crypto.hash_password(password))
+    _change(environment, username, password=password)
     click.echo(f"the password of {username} is changed")
 
 
@@ -111,11 +109,20 @@ def activate(environment: Environment, username: str) -> None:
 
 
 def _change(environment: Environment, username: str, **values: object) -> None:
+    """Changes an account by the write path, whose rules end the account's sessions where there are any."""
     with environment.unit_of_work() as uow:
-        result = uow.write(sa.update(_users).where(_users.c.username == username).values(values))
-        if not result.rowcount:
+        user_id = uow.execute(sa.select(_users.c.id).where(_users.c.username == username)).scalar()
+        if user_id is None:
             raise click.ClickException(f"no user is called {username!r}")
-        configuration_changed(uow)
+        try:
+            save.update(uow, uow.registry["users.user"], [{"id": user_id, **values}], partial=True, single=True)
+        except Invalid as error:
+            raise _refused(error) from None
+
+
+def _refused(error: Invalid) -> click.ClickException:
+    """The error of a command for that of the write path."""
+    return click.ClickException("; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.body.items()))
 
 
 @click.group()

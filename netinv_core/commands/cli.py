@@ -8,7 +8,7 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
-from netinv_core.commands import accounts, files, importing
+from netinv_core.commands import accounts, files, importing, rules
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
@@ -60,6 +60,7 @@ for command in (
     database_commands.worker,
     database_commands.openapi,
     database_commands.revision,
+    rules.rules,
     files.files,
     accounts.user,
     accounts.token,

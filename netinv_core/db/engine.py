@@ -76,6 +76,11 @@ def _from_json(stored: Any) -> Any:
     return orjson.loads(stored) if isinstance(stored, str | bytes) else stored
 
 
+def as_stored(value: Any) -> Any:
+    """Converts a value to what is read from a JSON column to which it was written: ids and times become text."""
+    return _from_json(_to_json(value))
+
+
 def _with_driver(address: URL) -> URL:
     drivers = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql"}
     return address.set(drivername=drivers.get(address.drivername, address.drivername))

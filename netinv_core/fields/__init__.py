@@ -4,13 +4,13 @@ A field selects itself into a plan and turns a row into JSON (:meth:`Field.reade
 (:meth:`Field.accept`), and describes itself for OPTIONS and OpenAPI.
 """
 
-from netinv_core.fields.base import NONE, Field, errors_of
+from netinv_core.fields.base import NONE, Field, cell_items, errors_of, from_json, last_text
 from netinv_core.fields.from_column import from_column
 from netinv_core.fields.images import Image
 from netinv_core.fields.read_only import BatchLoaded, Computed, Count, SubresourceUrl
 from netinv_core.fields.references import Coalesce, GenericForeignKey, Reference, Status, ThroughOneToOne, named_schema, nested_schema
 from netinv_core.fields.to_many import ContentTypeList, ReverseForeignKey, ToMany, collect, grouped, keys_of, refused_items, refused_list, replace_rows
-from netinv_core.fields.values import Choice, Value
+from netinv_core.fields.values import Choice, ListValue, Value
 
 __all__ = [
     "NONE",
@@ -23,6 +23,7 @@ __all__ = [
     "Field",
     "GenericForeignKey",
     "Image",
+    "ListValue",
     "Reference",
     "ReverseForeignKey",
     "Status",
@@ -30,11 +31,14 @@ __all__ = [
     "ThroughOneToOne",
     "ToMany",
     "Value",
+    "cell_items",
     "collect",
     "errors_of",
     "from_column",
+    "from_json",
     "grouped",
     "keys_of",
+    "last_text",
     "named_schema",
     "nested_schema",
     "refused_items",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
@@ -11,9 +11,13 @@ import orjson
 
 from netinv_core.errors import FieldErrors
 from netinv_core.read.plan import JoinedTable, Plan, Reader
+from netinv_core.tabular import cells
+from netinv_core.tabular.cells import CellColumn
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.tabular.identification import IdentifiedObjects
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
@@ -86,6 +90,35 @@ class Field:
             return None if self.nullable or self.required else NONE
         return from_json(text) if text[0] in "[{" else text
 
+    def to_body(self, value: Any) -> Any:
+        """Converts a value as read to the form in which a request body has it: the id of a nested object, for example."""
+        return value
+
+    def text(self, value: Any) -> str:
+        """Converts a value as read to a text for people: the name of a nested object, the label of a choice."""
+        return text_of(value)
+
+    def cell_columns(self, uow: UnitOfWork) -> Sequence[CellColumn]:
+        """The columns of the field in a table (CSV): one of its name, unless its members have columns of their own."""
+        return [CellColumn(self.name, self.name, self.to_cell, self.from_cell)]
+
+    def cell_references(self, value: Any) -> Iterable[tuple[Endpoint, Any]]:
+        """The objects that :meth:`to_cell` names, by endpoint and id."""
+        return ()
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        """Converts the representation of a value to the text of a cell. :meth:`from_cell` restores it."""
+        if self.read_only or not isinstance(value, dict | list):
+            return cells.text_of(value)
+        return cells.json_text(value)
+
+    def from_cell(self, text: str) -> Any:
+        """Converts the text of a cell to the value in a JSON body; :data:`NONE` for a blank one that is left out.
+
+        :raises colander.Invalid: for text that cannot be converted
+        """
+        return self.from_form([text])
+
     def object_data(self, value: Any) -> Any:
         """Converts the representation of a value to its form in the flat form of change records."""
         return value
@@ -149,6 +182,20 @@ class Field:
         return value is None
 
 
+def text_of(value: Any) -> str:
+    """Converts any member of a representation to a text for people."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if isinstance(value, list):
+        return ", ".join(map(text_of, value))
+    if isinstance(value, dict):
+        name = value.get("display", value.get("label"))
+        return orjson.dumps(value, default=str).decode() if name is None else str(name)
+    return str(value)
+
+
 def last_text(values: Sequence[Any]) -> str:
     """The last of several values of a form's member.
 
@@ -168,6 +215,20 @@ def from_json(text: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         raise colander.Invalid(None, "Value must be valid JSON.") from None
+
+
+def cell_items(text: str) -> list[Any]:
+    """The items of a list in a cell, separated by commas or written as JSON.
+
+    :raises colander.Invalid: for unbalanced quotes, or invalid JSON
+    """
+    if text.startswith("["):
+        items = from_json(text)
+        return items if isinstance(items, list) else [items]
+    try:
+        return cells.split_items(text)
+    except ValueError as error:
+        raise colander.Invalid(None, str(error)) from None
 
 
 def errors_of(error: colander.Invalid) -> FieldErrors | list[str]:

@@ -100,6 +100,10 @@ class Image(Field):
         text = last_text(values)
         return text or (None if self.nullable else NONE)
 
+    def from_cell(self, text: str) -> Any:
+        """Returns :data:`NONE`: tables show the URLs of images, and do not change them."""
+        return NONE
+
     def object_data(self, value: Any) -> Any:
         return value or ""
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.base import Field
+from netinv_core.fields.base import NONE, Field
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.models.columns import ForeignKeyInfo, column_info
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, nested_fields, record_nested
+from netinv_core.tabular import cells
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
+    from netinv_core.tabular.identification import IdentifiedObjects
     from netinv_core.write.draft import Draft
 
 
@@ -55,6 +57,26 @@ class Reference(Field):
     def set_resolved(self, draft: Draft, key: Any) -> None:
         """Stores the id that :mod:`netinv_core.write.references` has looked up."""
         draft.values[self.attribute] = key
+
+    def to_body(self, value: Any) -> Any:
+        return value["id"] if isinstance(value, dict) else value
+
+    def cell_references(self, value: Any) -> Iterable[tuple[Endpoint, Any]]:
+        if self.plain or self.target is None or value is None:
+            return ()
+        return [(self.target, value["id"])]
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        """Converts a nested object to its natural attribute, if that is unambiguous, or to its id."""
+        if value is None:
+            return ""
+        return str(value) if self.plain else identified.text_of(self.target, value["id"])
+
+    def from_cell(self, text: str) -> Any:
+        text = text.strip()
+        if not text:
+            return None if self.nullable or self.required else NONE
+        return text if self.plain or self.target is None else self.target.named_in_cell(text)
 
     def options(self) -> dict[str, Any]:
         return super().options() | ({"type": "field"} if self.plain else {})
@@ -104,6 +126,18 @@ class Status(Reference):
             return lambda row, page: None
         slug, name = plan.column(target, "slug"), plan.column(target, "name")
         return lambda row, page: None if row[present] is None else {"value": row[slug], "label": row[name]}
+
+    def to_body(self, value: Any) -> Any:
+        return value["value"] if isinstance(value, dict) else value
+
+    def cell_references(self, value: Any) -> Iterable[tuple[Endpoint, Any]]:
+        return ()
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        return cells.text_of(value)
+
+    def from_cell(self, text: str) -> Any:
+        return text.strip() or (None if self.nullable or self.required else NONE)
 
     def schema(self) -> dict[str, Any]:
         text = {"type": "string"}
@@ -178,12 +212,12 @@ class ThroughOneToOne(Field):
         return self._described({"type": "object", "properties": {**properties, self.by: nested_schema(target)}})
 
 
-def nested_schema(target: Endpoint | None, shows: Sequence[str] = ()) -> dict[str, Any]:
-    """The OpenAPI schema of a nested object; ``shows`` is ``nested_fields`` of :class:`Reference`."""
+def nested_schema(target: Endpoint | None, field_names: Sequence[str] = ()) -> dict[str, Any]:
+    """The OpenAPI schema of a nested object; ``field_names`` is ``nested_fields`` of :class:`Reference`."""
     if target is None:
         return {"type": "object"}
-    if shows:
-        return {"type": "object", "properties": {field.name: field.brief_schema() for field in nested_fields(target, shows)}}
+    if field_names:
+        return {"type": "object", "properties": {field.name: field.brief_schema() for field in nested_fields(target, field_names)}}
     return {"$ref": f"#/components/schemas/Nested{target.schema_name}"}
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.fields.base import Field, from_json, last_text
+from netinv_core.fields.base import Field, cell_items, from_json, last_text
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
+from netinv_core.tabular import cells
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
+    from netinv_core.tabular.identification import IdentifiedObjects
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
@@ -93,6 +95,22 @@ class ToMany(Field):
     def from_form(self, values: Sequence[Any]) -> Any:
         return listed(values)
 
+    def cell_references(self, value: Any) -> Iterable[tuple[Endpoint, Any]]:
+        target = self.target
+        return [] if target is None or self.by is not None else [(target, item["id"]) for item in value]
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        """Converts a list of objects to their natural attributes, or ids, separated by commas."""
+        if self.by is not None:
+            return cells.join_items(map(str, value))
+        return cells.join_items(identified.text_of(self.target, item["id"]) for item in value)
+
+    def from_cell(self, text: str) -> Any:
+        items, target = cell_items(text), self.target
+        if self.by is not None or target is None:
+            return items
+        return [target.named_in_cell(item) if isinstance(item, str) else item for item in items]
+
     def set_resolved(self, draft: Draft, keys: list[Any]) -> None:
         """Stores the ids that :mod:`netinv_core.write.references` has looked up."""
         draft.many[self.name] = list(dict.fromkeys(keys))
@@ -103,6 +121,9 @@ class ToMany(Field):
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         replace_rows(uow, self.table, "target_id", self.name, drafts)
+
+    def to_body(self, value: Any) -> Any:
+        return [item["id"] if isinstance(item, dict) else item for item in value]
 
     def object_data(self, value: Any) -> Any:
         return value if self.by is not None else [item["id"] for item in value]
@@ -140,8 +161,8 @@ class ContentTypeList(Field):
 
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
             labels_by_owner = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
-            known = uow.registry.content_types
-            return {owner: sorted(labels, key=lambda label: known[label].id) for owner, labels in labels_by_owner.items()}
+            content_types = uow.registry.content_types
+            return {owner: sorted(labels, key=lambda label: content_types[label].id) for owner, labels in labels_by_owner.items()}
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get(row[key], [])
@@ -161,6 +182,12 @@ class ContentTypeList(Field):
 
     def from_form(self, values: Sequence[Any]) -> Any:
         return listed(values)
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        return cells.join_items(value)
+
+    def from_cell(self, text: str) -> Any:
+        return cell_items(text)
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         replace_rows(uow, self.table, "label", self.name, drafts)

@@ -7,13 +7,15 @@ import decimal
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.base import NONE, Field, from_json, last_text
+from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
+from netinv_core.tabular import cells
 from netinv_core.write import schema
 
 if TYPE_CHECKING:
+    from netinv_core.tabular.identification import IdentifiedObjects
     from netinv_core.write.draft import Draft
 
 
@@ -23,7 +25,7 @@ class Value(Field):
 
     attribute: str
     python_type: type = str
-    known: ColumnInfo = dataclasses.field(default_factory=ColumnInfo)
+    info: ColumnInfo = dataclasses.field(default_factory=ColumnInfo)
     node: Any = None
     length: int | None = None
 
@@ -41,26 +43,55 @@ class Value(Field):
 
     def from_form(self, values: Sequence[Any]) -> Any:
         text = last_text(values)
-        if self.known.kind == "json" and text:
+        if self.info.kind == "json" and text:
             return from_json(text)
-        if text or self.required or self.known.blank:
+        if text or self.required or self.info.blank:
             return text
         return None if self.nullable else NONE
 
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        if self.info.kind == "json" and value is not None:
+            return cells.json_text(value)
+        text = cells.text_of(value)
+        return cells.blank_marked(text) if self._is_blank_or_null and isinstance(value, str) else text
+
+    def from_cell(self, text: str) -> Any:
+        if self.info.kind == "json":
+            return from_json(text) if text else None if self.nullable or self.required else NONE
+        if self._is_blank_or_null:
+            return cells.without_blank_mark(text) if text else None
+        return self.from_form([text])
+
+    @property
+    def _is_blank_or_null(self) -> bool:
+        """True for a text that may be null as well as blank."""
+        return self.nullable and self.info.blank
+
     def options(self) -> dict[str, Any]:
         entry = super().options()
-        limits = {"max_length": self.length, "min_value": self.known.minimum, "max_value": self.known.maximum, "min_length": self.known.min_length}
+        limits = {"max_length": self.length, "min_value": self.info.minimum, "max_value": self.info.maximum, "min_length": self.info.min_length}
         if self.kind != "field":
             entry.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
         return entry
 
     def written_schema(self) -> dict[str, Any]:
         schema = super().written_schema()
-        if self.known.min_length is not None:
-            schema["minLength"] = self.known.min_length
-        if self.known.pattern is not None and not self.known.blank:
-            schema["pattern"] = self.known.pattern.replace(r"\Z", "$")
+        if self.info.min_length is not None:
+            schema["minLength"] = self.info.min_length
+        if self.info.pattern is not None and not self.info.blank:
+            schema["pattern"] = self.info.pattern.replace(r"\Z", "$")
         return schema
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ListValue(Value):
+    """A column with a list of plain values; in a table they are separated by commas."""
+
+    def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
+        return cells.text_of(value)
+
+    def from_cell(self, text: str) -> Any:
+        return cell_items(text)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -92,6 +123,12 @@ class Choice(Value):
             value = ""  # null stands for blank, which is then refused or not
         super().accept(draft, value)
 
+    def to_body(self, value: Any) -> Any:
+        return value["value"] if isinstance(value, dict) else value
+
+    def text(self, value: Any) -> str:
+        return super().text(value if isinstance(value, dict) else self.choices.labels.get(value, value))
+
     def options(self) -> dict[str, Any]:
         entry = super().options() | {"type": "choice" if self.plain else "field"}
         entry.pop("max_length", None)
@@ -103,10 +140,10 @@ class Choice(Value):
         if self.plain:
             return self.written_schema()
         shape = {"type": "object", "properties": {"value": self.values_schema(), "label": {"type": "string"}}, "required": ["value", "label"]}
-        return self._described(shape, nullable=self.nullable or self.known.blank)
+        return self._described(shape, nullable=self.nullable or self.info.blank)
 
     def written_schema(self) -> dict[str, Any]:
-        return self._described(self.values_schema(*[""] * self.known.blank, *[None] * self.nullable))
+        return self._described(self.values_schema(*[""] * self.info.blank, *[None] * self.nullable))
 
     def brief_schema(self) -> dict[str, Any]:
         return self.written_schema()

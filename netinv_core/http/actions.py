@@ -26,7 +26,7 @@ from netinv_core.http.traversal import root_of
 from netinv_core.registry import Registry
 
 View = Callable[[Request], Any]
-Shown = str | Mapping[str, Any] | None
+SchemaRef = str | Mapping[str, Any] | None
 ViewT = TypeVar("ViewT")
 _SCHEMA_ATTRIBUTE = "operation_schema"
 
@@ -35,38 +35,38 @@ _SCHEMA_ATTRIBUTE = "operation_schema"
 class OperationSchema:
     """The bodies of a view's requests and answers, for the OpenAPI document; see :func:`documented`."""
 
-    shows: Shown = None
+    response: SchemaRef = None
     form: str = "one"
-    takes: Shown = None
+    request_body: SchemaRef = None
     status: int | None = None
     query: Sequence[Mapping[str, Any]] = ()
-    also: Sequence[str] = ()
+    media_types: Sequence[str] = ()
     errors: Sequence[type[RequestError]] = ()
-    nothing: str = ""
+    no_content: str = ""
 
 
-UNDOCUMENTED = OperationSchema(takes={})
+UNDOCUMENTED = OperationSchema(request_body={})
 
 
 def documented(
-    shows: Shown = None,
+    response: SchemaRef = None,
     *,
     form: str = "one",
-    takes: Shown = None,
+    request_body: SchemaRef = None,
     status: int | None = None,
     query: Sequence[Mapping[str, Any]] = (),
-    also: Sequence[str] = (),
+    media_types: Sequence[str] = (),
     errors: Sequence[type[RequestError]] = (),
-    nothing: str = "",
+    no_content: str = "",
 ) -> Callable[[ViewT], ViewT]:
     """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI schema.
 
-    ``shows`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``: one, or a list of them.
-    ``takes`` is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
-    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``also`` names media types of the answer
-    beside JSON. ``errors`` are answers beside those of every read or write. ``nothing`` describes a further answer 204.
+    ``response`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``: one, or a list of them.
+    ``request_body`` is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
+    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media types of the answer
+    beside JSON. ``errors`` are answers beside those of every read or write. ``no_content`` describes a further answer 204.
     """
-    schema = OperationSchema(shows, form, takes, status, query, also, errors, nothing)
+    schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content)
 
     def mark(view: ViewT) -> ViewT:
         setattr(view, _SCHEMA_ATTRIBUTE, schema)
@@ -85,7 +85,8 @@ def schema_of(view: Any) -> OperationSchema:
 class Action:
     """A route below the objects, or below the list, of the resources of an application whose name matches ``pattern``.
 
-    ``views`` holds a view for each method, in lower case. ``offered`` tells the OpenAPI document which of the matching resources have it.
+    ``views`` holds a view for each method, in lower case; they write nothing if it is ``read_only``. ``offered`` tells the OpenAPI
+    document which of the matching resources have it.
     """
 
     app: App
@@ -94,6 +95,7 @@ class Action:
     views: Mapping[str, View]
     offered: Callable[[Endpoint], bool]
     on_list: bool = False
+    read_only: bool = False
 
     @property
     def path(self) -> str:
@@ -143,7 +145,7 @@ def add_netinv_action(
     """
     app_name, _, pattern = resource.partition("/")
     registry: Registry = config.registry.netinv
-    action = Action(registry.apps[app_name], pattern, name, method_views, offered, on_list)
+    action = Action(registry.apps[app_name], pattern, name, method_views, offered, on_list, read_only)
     permissions = dict.fromkeys(method_views, permission) if isinstance(permission, str) else permission
     if missing := method_views.keys() - permissions.keys():
         raise ConfigurationError(f"The action {action.path} has no permission for {', '.join(sorted(missing))}.")

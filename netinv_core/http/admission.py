@@ -71,7 +71,7 @@ def check(environ: Environ, settings: Mapping[str, Any]) -> None:
     _check_path(environ.get("PATH_INFO", ""))
     if len(environ.get("QUERY_STRING", "")) > MAX_QUERY_LENGTH:
         raise TooLong(f"The query has more than {MAX_QUERY_LENGTH} characters.")
-    if "HTTP_AUTHORIZATION" not in environ:
+    if "HTTP_AUTHORIZATION" not in environ and "HTTP_COOKIE" not in environ:
         _check_length(environ.get("CONTENT_LENGTH"), settings["max_anonymous_request_size"])
 
 

@@ -41,12 +41,20 @@ def json_of(content: bytes, settings: Mapping[str, Any]) -> Any:
     max_values = settings["max_json_values"]
     if _separators(content) >= max_values and _separators(_STRING.sub(b"", content)) >= max_values:
         raise TooLarge(f"The request body holds more than {max_values} JSON values (netinv.max_json_values).")
-    value = _parsed(content)
+    value = checked(_parsed(content), settings)
+    if _deeper(value, MAX_LEVELS):
+        raise BadRequest(f"JSON parse error - values are nested in more than {MAX_LEVELS} levels")
+    return value
+
+
+def checked(value: Any, settings: Mapping[str, Any]) -> Any:
+    """A parsed body.
+
+    :raises TooLarge: for a list of more objects than ``netinv.max_bulk_objects``
+    """
     if isinstance(value, list) and len(value) > settings["max_bulk_objects"]:
         max_objects = settings["max_bulk_objects"]
         raise TooLarge(f"The list has {len(value)} items; at most {max_objects} are taken at once (netinv.max_bulk_objects).")
-    if _deeper(value, MAX_LEVELS):
-        raise BadRequest(f"JSON parse error - values are nested in more than {MAX_LEVELS} levels")
     return value
 
 

@@ -1,8 +1,9 @@
-"""The browsable form of an answer: the same JSON as a page whose URLs are links."""
+"""The browsable form of an answer without the web interface: the same JSON as a page whose URLs are links."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import jinja2
@@ -25,10 +26,11 @@ nav a { margin-right: 1rem } h1 { font-size: 1.2rem }
 """)
 
 
-def page(request: Request, body: Any, status: int) -> bytes:
-    """A page that shows ``body``, to be sent with :data:`HEADERS`."""
+def page(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, str]]:
+    """A page that shows ``body``, and its headers."""
     lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
-    return _PAGE.render(path=request.path, method=request.method, status=status, body=Markup("\n").join(map(_linked, lines))).encode()
+    linked = Markup("\n").join(map(_linked, lines))
+    return _PAGE.render(path=request.path, method=request.method, status=status, body=linked).encode(), HEADERS
 
 
 def _linked(line: str) -> Markup:

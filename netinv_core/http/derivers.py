@@ -4,14 +4,14 @@ Every view declares ``permission``, the argument of ``config.add_view``: a permi
 (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's ``NO_PERMISSION_REQUIRED``. A view
 without it is refused when the service is configured. A request then passes, in this order,
 
-    content negotiation → authentication → permission → method → view
+    content negotiation → authentication → permission → method → rendering → dry run → view
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 
 =============  ==================================================================================================================
 ``allow``      value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
 ``offers``     media types of the answer beside JSON and HTML, or a function of the request that gives them
-``read_only``  the view writes nothing, whatever its method: no transaction, and read-only tokens may use it
+``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run
 ``versioned``  ``False`` for files, which have no API versions and whose media type is their own
 =============  ==================================================================================================================
 """
@@ -25,11 +25,12 @@ from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
-from pyramid.viewderivers import INGRESS
+from pyramid.viewderivers import INGRESS, VIEW
 
 from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import NotAllowed
 from netinv_core.http import renderer, versions
+from netinv_core.http.dry_run import DryRunView
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of, unit_of_work
 from netinv_core.http.serialization import query_of
@@ -100,9 +101,16 @@ def _function(option: Any, default: Any) -> Callable[[Request], Any]:
 
 
 def includeme(config: Any) -> None:
-    """Adds the derivers, the security policy, ``request.uow`` and the renderer ``orjson``."""
-    config.set_security_policy(SecurityPolicy())
+    """Adds the derivers, the security policy, ``request.uow``, the renderer ``orjson``, and the directives
+    ``config.add_identity_source(source)`` (:data:`netinv_core.auth.security_policy.IdentitySource`) and
+    ``config.set_netinv_html_renderer(function)`` (:data:`netinv_core.http.renderer.HtmlRenderer`).
+    """
+    policy = SecurityPolicy()
+    config.set_security_policy(policy)
+    config.add_directive("add_identity_source", lambda config, source: policy.add_source(source))
     config.add_request_method(unit_of_work, "uow", reify=True)
     config.add_renderer("orjson", renderer.factory)
+    config.add_directive("set_netinv_html_renderer", renderer.set_html_renderer)
     config.add_view_deriver(NegotiatedView(), "negotiated_view", under=INGRESS, over="secured_view")
     config.add_view_deriver(method_checked_view, under="secured_view", over="rendered_view")
+    config.add_view_deriver(DryRunView(), "dry_run_view", under="rendered_view", over=VIEW)

@@ -54,13 +54,13 @@ def not_found(error: Exception, request: Request) -> Response:
     path = request.path
     if not path.endswith("/") and _exists(request, f"{path}/"):
         query = f"?{request.query_string}" if request.query_string else ""
-        response = Relative(status=302, content_type="text/html")
+        response = RelativeRedirect(status=302, content_type="text/html")
         response.headers["Location"] = f"{path}/{query}"
         return response
     return refused(NotFound(), request)
 
 
-class Relative(Response):  # type: ignore[misc]
+class RelativeRedirect(Response):  # type: ignore[misc]
     """A redirect with a path as its Location. WebOb would make it absolute, with a host that a proxy may have changed."""
 
     def _abs_headerlist(self, environ: Any) -> Any:

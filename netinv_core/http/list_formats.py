@@ -1,4 +1,7 @@
-"""Formats of a list other than pages of JSON. Each is selected by a query parameter, and contributed by a package."""
+"""Formats of a list other than pages of JSON: files (CSV, TSV, YAML), and formats that packages contribute.
+
+Files are selected by the Accept header or the parameter ``format``, those of packages by a query parameter of their own.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core.http import versions
-from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http import list_files, versions
+from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import query_of
 from netinv_core.read.listing import Parameters
 
@@ -24,24 +27,42 @@ class ListFormat:
 
     ``render(uow, endpoint, value, parameters)`` gives the response: ``value`` is the last value of the parameter, ``parameters``
     are the filters of the query. ``applies`` selects the lists that have the format. The response has a media type of its own,
-    regardless of the Accept header.
+    regardless of the Accept header. A format with ``media_type`` is selected by content negotiation instead, and ``value`` is
+    the media type.
     """
 
     parameter: str
     render: Callable[[RequestUnitOfWork, Endpoint, str, Parameters], Response]
     applies: Callable[[Endpoint], bool] = lambda endpoint: True
     help: str = ""
+    media_type: str = ""
+
+
+FILES = tuple(
+    ListFormat("format", render, media_type=media_type)
+    for media_type, render in (
+        (versions.CSV, list_files.render_table),
+        (versions.TSV, list_files.render_table),
+        (versions.YAML, list_files.render_yaml),
+    )
+)
 
 
 def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
-    """The format that the query selects; ``None`` for a page."""
+    """The format that the query or the Accept header selects; ``None`` for a page."""
+    media_type = negotiation_of(request).media_type
+    return _format_by_parameter(request, endpoint) or next((item for item in FILES if item.media_type == media_type), None)
+
+
+def _format_by_parameter(request: Request, endpoint: Endpoint) -> ListFormat | None:
+    """The format of a package that the query selects."""
     text = request.query_string
     formats = endpoint.list_formats.items()
     return next((item for name, item in formats if name in text and name in query_of(request)), None)
 
 
 def offers(request: Request) -> Sequence[str]:
-    """The media types of a list beside JSON and HTML: for a format, all those of the Accept header."""
-    if requested_format(request, request.context.endpoint) is None:
-        return ()
+    """The media types of a list beside JSON and HTML: those of files; for a format of a package, all of the Accept header."""
+    if _format_by_parameter(request, request.context.endpoint) is None:
+        return [item.media_type for item in FILES]
     return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]

@@ -39,7 +39,7 @@ class Sample:
 def samples(uow: UnitOfWork) -> list[Sample]:
     """The metrics of the core and of every package."""
     release = {"version": importlib.metadata.version("netinv-core"), "database": uow.registry.dialect}
-    changes = sequence.numbers(uow.connection).given
+    changes = sequence.numbers(uow.connection).last
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),

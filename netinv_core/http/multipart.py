@@ -32,17 +32,34 @@ Members = dict[str, list[str | Upload]]
 def read(request: Request, endpoint: Endpoint) -> dict[str, Any]:
     """The object that a form describes.
 
-    :raises TooLarge: for a form that is larger than the limit of its files together; no more is read into memory
-    :raises BadRequest: for a malformed form
+    :raises TooLarge: as :func:`members_of`
+    :raises BadRequest: as :func:`members_of`
     :raises Invalid: for members with an unexpected file or invalid JSON
     """
-    content_type = request.headers["Content-Type"]
+    return _object(endpoint, members_of(request, endpoint))
+
+
+def members_of(request: Request, endpoint: Endpoint) -> Members:
+    """The texts and files of a form by the names of its members.
+
+    :raises TooLarge: for a form that is larger than the limit of its files together; no more is read into memory
+    :raises BadRequest: for a malformed form
+    """
+    content_type = request.headers.get("Content-Type", ENCODED)
     max_size = len(endpoint.uploads) * endpoint.registry.settings["max_upload_size"] + MAX_TEXT_SIZE
-    content = bodies.read_content(request, max_size, "netinv.max_upload_size")
+    return parse(bodies.read_content(request, max_size, "netinv.max_upload_size"), content_type)
+
+
+def parse(content: bytes, content_type: str, max_members: int = MAX_MEMBERS) -> Members:
+    """The texts and files in the body of a form.
+
+    :raises BadRequest: for a malformed form, or more than ``max_members`` texts (of one with files: :data:`MAX_MEMBERS`)
+    """
+    is_multipart = content_type.lower().startswith(MULTIPART)
     members: Members = {}
-    for name, value in _parts(content, content_type) if content_type.lower().startswith(MULTIPART) else _pairs(content):
+    for name, value in _parts(content, content_type) if is_multipart else _pairs(content, max_members):
         members.setdefault(name, []).append(value)
-    return _object(endpoint, members)
+    return members
 
 
 def _object(endpoint: Endpoint, members: Members) -> dict[str, Any]:
@@ -63,9 +80,9 @@ def _object(endpoint: Endpoint, members: Members) -> dict[str, Any]:
     return values_by_name
 
 
-def _pairs(content: bytes) -> list[tuple[str, str]]:
+def _pairs(content: bytes, max_members: int) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(content.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_MEMBERS)
+        return parse_qsl(content.decode(), keep_blank_values=True, errors="strict", max_num_fields=max_members)
     except ValueError as error:
         raise BadRequest(f"Form parse error - {error}") from None
 

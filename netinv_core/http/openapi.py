@@ -17,8 +17,8 @@ from pyramid.config import Configurator
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
-from netinv_core.http import filterset_views, multipart, openapi_parameters, root_views, versions
-from netinv_core.http.actions import Action, OperationSchema, Shown, actions_of, schema_of
+from netinv_core.http import dry_run, filterset_views, multipart, openapi_files, openapi_parameters, root_views, versions
+from netinv_core.http.actions import Action, OperationSchema, SchemaRef, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.registry import Registry
 
@@ -83,20 +83,20 @@ class Operation:
     name: str
     summary: str
     status: str = "200"
-    takes: Callable[[str], Schema] | None = None
-    gives: Callable[[str], Schema] | None = None
+    request_body: Callable[[str], Schema] | None = None
+    response: Callable[[str], Schema] | None = None
     form: str = ""
 
 
 LIST_OPERATIONS = (
-    Operation("get", "list", "List {plural}.", gives=_single("Paginated{}List")),
+    Operation("get", "list", "List {plural}.", response=_single("Paginated{}List")),
     Operation("post", "create", "Create one of the {plural}, or several.", "201", lambda n: _one_or_list(f"{n}Request"), _one_or_list, form="{}Form"),
-    Operation("put", "bulk_update", "Replace several {plural}.", takes=_listed("Bulk{}Request"), gives=_listed("{}")),
-    Operation("patch", "bulk_partial_update", "Change several {plural}.", takes=_listed("PatchedBulk{}Request"), gives=_listed("{}")),
+    Operation("put", "bulk_update", "Replace several {plural}.", request_body=_listed("Bulk{}Request"), response=_listed("{}")),
+    Operation("patch", "bulk_partial_update", "Change several {plural}.", request_body=_listed("PatchedBulk{}Request"), response=_listed("{}")),
     Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
 )
 ITEM_OPERATIONS = (
-    Operation("get", "retrieve", "Read a {title}.", gives=_ref),
+    Operation("get", "retrieve", "Read a {title}.", response=_ref),
     Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), _ref, "{}Form"),
     Operation("patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), _ref, "Patched{}Form"),
     Operation("delete", "destroy", "Delete a {title}.", "204"),
@@ -104,12 +104,12 @@ ITEM_OPERATIONS = (
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
 # path, method, view and schema of the answer of paths that are not resources
-_ROOTS: Sequence[tuple[str, str, Any, Shown]] = (
+_ROOTS: Sequence[tuple[str, str, Any, SchemaRef]] = (
     ("/", "get", root_views.api_root, _URLS),
     ("/plugins/", "get", root_views.plugins_root, _URLS),
     ("/plugins/installed-plugins/", "get", root_views.installed_plugins, _list_of(_STRUCTURED)),
     ("/status/", "get", root_views.status, _STRUCTURED),
-    *[(f"{filterset_views.PATH}{name}/", "get", view, schema_of(view).shows) for name, view in filterset_views.VIEWS.items()],
+    *[(f"{filterset_views.PATH}{name}/", "get", view, schema_of(view).response) for name, view in filterset_views.VIEWS.items()],
 )
 
 
@@ -117,7 +117,7 @@ def document(registry: Registry, version: str, actions: Iterable[Action] | None 
     """Returns the document of an API version; ``actions`` defaults to :func:`declared`."""
     writer = _Writer(registry, version)
     for path, method, view, schema in _ROOTS:
-        writer.root(path, method, view, OperationSchema(schema, takes=schema))
+        writer.root(path, method, view, OperationSchema(schema, request_body=schema))
     for app in registry.apps.values():
         writer.root(app.path.removeprefix("/api"), "get", root_views.app_root(app), OperationSchema(_URLS))
         for path, view in app.views.items():
@@ -136,6 +136,7 @@ def declared(registry: Registry) -> list[Action]:
     config = Configurator()
     config.registry.netinv = registry
     config.include("cornice")
+    config.include("netinv_core.http.derivers")
     config.include("netinv_core.http.actions")
     for app in registry.apps.values():
         for module in app.includes:
@@ -144,23 +145,23 @@ def declared(registry: Registry) -> list[Action]:
 
 
 def object_schema(
-    shape: Callable[[fields.Field], Schema], shown: Iterable[fields.Field],
+    shape: Callable[[fields.Field], Schema], included: Iterable[fields.Field],
     required: Iterable[str], absent: Collection[str] = (),
 ) -> Schema:
-    """Returns the schema of an object with the fields ``shown``, except those in ``absent``."""
-    properties = {field.name: shape(field) for field in shown if field.name not in absent}
+    """Returns the schema of an object with the fields ``included``, except those in ``absent``."""
+    properties = {field.name: shape(field) for field in included if field.name not in absent}
     schema: Schema = {"type": "object", "properties": properties}
     if required_names := [name for name in required if name in properties]:
         schema["required"] = required_names
     return schema
 
 
-def as_version(endpoint: Endpoint, version: str, found: Schema) -> Schema:
+def as_version(endpoint: Endpoint, version: str, schema: Schema) -> Schema:
     """Converts the schema of an object to an API version. Brief and nested forms are the same in every version."""
     for change in reversed(endpoint.resource.versions):
         if versions.older(version, change.since):
-            found = change.schema(found)
-    return found
+            schema = change.schema(schema)
+    return schema
 
 
 class _Writer:
@@ -170,7 +171,7 @@ class _Writer:
         self.registry = registry
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
-        self.schemas: dict[str, Schema] = dict(_ERROR_SCHEMAS)
+        self.schemas: dict[str, Schema] = {dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA), **_ERROR_SCHEMAS}
         self.common = openapi_parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
@@ -196,15 +197,15 @@ class _Writer:
 
     def root(self, path: str, method: str, view: Any, shape: OperationSchema) -> None:
         """Adds a path that is not a resource."""
-        schema = self.shown(shape.shows)
+        schema = self.resolved(shape.response)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
         operation = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
         operation["tags"] = [path.split("/")[1] or "root"]
         if query := schema_of(view).query:
             operation["parameters"] = [dict(item) for item in query]
         if method != "get":
-            operation["requestBody"] = _body(self.shown(shape.takes, "Request"))
-        self._add(path, method, operation)
+            operation["requestBody"] = _body(self.resolved(shape.request_body, "Request"))
+        self._add(path, method, operation, read_only=view.read_only)
 
     def endpoint(self, endpoint: Endpoint) -> None:
         """Adds a resource: its schemas, and the operations of its list and its items."""
@@ -219,65 +220,69 @@ class _Writer:
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """Adds a route below a resource's items or its list."""
-        prefix, keys = ("", _in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
+        prefix, keys = ("", openapi_parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
         for method, view in action.views.items():
             shape = schema_of(view)
             bulk = "bulk_" * (action.on_list and method != "get")
             name = "list" if method == "get" and shape.form != "one" else f"{bulk}{_ACTION_NAMES[method]}"
-            schema = _FORMS[shape.form](self.shown(shape.shows, ""))
+            schema = _FORMS[shape.form](self.resolved(shape.response, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
-            gives = schema if status != "204" else None
-            path = f"{endpoint.path}{action.name}/"
-            operation = _operation(path, method, name, _summary(view), gives, status, shape.errors)
-            if shape.nothing:
-                operation["responses"]["204"] = {"description": shape.nothing}
+            path, response = f"{endpoint.path}{action.name}/", schema if status != "204" else None
+            operation = _operation(path, method, name, _summary(view), response, status, shape.errors)
+            if shape.no_content:
+                operation["responses"]["204"] = {"description": shape.no_content}
             pages = [self.common[name] for name in ("limit", "offset")] if shape.form == "page" else []
             operation["parameters"] = [*keys, self.common["api_version"], *pages, *map(dict, shape.query)]
-            contents = {media: {"schema": {"type": "string"}} for media in shape.also}
+            contents = {media: {"schema": {"type": "string"}} for media in shape.media_types}
             operation["responses"][status].get("content", {}).update(contents)
-            if shape.takes is not None and method != "get":
-                operation["requestBody"] = _body(self.shown(shape.takes, "Request"))
+            if shape.request_body is not None and method != "get":
+                operation["requestBody"] = _body(self.resolved(shape.request_body, "Request"))
             operation["tags"] = [_tag(endpoint.app.path)]
-            self._add(f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/", method, operation)
+            self._add(f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/", method, operation, read_only=action.read_only)
 
     # -- parts
 
-    def _add(self, path: str, method: str, made: dict[str, Any]) -> None:
-        self.paths.setdefault(path, {})[method] = made
+    def _add(self, path: str, method: str, operation: dict[str, Any], *, read_only: bool = False) -> None:
+        if method != "get" and not read_only:
+            dry_run.describe(operation)
+        self.paths.setdefault(path, {})[method] = operation
 
-    def shown(self, what: Shown, suffix: str = "") -> Schema:
-        if isinstance(what, str):
-            endpoint = self.registry.get(what)
+    def resolved(self, ref: SchemaRef, suffix: str = "") -> Schema:
+        if isinstance(ref, str):
+            endpoint = self.registry.get(ref)
             return _ref(f"{endpoint.schema_name}{suffix}") if endpoint is not None else _OBJECT
-        return dict(what) if what is not None else {}
+        return dict(ref) if ref is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
         if operation.method != "get" and PERMISSIONS[operation.method.upper()] not in endpoint.resource.writes:
             return
         name = endpoint.schema_name
-        gives = operation.gives(name) if operation.gives else None
-        if gives is not None and operation.name == "retrieve":
-            gives = self._full_or_brief(endpoint, gives)
+        response = operation.response(name) if operation.response else None
+        if response is not None and operation.name == "retrieve":
+            response = self._full_or_brief(endpoint, response)
         summary = operation.summary.format(plural=endpoint.plural, title=endpoint.title)
-        item = _operation(endpoint.path, operation.method, operation.name, summary, gives, operation.status)
+        item = _operation(endpoint.path, operation.method, operation.name, summary, response, operation.status)
         item["tags"] = [_tag(endpoint.app.path)]
         item["parameters"] = [*accepted, self.common["api_version"]]
-        if operation.name == "list" and endpoint.list_formats:
-            item["responses"][operation.status]["content"]["*/*"] = {"schema": {}}  # each has a media type of its own
-        if operation.takes is not None:
+        if operation.name == "list":
+            more: Schema = {"*/*": {"schema": {}}} if endpoint.list_formats else {}  # each format has a media type of its own
+            item["responses"][operation.status]["content"] |= openapi_files.answer_contents(_list_of(_OBJECT)) | more
+        if operation.request_body is not None:
             form = _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None
-            item["requestBody"] = _body(operation.takes(name), form)
+            item["requestBody"] = _body(operation.request_body(name), form)
+        if operation.name in openapi_files.IMPORTS:
+            item["requestBody"]["content"] = openapi_files.body_contents(item["requestBody"]["content"])
         if endpoint.resource.allow_basic_auth:
             item["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
         self._add(path, operation.method, item)
 
     def _schemas_of(self, endpoint: Endpoint) -> None:
         name, version, every = endpoint.schema_name, self.version, list(endpoint.fields.values())
-        shown = [field for field in every if not field.write_only]
+        readable = [field for field in every if not field.write_only]
         nested = [field for field in endpoint.brief if field.nested != "absent"]
         always = [field.name for field in nested if field.name in endpoint.fields]  # in every form
         absent = versions.absent(endpoint, version)
-        read = as_version(endpoint, version, object_schema(lambda field: field.schema(), shown, always, absent))
+        read = as_version(endpoint, version, object_schema(lambda field: field.schema(), readable, always, absent))
         self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
         if endpoint.resource.of is None:
             self.schemas[f"Nested{name}"] = object_schema(_nested, nested, [field.name for field in nested])
@@ -326,16 +331,8 @@ class _Writer:
         return [self.common["brief"], *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
-        absent = versions.coming(endpoint, self.version)
-        offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
-        parameters = [parameter for item in offered for parameter in openapi_parameters.of_filter(endpoint, item)]
-        forms = [openapi_parameters.query(name, {"type": "string"}, item.help) for name, item in sorted(endpoint.list_formats.items())]
-        return [*parameters, *forms, self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
-
-
-def _in_path(name: str) -> list[Schema]:
-    """Returns the path parameters in the name of an action."""
-    return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
+        parameters = openapi_parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))
+        return [*parameters, *map(dict, openapi_files.PARAMETERS), self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
 
 
 def _brief(field: fields.Field) -> Schema:
@@ -362,17 +359,16 @@ def operation_id(path: str, name: str) -> str:
 
 
 def _operation(
-    path: str, method: str, name: str, summary: str, gives: Schema | None, status: str,
-    errors: Iterable[type[RequestError]] = (),
+    path: str, method: str, name: str, summary: str, response: Schema | None, status: str, errors: Iterable[type[RequestError]] = ()
 ) -> dict[str, Any]:
     """Returns an operation with its answers: success, the errors of every read or write, ``errors``, and any other."""
     success: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
-    if gives is not None:
-        success["content"] = {versions.JSON: {"schema": gives}}
+    if response is not None:
+        success["content"] = {versions.JSON: {"schema": response}}
     usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
     responses = {status: success}
     for error in (*usual, *errors):
-        responses[str(error.status)] = _ref(error.__name__, "responses")
+        responses[str(error.status)] = _response(error) if error.body_schema else _ref(error.__name__, "responses")
     responses["default"] = _ref("RequestError", "responses")
     return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
 
@@ -387,13 +383,15 @@ _ERROR_SCHEMAS: Mapping[str, Schema] = {
     "FieldErrors": {"type": "object", "description": "Messages by field; `non_field_errors` are about the whole.", "additionalProperties": {}},
 }
 _FAULTS: Schema = {"anyOf": [_ref("FieldErrors"), _list_of(_ref("FieldErrors")), _ref("Error")]}
-_RESPONSES = {
-    error.__name__: {
-        "description": _summary(error).partition(": ")[2].capitalize() or "Any other error.",
-        "content": {versions.JSON: {"schema": _FAULTS if error is Invalid else _ref("Error")}},
-    }
-    for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)
-}
+
+
+def _response(error: type[RequestError]) -> Schema:
+    """Returns the answer of an error, with the schema of its body."""
+    schema = error.body_schema or (_FAULTS if error is Invalid else _ref("Error"))
+    return {"description": _summary(error).partition(": ")[2].capitalize() or "Any other error.", "content": {versions.JSON: {"schema": schema}}}
+
+
+_RESPONSES = {error.__name__: _response(error) for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)}
 _SECURITY = {
     "tokenAuth": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "The word `Token`, a space, and the token's key."},
     "basicAuth": {"type": "http", "scheme": "basic", "description": "User name and password, to get a token by."},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from netinv_core import fields
@@ -10,6 +11,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
+from netinv_core.read.ordering import PARAMETER
 
 Schema = dict[str, Any]
 WORDS = {
@@ -45,6 +47,20 @@ def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
         yield parameter if description else {key: part for key, part in parameter.items() if key != "description"}
 
 
+def of_list(endpoint: Endpoint, absent: Collection[str]) -> list[dict[str, Any]]:
+    """Returns the parameters of a list: filters, except those ``absent``, further formats, and the order."""
+    offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
+    parameters = [parameter for item in offered for parameter in of_filter(endpoint, item)]
+    formats = [query(name, _TEXT, item.help) for name, item in sorted(endpoint.list_formats.items())]
+    return [*parameters, *formats, *([_ordering(endpoint)] if PARAMETER not in endpoint.filters else [])]
+
+
+def _ordering(endpoint: Endpoint) -> dict[str, Any]:
+    names = ", ".join(f"`{name}`" for name in sorted(endpoint.orderings))
+    description = f"Names to order by, separated by commas; `-` before a name: descending. {names}"
+    return query(PARAMETER, _TEXT, f"{description}, `cf_…`; across references with a dot.")
+
+
 def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
     """Returns the schema of a filter's value: that of the field of its name for lookups that compare typed values."""
     field = endpoint.fields.get(item.name)
@@ -57,6 +73,11 @@ def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
         return {"type": item.kind}
     typed = {key: part for key, part in field.openapi.items() if key in ("type", "format")}
     return typed or {"type": item.kind}
+
+
+def in_path(name: str) -> list[Schema]:
+    """Returns the path parameters in the name of an action."""
+    return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
 
 
 def common(version: str) -> dict[str, Any]:

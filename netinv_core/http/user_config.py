@@ -19,7 +19,7 @@ from netinv_core.write.schema import storage_error
 _OBJECT = {"type": "object", "additionalProperties": True}
 
 
-@documented(_OBJECT, takes=_OBJECT)
+@documented(_OBJECT, request_body=_OBJECT)
 @root("User Config", "The preferences of the user who asks.", methods=("GET", "PATCH"))
 def user_config(request: Request) -> Any:
     """The preferences of the user who asks: read, or merged key by key (PATCH)."""

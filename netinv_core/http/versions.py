@@ -16,6 +16,9 @@ SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
 NEWEST = SUPPORTED[-1]
 JSON, HTML = "application/json", "text/html"
+CSV, TSV, YAML = "text/csv", "text/tab-separated-values", "application/yaml"
+TABLES = frozenset({CSV, TSV})  # always of the newest version
+_FORMATS = {"": None, "json": JSON, "csv": CSV, "tsv": TSV, "yaml": YAML}  # values of the parameter ``format``
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,10})?")
 # Release of the reference service whose API is spoken here, and its framework: clients read both from the status.
 REFERENCE = {"nautobot-version": "1.6.32", "django-version": "3.2.25"}
@@ -35,11 +38,10 @@ def negotiate(accept: str | None, query: Mapping[str, list[str]], offers: Sequen
     chosen = query.get("format", [""])[-1]
     if chosen == "api":
         raise NotAcceptable()
-    if chosen not in ("", "json"):
+    if chosen not in _FORMATS or _FORMATS[chosen] not in (None, JSON, *offers):
         raise NotFound()
-    if chosen == "json":
-        media = JSON
-    return media, chosen_version(header_version, query)
+    media, version = _FORMATS[chosen] or media, chosen_version(header_version, query)
+    return media, NEWEST if media in TABLES else version
 
 
 def chosen_version(header_version: str | None, query: Mapping[str, list[str]]) -> str:

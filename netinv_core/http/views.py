@@ -6,7 +6,7 @@ A view is called when its request is negotiated, authenticated and permitted (:m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyramid.request import Request
@@ -15,7 +15,10 @@ from pyramid.response import Response
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
-from netinv_core.http import list_formats, options, pagination, versions
+from netinv_core.http import list_bodies, list_formats, options, pagination, representations, versions
+from netinv_core.http.representations import downgrade_representation as downgrade_representation
+from netinv_core.http.representations import shape_of as shape_of
+from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
@@ -24,53 +27,9 @@ from netinv_core.write import delete, save
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
 
 
-def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
-    """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them.
-
-    :raises Invalid: for an unknown name in ``include`` or ``exclude``
-    """
-    included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
-    if included:  # names of other resources are accepted: clients send one parameter to all resources
-        _check_names("include", included, endpoint.fields.keys() | endpoint.registry.opt_in)
-    if excluded and endpoint.costly:
-        _check_names("exclude", excluded, endpoint.costly)
-    if uow.query.get("brief", [""])[-1] not in ("", "0"):
-        return "brief", frozenset()
-    return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
-
-
-def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]) -> None:
-    unknown = sorted(names.difference(choices))
-    if unknown:
-        raise Invalid.field(parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
-
-
 def parameters_of(uow: RequestUnitOfWork, endpoint: Endpoint) -> list[tuple[str, list[str]]]:
     """The query's parameters that are filters."""
     return [(n, v) for n, v in uow.query.items() if n not in RESERVED and not (n == "exclude" and endpoint.costly)]
-
-
-def downgrade_representation(
-    uow: RequestUnitOfWork, endpoint: Endpoint, representations: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Representations, converted to the version of the request."""
-    if endpoint.resource.versions:
-        representations = [versions.downgrade(endpoint, uow.version, item) for item in representations]
-    downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}
-    renderings = {name: render for name, render in downgrades.items() if render is not None}
-    return [_with(renderings, item) for item in representations] if renderings else representations
-
-
-def upgrade_bodies(uow: RequestUnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> list[Any]:
-    """Bodies, converted from the version of the request to the newest one (``new``: for objects to be created)."""
-    upgraded = [versions.upgrade(endpoint, uow.version, item, new=new) for item in bodies]
-    upgrades = {field.name: field.upgrade(uow, uow.version) for field in endpoint.versioned_fields}
-    readings = {name: read for name, read in upgrades.items() if read is not None}
-    return [_with(readings, item) if isinstance(item, dict) else item for item in upgraded] if readings else upgraded
-
-
-def _with(functions: Mapping[str, Callable[[Any], Any]], members: dict[str, Any]) -> dict[str, Any]:
-    return {name: functions[name](value) if name in functions else value for name, value in members.items()}
 
 
 def get_list(request: Request) -> dict[str, Any] | Response:
@@ -79,6 +38,8 @@ def get_list(request: Request) -> dict[str, Any] | Response:
     list_format = list_formats.requested_format(request, endpoint)
     if list_format is None:
         return list_page(request, endpoint, parameters_of(uow, endpoint))
+    if list_format.media_type:
+        return list_format.render(uow, endpoint, list_format.media_type, parameters_of(uow, endpoint))
     value = uow.query[list_format.parameter][-1]
     parameters = [(name, values) for name, values in parameters_of(uow, endpoint) if name != list_format.parameter]
     return list_format.render(uow, endpoint, value, parameters)
@@ -99,12 +60,7 @@ def list_page(
     shape, without = shape_of(uow, endpoint, omitted)
     part = pagination.window(uow.query, uow.registry.settings)
     count, keys = listing.ids(uow, endpoint, parameters, part, within=within)
-    former = versions.former_listing(endpoint, uow.version) if shape == "full" else None
-    if former is not None:
-        results = former(uow, endpoint, keys)
-    else:
-        results = endpoint.plan(shape, without).represent(uow, keys)
-        results = downgrade_representation(uow, endpoint, results) if shape == "full" else results
+    results = representations.listed(uow, endpoint, keys, shape, without)
     following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, part, count)
     return {"count": count, "next": following, "previous": previous, "results": results}
 
@@ -112,16 +68,16 @@ def list_page(
 def post(request: Request) -> Any:
     """One new object, or a list of them; answered without counters, which nothing can have raised yet."""
     uow, endpoint = request.uow, request.context.endpoint
-    body = body_of(request, endpoint)
-    single = not isinstance(body, list)
-    bodies = upgrade_bodies(uow, endpoint, [body] if single else body, new=True)
-    created = downgrade_representation(uow, endpoint, save.create(uow, endpoint, bodies, single=single))
+    items = list_bodies.new_items(request)
+    with items.numbered_errors():
+        created = save.create(uow, endpoint, items.bodies, single=items.single)
+    created = downgrade_representation(uow, endpoint, created)
     counters = counters_of(endpoint)
     uncounted = [{n: v for n, v in item.items() if n not in counters} for item in created]
     request.response.status_int = 201
-    if single:
+    if items.single:
         request.response.headers["Location"] = created[0]["url"]
-    return uncounted[0] if single else uncounted
+    return uncounted[0] if items.single else uncounted
 
 
 def counters_of(endpoint: Endpoint) -> frozenset[str]:
@@ -132,22 +88,18 @@ def counters_of(endpoint: Endpoint) -> frozenset[str]:
 def change_list(request: Request) -> list[dict[str, Any]]:
     """PUT or PATCH of several objects: all or none."""
     uow, endpoint = request.uow, request.context.endpoint
-    bodies = upgrade_bodies(uow, endpoint, _items(body_of(request)), new=False)
+    items = list_bodies.changed_items(request)
     optional = versions.absent(endpoint, uow.version)
-    changed = save.update(uow, endpoint, bodies, partial=request.method == "PATCH", optional=optional)
+    listed = items.rows is not None
+    with items.numbered_errors():
+        changed = save.update(uow, endpoint, items.bodies, partial=request.method == "PATCH", optional=optional, listed=listed)
     return downgrade_representation(uow, endpoint, changed)
 
 
 def delete_list(request: Request) -> Response:
     """DELETE of several objects: all or none."""
-    delete.delete(request.uow, request.context.endpoint, _items(body_of(request)))
+    delete.delete(request.uow, request.context.endpoint, list_bodies.items_of(body_of(request)))
     return no_content()
-
-
-def _items(body: Any) -> list[Any]:
-    if not isinstance(body, list):
-        raise Invalid.whole(f'Expected a list of items but got type "{type(body).__name__}".')
-    return body
 
 
 def get_item(request: Request) -> dict[str, Any]:
@@ -191,8 +143,9 @@ def key_of(request: Request) -> Any:
 
 
 def options_list(request: Request) -> dict[str, Any]:
-    """The description of a resource: its fields, and the methods that are permitted."""
-    return options.resource(request.uow, request.context.endpoint, ("POST", "PUT"))
+    """The description of a resource: its fields, the methods that are permitted, and the names to order the list by."""
+    endpoint = request.context.endpoint
+    return {**options.resource(request.uow, endpoint, ("POST", "PUT")), "ordering": sorted(endpoint.orderings)}
 
 
 def options_item(request: Request) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Source:
     Fields of the same name are copied; references and content types are translated.
 
     :param adapt: ``adapt(dump, fields)`` rewrites the fields of an object before anything else
-    :param given: values, in the dump's terms, for fields that the dump lacks
+    :param fixed_values: values, in the dump's terms, for fields that the dump lacks
     :param rename: names here by names in the dump
     :param drop: fields that repeat what the dump says elsewhere
     :param omit: fields that cannot be imported, with the reason for the report
@@ -41,7 +41,7 @@ class Source:
 
     to: str
     adapt: Callable[[Dump, Fields], Fields] | None = None
-    given: Fields = dataclasses.field(default_factory=dict)
+    fixed_values: Fields = dataclasses.field(default_factory=dict)
     rename: Mapping[str, str] = dataclasses.field(default_factory=dict)
     drop: Sequence[str] = ()
     omit: Mapping[str, str] = dataclasses.field(default_factory=dict)

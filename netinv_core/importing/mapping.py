@@ -173,7 +173,7 @@ class DumpMapping:
         :raises Missing: when it refers to an object that does not exist here
         """
         source, endpoint = self.sources[label], self.endpoint(label)
-        fields: Fields = {**source.given, **self.dump.get(label, key)}
+        fields: Fields = {**source.fixed_values, **self.dump.get(label, key)}
         if source.adapt is not None:
             fields = source.adapt(self.dump, fields)
         ignored = {*_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}

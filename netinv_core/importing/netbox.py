@@ -212,12 +212,10 @@ class Import:
         if not keys:
             return
         try:
-            with self.uow.session.begin_nested():
-                with self.uow.collecting() as changes:
-                    outcomes = write(keys)
+            with self.uow.savepoint() as changes:
+                outcomes = write(keys)
                 changes.write(self.uow)  # not with the commit: an import has too many changes to keep in memory
         except (RequestError, sa.exc.DBAPIError) as error:
-            self.uow.expire_all()
             reasons = _reasons(error, keys)
             for key, reason in reasons.items():
                 self._refuse((label, key), reason)

@@ -81,7 +81,9 @@ class ChangeLogged(Model):
 
     __abstract__ = True
 
-    created: Mapped[datetime.date] = mapped_column(Date(), sort_order=90, info={"netinv": ColumnInfo(read_only=True)}, default=lambda: now().date())
+    created: Mapped[datetime.date] = mapped_column(
+        Date(), sort_order=90, info={"netinv": ColumnInfo(read_only=True, restored=True)}, default=lambda: now().date()
+    )
     last_updated: Mapped[datetime.datetime] = mapped_column(Timestamp(), sort_order=91, info={"netinv": ColumnInfo(read_only=True)}, default=now)
 
 

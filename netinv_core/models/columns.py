@@ -71,6 +71,10 @@ class ColumnInfo:
     * ``folder``: folder of the files that the column names; ``size``: the columns with width and height of the image.
     * ``nested_fields``: fields of a reference's target after ``display, id, url``, in place of its brief form.
     * ``max_length``: limit in characters below that of the column's type.
+    * ``restored``: a value that clients cannot write is written again when a deleted object is restored
+      (:mod:`netinv_core.revert`). Without it, the column of a restored object is computed anew.
+    * ``unit``: unit of a number, which forms write behind it.
+    * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
     * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
 
     ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
@@ -107,6 +111,9 @@ class ColumnInfo:
     folder: str = ""
     size: tuple[str, str] | None = None
     masked: Callable[[Any], Any] | None = None
+    restored: bool = False
+    unit: str = ""
+    suggestions: tuple[str, ...] = ()
 
 
 def column(
@@ -117,13 +124,13 @@ def column(
     index: bool = False,
     length: int | None = None,
     sort_order: int = 0,
-    **known: Any,
+    **attributes: Any,
 ) -> MappedColumn[Any]:
     """The general constructor: a column with its :class:`ColumnInfo`, given by keyword.
 
     ``sort_order`` is the place of a mixin's column in the table; below 0, before the columns of the model.
     """
-    options: dict[str, Any] = {"info": {"netinv": ColumnInfo(**known)}, "sort_order": sort_order}
+    options: dict[str, Any] = {"info": {"netinv": ColumnInfo(**attributes)}, "sort_order": sort_order}
     if default is not dataclasses.MISSING:
         options["default"] = default
     if unique:
@@ -135,58 +142,58 @@ def column(
     return mapped_column(type_, **options) if type_ is not None else mapped_column(**options)
 
 
-def text(length: int | None = None, help: str = "", *, default: Any = "", **known: Any) -> MappedColumn[Any]:
+def text(length: int | None = None, help: str = "", *, default: Any = "", **attributes: Any) -> MappedColumn[Any]:
     """An optional string, blank by default. ``length`` in characters, ``None`` for no limit."""
-    return column(LongText() if length is None else Chars(length), default=default, help=help, blank=True, **known)
+    return column(LongText() if length is None else Chars(length), default=default, help=help, blank=True, **attributes)
 
 
-def optional_text(length: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+def optional_text(length: int, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """A string that may be null (``Mapped[str | None]``) or blank."""
-    return column(Chars(length), default=None, help=help, blank=True, **known)
+    return column(Chars(length), default=None, help=help, blank=True, **attributes)
 
 
-def required_text(length: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
+def required_text(length: int | None = None, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """A required string that may not be blank."""
-    return column(LongText() if length is None else Chars(length), help=help, **known)
+    return column(LongText() if length is None else Chars(length), help=help, **attributes)
 
 
-def integer(minimum: int | None = None, maximum: int | None = None, help: str = "", **known: Any) -> MappedColumn[Any]:
+def integer(minimum: int | None = None, maximum: int | None = None, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """An integer within bounds, both included."""
     type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
-    return column(type_, minimum=minimum, maximum=maximum, help=help, **known)
+    return column(type_, minimum=minimum, maximum=maximum, help=help, **attributes)
 
 
-def decimal_number(digits: int, places: int, help: str = "", **known: Any) -> MappedColumn[Any]:
+def decimal_number(digits: int, places: int, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """A decimal of ``digits`` digits in all, ``places`` of them after the point; written as a string in JSON."""
-    return column(Numeric(digits, places, asdecimal=True), help=help, **known)
+    return column(Numeric(digits, places, asdecimal=True), help=help, **attributes)
 
 
-def encrypted_text(length: int = 255, help: str = "", **known: Any) -> MappedColumn[Any]:
+def encrypted_text(length: int = 255, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and never shown, only
     masked.
     """
     options: dict[str, Any] = {"kind": "secret", "blank": True, "max_length": length, "confidential": True, "masked": mask, "help": help}
-    return column(LongText(), default="", **options, **known)
+    return column(LongText(), default="", **options, **attributes)
 
 
-def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **known: Any) -> MappedColumn[Any]:
+def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **attributes: Any) -> MappedColumn[Any]:
     """One of a closed set; read as ``{value, label}`` unless ``plain``. ``default=""`` makes it optional."""
     type_ = Chars(length) if length else Integer()
-    blank = known.pop("blank", default == "")
-    return column(type_, default=default, kind="choice", choices=choices, plain=plain, blank=blank, **known)
+    blank = attributes.pop("blank", default == "")
+    return column(type_, default=default, kind="choice", choices=choices, plain=plain, blank=blank, **attributes)
 
 
-def boolean(default: bool, help: str = "", **known: Any) -> MappedColumn[Any]:
+def boolean(default: bool, help: str = "", **attributes: Any) -> MappedColumn[Any]:
     """A boolean with a default."""
-    return column(Boolean(), default=default, help=help, **known)
+    return column(Boolean(), default=default, help=help, **attributes)
 
 
-def json_document(help: str = "", *, default: Any = None, **known: Any) -> MappedColumn[Any]:
+def json_document(help: str = "", *, default: Any = None, **attributes: Any) -> MappedColumn[Any]:
     """A JSON document."""
-    return column(Json(), default=default, kind="json", help=help, **known)
+    return column(Json(), default=default, kind="json", help=help, **attributes)
 
 
-def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: Any) -> MappedColumn[Any]:
+def slug(of: str = "name", length: int = 100, *, unique: bool = True, **attributes: Any) -> MappedColumn[Any]:
     """A URL-friendly name, generated from the field ``of`` if left out. ``slug_joint`` separates its words."""
     return column(
         Chars(length),
@@ -196,7 +203,7 @@ def slug(of: str = "name", length: int = 100, *, unique: bool = True, **known: A
         slug_of=of,
         pattern=r"^[-a-zA-Z0-9_]+\Z",
         pattern_error='Enter a valid "slug" consisting of letters, numbers, underscores or hyphens.',
-        **known,
+        **attributes,
     )
 
 
@@ -229,21 +236,21 @@ def color(default: str = "9e9e9e") -> MappedColumn[Any]:
     )
 
 
-def image(folder: str, **known: Any) -> MappedColumn[Any]:
+def image(folder: str, **attributes: Any) -> MappedColumn[Any]:
     """The file name of an image in ``folder`` (:mod:`netinv_core.storage.files`): read as a URL, written as a file of a
     form.
     """
-    return column(Chars(MAX_NAME_LENGTH), index=True, kind="image", folder=folder, **known)
+    return column(Chars(MAX_NAME_LENGTH), index=True, kind="image", folder=folder, **attributes)
 
 
-def email(length: int = 254, **known: Any) -> MappedColumn[Any]:
+def email(length: int = 254, **attributes: Any) -> MappedColumn[Any]:
     """An optional e-mail address."""
-    return column(Chars(length), default="", blank=True, kind="email", **known)
+    return column(Chars(length), default="", blank=True, kind="email", **attributes)
 
 
-def url(length: int = 200, **known: Any) -> MappedColumn[Any]:
+def url(length: int = 200, **attributes: Any) -> MappedColumn[Any]:
     """An optional absolute URL (RFC 3986), of any scheme."""
-    return column(Chars(length), default="", blank=True, kind="url", **known)
+    return column(Chars(length), default="", blank=True, kind="url", **attributes)
 
 
 def foreign_key(
@@ -257,7 +264,7 @@ def foreign_key(
     kind: str = "reference",
     lookup: str | None = None,
     sort_order: int = 0,
-    **known: Any,
+    **attributes: Any,
 ) -> MappedColumn[Any]:
     """A foreign key: read as the nested target, written as its id or as attributes that match exactly one object.
 
@@ -265,7 +272,7 @@ def foreign_key(
     ``index=False`` suits a column with which another index begins.
     """
     link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup)
-    info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **known)}
+    info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **attributes)}
     options: dict[str, Any] = {"unique": unique or None, "index": index and not unique, "info": info, "sort_order": sort_order}
     if isinstance(target, str):
         return mapped_column(Uuid(), **options)

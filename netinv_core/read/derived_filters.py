@@ -49,7 +49,7 @@ def _of_field(name: str, field: fields.Field) -> Iterator[Filter]:
     elif isinstance(field, fields.ToMany):
         yield filters.related(name, name)
     elif isinstance(field, fields.Value) and not (
-        field.write_only or field.confidential or field.known.kind == "json"
+        field.write_only or field.confidential or field.info.kind == "json"
     ):
         yield _of_type(name, field.attribute, field.python_type)
 

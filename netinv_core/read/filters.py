@@ -49,6 +49,9 @@ class Filter:
     blank: bool = False  # an empty value is a value; otherwise it is ignored
     last_without_lookup: bool = False  # the last of several values counts where no lookup is named
     accepts_single: bool = False  # a saved filter may hold a single value in place of a list
+    sort_by: Callable[[Any], Any] | None = None  # sort_by(table): the SQL expression that ``ordering`` of this name uses
+    relation: RelatedFilter | None = None  # the path to the objects that values name
+    choices: Choices | None = None  # the values that it takes
 
     def takes_many(self, lookup: str) -> bool:
         """True when all of several values count with this lookup."""
@@ -137,7 +140,7 @@ def one_of(name: str, choices: Choices, path: str | None = None, *, multiple: bo
         condition = _compare(uow, endpoint, table, steps, lambda column: column.in_(expected))
         return _negated_if(suffix == "n", condition)
 
-    return Filter(name, apply, ("n",), multiple, blank=multiple)
+    return Filter(name, apply, ("n",), multiple, blank=multiple, choices=choices)
 
 
 def has(name: str, path: str) -> Filter:
@@ -160,7 +163,7 @@ def target_of(endpoint: Endpoint, steps: Sequence[str]) -> Endpoint | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class _RelatedFilter:
+class RelatedFilter:
     """Conditions of the filter that :func:`related` returns; the fields are its parameters."""
 
     name: str
@@ -200,7 +203,7 @@ class _RelatedFilter:
         if not names:
             return []
         query = NameQuery(
-            self.name, target, names, self._name_columns(target), self.ids, self.multiple, self.allowed, self.public
+            self.name, target, names, self.name_columns(target), self.ids, self.multiple, self.allowed, self.public
         )
         conditions, visible = [], permissions.visible_for(uow)
         for ids in ids_of(uow, query, each=each):
@@ -208,7 +211,7 @@ class _RelatedFilter:
             conditions.append(relations.leads_to_any(endpoint, table, self.steps, expanded, visible))
         return conditions
 
-    def _name_columns(self, target: Endpoint) -> tuple[str, ...]:
+    def name_columns(self, target: Endpoint) -> tuple[str, ...]:
         """The columns by which an object can be named."""
         if self.by is not None:
             return self.by
@@ -241,8 +244,8 @@ def related(
     """
     columns = (by,) if isinstance(by, str) else None if by is None else tuple(by)
     steps = tuple((path or name).split("."))
-    condition = _RelatedFilter(name, steps, columns, ids, expand, all_of, multiple, allowed, public)
-    return Filter(name, condition.apply, ("n",), multiple)
+    condition = RelatedFilter(name, steps, columns, ids, expand, all_of, multiple, allowed, public)
+    return Filter(name, condition.apply, ("n",), multiple, relation=condition)
 
 
 def descendants(uow: UnitOfWork, target: Endpoint, ids: Any) -> Any:
@@ -298,11 +301,13 @@ def custom(
     suffixes: Sequence[str] = (),
     help: str = "",
     negatable: bool = False,
+    sort_by: Callable[[Any], Any] | None = None,
 ) -> Filter:
     """Filter by a function: ``function(uow, table, values)`` returns the condition.
 
     With ``suffixes`` the parameter has these lookups, and the function gets the suffix as its last argument.
     A filter of kind boolean, or one that is ``negatable``, has the lookup ``n``, which negates the condition.
+    With ``sort_by``, lists can be ordered by its name (:class:`Filter`).
     """
     negatable = not suffixes and (negatable or kind == "boolean")
 
@@ -310,7 +315,8 @@ def custom(
         condition = function(uow, table, values, suffix) if suffixes else function(uow, table, values)
         return _negated_if(negatable and suffix == "n", condition)
 
-    return Filter(name, apply, ("n",) if negatable else tuple(suffixes), multiple, kind, help)
+    names = ("n",) if negatable else tuple(suffixes)
+    return Filter(name, apply, names, multiple, kind, help, sort_by=sort_by)
 
 
 def content_type(name: str, apply_labels: Callable[[Endpoint, Any, list[str]], Condition]) -> Filter:
@@ -364,7 +370,7 @@ def parse_parameters(
 
     :raises Invalid: naming every unknown parameter, or the first one with a bad value
     """
-    known: list[tuple[str, Filter, str, list[str]]] = []
+    accepted: list[tuple[str, Filter, str, list[str]]] = []
     unknown: dict[str, list[str]] = {}
     find = filter_finder(uow, endpoint)
     for name, values in parameters:
@@ -375,11 +381,11 @@ def parse_parameters(
         item, suffix = match
         used = [value for value in values if value != "" or item.blank]
         if used:
-            known.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
+            accepted.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
     if unknown and strict:
         raise Invalid(unknown)
     conditions = []
-    for name, item, suffix, values in known:
+    for name, item, suffix, values in accepted:
         if any("\x00" in value for value in values):
             raise Invalid.field(name, "Null characters are not allowed.")
         try:

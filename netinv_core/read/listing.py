@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, inlined_int, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import filters
+from netinv_core.read import filters, ordering
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -64,13 +64,15 @@ def ids(
 ) -> tuple[int, list[Any]]:
     """Returns the number of matching objects, and the ids of the page in order.
 
+    :param parameters: filters; the parameter ``ordering`` replaces the order of the resource
     :param within: further conditions on the endpoint's table
     :raises Denied: without permission
     :raises Invalid: for an unknown parameter or a bad value
     """
     table = endpoint.table
+    names, parameters = ordering.split(endpoint, parameters)
     conditions = [*conditions_of(uow, endpoint, table, parameters, action), *within]
-    page = selected(uow, endpoint, conditions, window)
+    page = selected(uow, endpoint, conditions, window, names)
     if (page or not window.offset) and (not window.limit or len(page) < window.limit):
         return window.offset + len(page), page
     count = sa.select(sa.func.count()).select_from(table).where(*conditions)
@@ -78,12 +80,14 @@ def ids(
         return int(uow.execute(count).scalar() or 0), page
 
 
-def selected(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice) -> list[Any]:
-    """Returns the ids of the page of the objects that meet the conditions, in order.
+def selected(
+    uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], window: Slice, names: Sequence[str] = ()
+) -> list[Any]:
+    """Returns the ids of the page of the objects that meet the conditions, in the order of ``names`` or the usual one.
 
-    :raises Invalid: for a condition that the database cannot evaluate
+    :raises Invalid: for an unknown name, or a condition that the database cannot evaluate
     """
-    source, order = endpoint.ordering
+    source, order = ordering.requested_order(uow, endpoint, names) if names else endpoint.ordering
     statement = sa.select(endpoint.table.c.id).select_from(source).where(*conditions).order_by(*order)
     if window.limit:
         statement = statement.limit(inlined_int("limit", window.limit))

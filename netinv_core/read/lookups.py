@@ -129,7 +129,7 @@ def _to_date(kind: type, value: Any) -> datetime.date:
         raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
 
 
-def _escaped(value: Any) -> str:
+def escaped(value: Any) -> str:
     """The value with the wildcards of LIKE escaped by a slash."""
     return str(value).replace("/", "//").replace("%", "/%").replace("_", "/_")
 
@@ -138,7 +138,7 @@ def _like(before: str, after: str, *, fold: bool) -> Compare:
     """LIKE with the wildcards ``before`` and ``after`` the value; ``fold`` ignores case."""
 
     def compare(dialect: str, column: Any, value: Any) -> Condition:
-        pattern, text = f"{before}{_escaped(value)}{after}", as_text(dialect, column)
+        pattern, text = f"{before}{escaped(value)}{after}", as_text(dialect, column)
         if not fold:
             if dialect == "sqlite":
                 return _case_sensitive_like(text, str(value), before, after)

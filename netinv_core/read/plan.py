@@ -37,13 +37,14 @@ class RowSet:
     """State of representing the rows of one result.
 
     ``batches`` holds the results of the plan's batched loads. ``nested`` is a cache of nested representations, one
-    dictionary by id for each reference of the plan: a page of devices has few sites.
+    dictionary by id for each reference of the plan: a page of devices has few sites. ``markup`` is one of cells.
     """
 
     uow: UnitOfWork
     base: str
     batches: list[dict[Any, Any]]
     nested: list[dict[Any, dict[str, Any]]]
+    markup: dict[Any, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -207,15 +208,15 @@ class Plan:
         self._to_many_load.lists.append((owner, inner))
         return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
-    def nested(self, place: JoinedTable, attribute: str, shows: Sequence[str] = ()) -> Reader:
+    def nested(self, place: JoinedTable, attribute: str, field_names: Sequence[str] = ()) -> Reader:
         """Returns a reader of the nested representation of a foreign key's target, or of null.
 
-        ``shows`` names the fields of the representation; without it, it is the brief form.
+        ``field_names`` names the fields of the representation; without it, it is the brief form.
         """
         key_position, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
             return _nothing
-        represent, slot = record_nested(self, target, shows), self._references
+        represent, slot = record_nested(self, target, field_names), self._references
         self._references += 1
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
@@ -263,6 +264,14 @@ class Plan:
         ``listed`` is for items of a to-many list; they have fields that are null in a nested foreign key.
         """
         self._reader = record_nested(self, self.root, listed=listed, beside=beside)
+        return self
+
+    def finish_with(self, build: Callable[[Plan, JoinedTable], Reader]) -> Plan:
+        """Completes the plan with the reader that ``build(plan, place)`` returns, of any type.
+
+        The web interface reads rows of markup with it.
+        """
+        self._reader = build(self, self.root)
         return self
 
     # -- running
@@ -370,19 +379,19 @@ def _nothing(row: Row, page: RowSet) -> None:
     return None
 
 
-def nested_fields(endpoint: Endpoint, shows: Sequence[str] = ()) -> list[Field]:
-    """The fields of the nested representation: the brief form, or ``display, id, url`` and those of ``shows``."""
-    if shows:
-        return [endpoint.fields[name] for name in ("display", "id", "url", *shows)]
+def nested_fields(endpoint: Endpoint, field_names: Sequence[str] = ()) -> list[Field]:
+    """The fields of the nested representation: the brief form, or ``display, id, url`` and those of ``field_names``."""
+    if field_names:
+        return [endpoint.fields[name] for name in ("display", "id", "url", *field_names)]
     return [field for field in endpoint.brief if field.nested != "absent"]
 
 
 def record_nested(
-    plan: Plan, place: JoinedTable, shows: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()
+    plan: Plan, place: JoinedTable, field_names: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()
 ) -> Reader:
     """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``."""
     readers = [
         (field.name, _nothing if field.nested == "null" and not listed else field.brief_reader(plan, place))
-        for field in [*nested_fields(place.endpoint, shows), *beside]
+        for field in [*nested_fields(place.endpoint, field_names), *beside]
     ]
     return _dictionary(readers)

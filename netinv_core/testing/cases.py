@@ -1,7 +1,8 @@
-"""What a check of the contract is, and what it works with: one resource of a running service."""
+"""Checks of the contract, and their subject: one resource of a running service."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,8 @@ class Case:
     """A resource under test: ``many`` is how many objects stand for a lot of them, ``thorough`` asks for every
     combination.
 
+    A case for reading (:meth:`for_reading`) takes its objects from the population of the service, others make new ones.
+
     ``inputs`` is the number of random bad requests, ``seed`` selects them; ``most`` bounds the requests of a check that
     sends one for each of many combinations, and the seed draws which.
     """
@@ -35,19 +38,30 @@ class Case:
         self.api: Api = service.api
         self.unique: Unique = service.unique
         self.samples = Samples(service)
+        self._reads_only = False
         self.many, self.thorough = many, thorough
         self.inputs, self.most, self.seed = inputs, most, seed
+
+    def for_reading(self) -> Case:
+        """The same case for a check that changes none of its objects, which it shares with all others that only read."""
+        case = copy.copy(self)
+        case._reads_only = self.endpoint.resource.writable
+        return case
 
     def body(self, **members: Any) -> dict[str, Any]:
         """A valid body."""
         return self.samples.body(self.endpoint, **members)
 
     def make(self, **members: Any) -> dict[str, Any]:
-        """A new object."""
+        """A new object, or one of the population; with ``members`` it is always a new one."""
+        if self._reads_only and not members:
+            return self.service.population.objects(self.endpoint)[0]
         return self.samples.make(self.endpoint, **members)
 
     def make_many(self, count: int) -> list[dict[str, Any]]:
-        """New objects."""
+        """New objects, or those of the population."""
+        if self._reads_only:
+            return self.service.population.objects(self.endpoint, count)
         return self.samples.make_many(self.endpoint, count)
 
     def at(self, item: dict[str, Any]) -> str:
@@ -92,8 +106,13 @@ class Case:
         return [everything[number] for number in sorted(chosen)]
 
     def filled(self) -> dict[str, Any]:
-        """A new object with a value in every field that its resource's rules let change alone."""
-        item = self.make()
+        """An object with a value in every field that its resource's rules let change alone."""
+        if self._reads_only:
+            return self.service.population.filled(self.endpoint, self._new_filled)
+        return self._new_filled()
+
+    def _new_filled(self) -> dict[str, Any]:
+        item = self.samples.make(self.endpoint)
         values = {field.name: value for field, value in self.changes()} if self.endpoint.resource.writable else {}
         if values and self.api.send("PATCH", self.at(item), values, status=(200, 400)).status_int == 400:
             for name, value in values.items():
@@ -107,25 +126,29 @@ Applies = Callable[[Endpoint], bool]
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One behaviour that every resource has for which ``applies`` holds."""
+    """One behaviour that every resource has for which ``applies`` holds.
+
+    A check that only ``reads`` neither changes nor deletes the objects of its case, or is refused when it tries.
+    """
 
     function: Callable[[Case], None]
     applies: Applies
+    reads: bool = False
 
     @property
     def name(self) -> str:
-        """What it checks, as a sentence without spaces."""
+        """The checked property, as a sentence without spaces."""
         return self.function.__name__
 
     def __call__(self, case: Case) -> None:
-        self.function(case)
+        self.function(case.for_reading() if self.reads else case)
 
 
 CHECKS: list[Check] = []
 
 
 def writable(endpoint: Endpoint) -> bool:
-    """Whether objects of the resource can be made and changed."""
+    """True when objects of the resource can be created and changed."""
     return endpoint.resource.writable
 
 
@@ -134,11 +157,11 @@ def every(endpoint: Endpoint) -> bool:
     return True
 
 
-def check(applies: Applies = every) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
-    """Makes a function a check of the contract."""
+def check(applies: Applies = every, *, reads: bool = False) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
+    """Makes a function a check of the contract; one that only ``reads`` shares its objects with the others that do."""
 
     def register(function: Callable[[Case], None]) -> Callable[[Case], None]:
-        CHECKS.append(Check(function, applies))
+        CHECKS.append(Check(function, applies, reads))
         return function
 
     return register

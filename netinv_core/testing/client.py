@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import functools
 import itertools
 import json
 import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,6 +28,7 @@ from netinv_core.http.actions import actions_of
 from netinv_core.http.versions import NEWEST
 from netinv_core.main import make_app, read_settings
 from netinv_core.testing.documented import Documented
+from netinv_core.testing.population import Population
 from netinv_core.uow import UnitOfWork
 
 PASSWORD = "correct horse"  # noqa: S105 - the administrator of a test
@@ -63,11 +66,12 @@ class Api:
     """A client: its verbs give parsed JSON and insist on the status they expect.
 
     ``status`` is one status, several, or ``None`` for any below 500; ``token`` and ``version`` stand for the client's
-    own. Every answer has to be as the OpenAPI document describes it.
+    own. Every answer has to be as the OpenAPI document describes it. Cookies are not kept.
     """
 
     def __init__(self, app: Any, token: str | None, version: str | None = NEWEST, documented: Documented | None = None) -> None:
-        self._app = webtest.TestApp(app, lint=False)
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        self._app = webtest.TestApp(app, lint=False, cookiejar=no_cookies)
         self._documented = documented
         self.token = token
         self.version = version
@@ -153,7 +157,8 @@ class Service:
     credentials.
 
     ``examples`` holds values for samples that depend on the database, such as ids of its objects, by label and field.
-    They take precedence over :attr:`Resource.example <netinv_core.resource.Resource>`.
+    They take precedence over :attr:`Resource.example <netinv_core.resource.Resource>`. ``statuses`` holds the statuses
+    of all samples (:class:`netinv_core.testing.Samples`).
     """
 
     def __init__(self, engine: Engine, settings: Mapping[str, str] | None = None) -> None:
@@ -164,6 +169,8 @@ class Service:
         self.documented = Documented(self.registry, actions_of(self.app.registry))
         self.unique = Unique()
         self.examples: dict[str, dict[str, Any]] = {}
+        self.population = Population(self)
+        self.statuses: dict[tuple[str, str, bool], dict[str, Any]] = {}
         self.admin = self.user(superuser=True, password=PASSWORD)
         self.api = self.admin.api
         self.anonymous = Api(self.app, None, documented=self.documented)
@@ -176,9 +183,21 @@ class Service:
             session.commit()
 
     def rows(self, statement: Any) -> list[Any]:
-        """What a SELECT finds."""
+        """The rows of a SELECT."""
         with self.unit_of_work() as uow:
             return list(uow.execute(statement).all())
+
+    def row_counts(self) -> dict[str, int]:
+        """The number of rows of every table, by name."""
+        with self.engine.connect() as connection:
+            return dict(connection.exec_driver_sql(self._row_counts_statement).tuples().all())
+
+    @functools.cached_property
+    def _row_counts_statement(self) -> str:
+        """SELECT of the number of rows of every table, as text: compiling it takes 20 ms, running it 0.3 ms (SQLite)."""
+        names = sa.inspect(self.engine).get_table_names()
+        counts = (sa.select(sa.literal(name), sa.func.count()).select_from(sa.table(name)) for name in names)
+        return str(sa.union_all(*counts).compile(self.engine, compile_kwargs={"literal_binds": True}))
 
     def user(
         self,

@@ -11,7 +11,7 @@ import datetime
 import decimal
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import colander
 import sqlalchemy as sa
@@ -22,9 +22,11 @@ from netinv_core.models.base import Organizational
 from netinv_core.models.columns import column_info
 from netinv_core.registry import Registry
 from netinv_core.resource import NEW_OBJECT
-from netinv_core.testing.client import Api, Service, Unique
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
+
+if TYPE_CHECKING:
+    from netinv_core.testing.client import Api, Service, Unique
 
 
 class NoSample(LookupError):
@@ -32,13 +34,18 @@ class NoSample(LookupError):
 
 
 class Samples:
-    """Bodies and objects; those of one instance share what they refer to, so that they fit together."""
+    """Bodies and objects; those of one instance share what they refer to, so that they fit together.
+
+    Statuses are shared by all instances of a service, in :attr:`Service.statuses`: any number of objects may have the
+    same one, and a new one empties the cache of the configuration (half of the time of a new object).
+    """
 
     def __init__(self, service: Service) -> None:
         self.api: Api = service.api
         self.registry: Registry = service.registry
         self.unique: Unique = service.unique
         self._examples = service.examples
+        self._statuses = service.statuses
         self._shared: dict[str, dict[str, Any]] = {}
 
     def body(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
@@ -88,10 +95,15 @@ class Samples:
         """
         name = f"{target.label} of {owner.label}" if _types_of(target) else f"{target.label} {place}"
         if name not in self._shared:
-            members = self.allowing(target, owner)
-            writable = target.resource.writable
-            self._shared[name] = self.api.post(target.path, self.body(target, **members)) if writable else self.make(target, **members)
+            self._shared[name] = self._post(target, **self.allowing(target, owner))
         return self._shared[name]
+
+    def _post(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
+        """A new object as the answer to its creation shows it, which suffices to refer to it."""
+        if not endpoint.resource.writable:
+            return self.make(endpoint, **overrides)
+        created: dict[str, Any] = self.api.post(endpoint.path, self.body(endpoint, **overrides))
+        return created
 
     @staticmethod
     def allowing(target: Endpoint, owner: Endpoint) -> dict[str, Any]:
@@ -125,14 +137,23 @@ class Samples:
         if target is None or not (target.resource.writable or not another):
             raise NoSample(f"{endpoint.label}.{field.name} leads to a model that is not installed")
         single = isinstance(field, fields.Reference)
-        if another or (single and _alone(endpoint, field.attribute)):
-            item = self.make(target, **self.allowing(target, endpoint))
+        if isinstance(field, fields.Status):
+            item = self._status(target, endpoint, field, another=another)
+        elif another or (single and _alone(endpoint, field.attribute)):
+            item = self._post(target, **self.allowing(target, endpoint))
         else:
             alike = [f.name for f in endpoint.writable.values() if single and f.required and isinstance(f, fields.Reference) and f.target is target]
             item = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
         if isinstance(field, fields.Status):
             return item["slug"]
         return item["id"] if single else [item[getattr(field, "by", None) or "id"]]
+
+    def _status(self, target: Endpoint, owner: Endpoint, field: fields.Status, *, another: bool) -> dict[str, Any]:
+        """A status of the service that objects of ``owner`` may have; ``another`` is not the one of new samples."""
+        key = (owner.label, field.name, another)
+        if key not in self._statuses:
+            self._statuses[key] = self._post(target, **self.allowing(target, owner))
+        return self._statuses[key]
 
     def _parsed(self, endpoint: Endpoint, field: Any, number: int, *, another: bool) -> Any:
         for candidate in _candidates(field, number, self.unique, another=another):
@@ -143,10 +164,10 @@ class Samples:
 
 def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> Iterator[Any]:
     """Values that might fit, the likeliest first."""
-    known, kind = getattr(field, "known", None), getattr(field, "python_type", str)
-    if known is not None and known.parse is None:
-        low = known.minimum if known.minimum is not None else 1
-        high = known.maximum if known.maximum is not None else low + 10**6
+    info, kind = getattr(field, "info", None), getattr(field, "python_type", str)
+    if info is not None and info.parse is None:
+        low = info.minimum if info.minimum is not None else 1
+        high = info.maximum if info.maximum is not None else low + 10**6
         likely: dict[type, list[Any]] = {
             bool: [another],
             int: [low + number % (high - low + 1)],
@@ -156,7 +177,7 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
             datetime.date: [f"20{number % 90 + 10}-01-02"],
             datetime.datetime: [f"20{number % 60 + 40}-01-02T03:04:05Z"],
         }
-        yield from likely.get(kind, [{"sample": number}] if known.kind == "json" else [])
+        yield from likely.get(kind, [{"sample": number}] if info.kind == "json" else [])
     yield unique()[-(getattr(field, "length", None) or 50) :]
     yield f"{unique()}@example.org"
     yield f"{number:06x}"
@@ -168,7 +189,7 @@ def _candidates(field: Any, number: int, unique: Unique, *, another: bool) -> It
 
 
 def accepts(endpoint: Endpoint, field: fields.Field, value: Any) -> bool:
-    """Whether a field takes a value, as far as it can tell by itself."""
+    """True when a field accepts a value, as far as it can tell without a database."""
     try:
         field.accept(Draft(endpoint, {}), value)
     except colander.Invalid:
@@ -177,7 +198,7 @@ def accepts(endpoint: Endpoint, field: fields.Field, value: Any) -> bool:
 
 
 def _alone(endpoint: Endpoint, attribute: Any) -> bool:
-    """Whether two samples cannot share what a reference leads to: nothing else tells them apart in a unique set."""
+    """True when two samples need different targets of a reference, because nothing else distinguishes them in a unique set."""
     if endpoint.table.c[attribute].unique:
         return True
     sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
@@ -214,7 +235,7 @@ def as_written(shown: Any) -> Any:
 
 
 def same(answered: dict[str, Any], item: dict[str, Any]) -> bool:
-    """Whether the answer to a write and a representation agree in every member that both have.
+    """True when the answer to a write and a representation agree in every member that both have.
 
     Answers hold members that are read on request only; those to a creation leave out counters.
     """
@@ -222,7 +243,7 @@ def same(answered: dict[str, Any], item: dict[str, Any]) -> bool:
 
 
 def agree(field: fields.Field, sent: Any, item: Any) -> bool:
-    """Whether what is shown is what was sent, as the field understands both."""
+    """True when the shown value equals the sent one, as the field understands both."""
     if isinstance(field, fields.Image):
         return bool(sent) == bool(item)  # a file is shown by its address
     item, node = as_written(item), getattr(field, "node", None)

@@ -7,7 +7,7 @@ deletion are named in the error, and nothing is deleted.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
-from netinv_core.write import save
+from netinv_core.write import memberships, save
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single
     _follow(uow, endpoint, rows, walk)
     _raise_protected(uow, walk)
     before = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
+    lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     uow.deleting = walk.deleting
     for label, deleting in walk.deleting.items():
         for before_delete in uow.registry[label].resource.before_delete_functions:
             before_delete(uow, list(deleting.values()))
     _clear(uow, walk)
-    _remove(uow, walk, before)
+    _remove(uow, walk, before, lists)
     uow.deleting = {}
 
 
@@ -107,7 +108,7 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> Non
             walk.clearing.append((child, attribute, children))
         elif policy == CASCADE:
             _delete_along(uow, child, children, walk)
-    for cascade in _generic_cascades(uow.registry):
+    for cascade in generic_cascades(uow.registry):
         if cascade.label is None or not cascade.applies(endpoint):
             continue
         child = uow.registry[cascade.label]
@@ -130,7 +131,8 @@ def _cascades_in_database(endpoint: Endpoint) -> bool:
     return not (endpoint.resource.writes or endpoint.resource.recorded)
 
 
-def _generic_cascades(registry: Registry) -> list[GenericCascade]:
+def generic_cascades(registry: Registry) -> list[GenericCascade]:
+    """The cascades of all packages along generic foreign keys."""
     return [cascade for cascades in registry.hooks.netinv_generic_cascades(registry=registry) for cascade in cascades]
 
 
@@ -160,8 +162,10 @@ def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
             protecting.setdefault(child, []).append(key)
     if not protecting:
         return
-    visible_names = [item for child, keys in protecting.items() for item in _names(uow, child, keys).items()]
-    raise in_use(visible_names, sum(map(len, protecting.values())))
+    named = {child: _names(uow, child, keys) for child, keys in protecting.items()}
+    error = in_use([item for names in named.values() for item in names.items()], sum(map(len, protecting.values())))
+    error.objects = [(child.label, key, str(name or key)) for child, names in named.items() for key, name in names.items()]
+    raise error
 
 
 def in_use(visible_names: Sequence[tuple[Any, Any]], count: int) -> Conflict:
@@ -196,13 +200,18 @@ def _clear(uow: UnitOfWork, walk: _Walk) -> None:
         system_update(uow, child, {key: {attribute: None} for key in walk.without_deleting(child, rows)})
 
 
-def _remove(uow: UnitOfWork, walk: _Walk, before: Mapping[str, Mapping[Any, dict[str, Any]]]) -> None:
+def _remove(
+    uow: UnitOfWork,
+    walk: _Walk,
+    before: Mapping[str, Mapping[Any, dict[str, Any]]],
+    lists: Mapping[str, Mapping[Any, dict[str, list[str]]]],
+) -> None:
     """Deletes the rows of the walk, children before parents.
 
-    ``before`` has the representations for the change records, by label and id.
+    ``before`` has the representations for the change records, ``lists`` the memberships, by label and id.
     """
     registry = uow.registry
-    for label in _children_first(registry, list(walk.deleting)):
+    for label in children_first(registry, walk.deleting):
         endpoint, rows = registry[label], walk.deleting[label]
         _delete_unrecorded(uow, endpoint, rows)
         keys = list(rows)
@@ -212,7 +221,8 @@ def _remove(uow: UnitOfWork, walk: _Walk, before: Mapping[str, Mapping[Any, dict
         uow.write(sa.delete(endpoint.table).where(clause), {"keys": keys})
         for key, row in rows.items():
             old = before[label][key]
-            uow.change_set.add(Change(endpoint, key, DELETE, old, None, object_data(uow, endpoint, row, old)))
+            data = object_data(uow, endpoint, row, old)
+            uow.change_set.add(Change(endpoint, key, DELETE, old, None, data, memberships=lists[label].get(key)))
         if endpoint.resource.configuration:
             configuration_changed(uow)
 
@@ -220,7 +230,7 @@ def _remove(uow: UnitOfWork, walk: _Walk, before: Mapping[str, Mapping[Any, dict
 def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
     """Deletes dependents that get no change record: generic ones without an endpoint, stored files, unrecorded rows."""
     dialect, keys = uow.registry.dialect, list(rows)
-    for cascade in _generic_cascades(uow.registry):
+    for cascade in generic_cascades(uow.registry):
         if cascade.label is None and cascade.applies(endpoint):
             clause = in_parameter(dialect, cascade.table.c[cascade.id_column])
             of_type = cascade.table.c[cascade.type_column] == endpoint.label
@@ -233,7 +243,7 @@ def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
             uow.write(sa.delete(child.table).where(clause), {"keys": keys})
 
 
-def _children_first(registry: Registry, labels: list[str]) -> list[str]:
+def children_first(registry: Registry, labels: Collection[str]) -> list[str]:
     """The labels in topological order: a model comes before the models it refers to, as far as cycles permit."""
     ordered: list[str] = []
 

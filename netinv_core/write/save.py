@@ -57,15 +57,17 @@ def create(
     *,
     single: bool = False,
     ids: Sequence[Any] | None = None,
+    preserved: Sequence[Mapping[str, Any]] | None = None,
 ) -> Representations:
     """Creates objects and returns their representations, in order.
 
     :param single: errors are those of one object, in place of a list with one entry for each
     :param ids: the ids of the new objects, for imports; by default they are generated
+    :param preserved: columns of each object that are written as they are, after the rules, for objects to be restored
     :raises Denied: without permission, or for an object outside of its constraints
     :raises Invalid: with the errors of the objects
     """
-    return finish(uow, [insert(uow, endpoint, bodies, single=single, ids=ids)])[0]
+    return finish(uow, [insert(uow, endpoint, bodies, single=single, ids=ids, preserved=preserved)])[0]
 
 
 def insert(
@@ -75,6 +77,7 @@ def insert(
     *,
     single: bool = False,
     ids: Sequence[Any] | None = None,
+    preserved: Sequence[Mapping[str, Any]] | None = None,
 ) -> PendingBatch:
     """Inserts the rows of new objects; :func:`finish` does everything that follows.
 
@@ -90,6 +93,8 @@ def insert(
         for draft in drafts:
             draft.parse(partial=False)
         _check(uow, endpoint, drafts, single=single)
+        for draft, columns in zip(drafts, preserved or (), strict=preserved is not None):
+            draft.values.update(columns)
         _insert(uow, endpoint, drafts)
         uow.new_drafts.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
     return PendingBatch(endpoint, drafts, "add")
@@ -103,11 +108,13 @@ def update(
     partial: bool,
     single: bool = False,
     optional: frozenset[str] = frozenset(),
+    listed: bool = False,
 ) -> Representations:
     """Changes objects, each body with its ``id``, and returns their representations, in order.
 
     :param partial: required fields may be absent (PATCH, in contrast to PUT)
     :param optional: required fields that a PUT may omit, as its API version does not know them
+    :param listed: errors are a list with one entry for each object, in place of those of the first invalid one
     :raises NotFound: for a single object that does not exist
     :raises Denied: as :func:`create`
     :raises Invalid: as :func:`create`; also for an id that is missing, unknown or listed twice
@@ -123,7 +130,7 @@ def update(
     before = dict(endpoint.plan().fetch(uow, keys))
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
-    _check(uow, endpoint, drafts, single=True)  # the first one's errors stand for the batch
+    _check(uow, endpoint, drafts, single=not listed)
     _update(uow, endpoint, drafts)
     return finish(uow, [PendingBatch(endpoint, drafts, "change", before)])[0]
 

@@ -64,7 +64,7 @@ def what_was_read_can_be_written_back(case: Case) -> None:
     assert _actions(case, item) == before
 
 
-@check(writable)
+@check(writable, reads=True)
 def put_asks_for_what_is_required(case: Case) -> None:
     """PUT without a required field is refused, and changes nothing."""
     item = case.make()

@@ -25,7 +25,7 @@ def _leading_to(case: Case) -> Iterator[tuple[Endpoint, fields.Reference | field
                 yield endpoint, field
 
 
-@check(_hideable)
+@check(_hideable, reads=True)
 def what_is_hidden_is_like_what_does_not_exist(case: Case) -> None:
     """In lists, searches, query parameters and bodies of whatever leads here: the same status and the same words."""
     hidden, nobody = case.make(), case.nobody()

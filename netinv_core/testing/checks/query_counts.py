@@ -7,7 +7,7 @@ from netinv_core.testing.cases import Case, check, writable
 DETAIL, LIST, CREATE_ONE, CREATE_MANY = 6, 8, 20, 60
 
 
-@check()
+@check(reads=True)
 def a_detail_is_within_its_budget(case: Case) -> None:
     """For an object with every field filled, in the full and the brief form."""
     item = case.filled()
@@ -17,7 +17,7 @@ def a_detail_is_within_its_budget(case: Case) -> None:
         assert len(result) <= DETAIL, "\n".join(result)
 
 
-@check()
+@check(reads=True)
 def a_list_is_within_its_budget(case: Case) -> None:
     """For pages of 1, 50 and 1000, filled objects among them; as many statements for few objects as for many."""
     created = [case.filled(), *case.make_many(20 if case.endpoint.resource.writable else 2)]

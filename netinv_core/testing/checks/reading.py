@@ -17,7 +17,7 @@ from netinv_core.read.plan import nested_fields
 from netinv_core.testing.cases import Case, check
 
 
-@check()
+@check(reads=True)
 def a_list_is_paged_in_a_total_order(case: Case) -> None:
     """The envelope is count, next, previous, results; pages joined are the list, each object once."""
     created = case.make_many(5)
@@ -80,7 +80,7 @@ def names_sort_by_the_numbers_in_them(case: Case) -> None:
     assert shown == ["eth1/9", "eth1/10", "eth9", "eth10", "eth100"]
 
 
-@check()
+@check(reads=True)
 def a_detail_is_what_the_list_shows(case: Case) -> None:
     """List, detail and brief forms of one object agree; ``url`` leads to it."""
     item = case.filled()
@@ -91,7 +91,7 @@ def a_detail_is_what_the_list_shows(case: Case) -> None:
         assert case.api.get(item["url"]) == listed
 
 
-@check()
+@check(reads=True)
 def the_brief_form_holds_the_declared_fields(case: Case) -> None:
     """``brief`` gives display, id, url and the declared fields, in lists and details alike."""
     item = case.make()
@@ -102,7 +102,7 @@ def the_brief_form_holds_the_declared_fields(case: Case) -> None:
     assert listed["id"] == item["id"]
 
 
-@check()
+@check(reads=True)
 def a_reference_shows_the_brief_form(case: Case) -> None:
     """An object nested in another is its brief form, without the counters that only its own list computes, or what the
     reference shows instead.
@@ -118,7 +118,7 @@ def a_reference_shows_the_brief_form(case: Case) -> None:
         assert item[name] == stored, f"{case.endpoint.label}.{name}"
 
 
-@check()
+@check(reads=True)
 def head_is_get_without_a_body(case: Case) -> None:
     """HEAD answers with the headers of GET."""
     item = case.make()
@@ -129,14 +129,14 @@ def head_is_get_without_a_body(case: Case) -> None:
             assert head.headers[name] == got.headers[name], name
 
 
-@check()
+@check(reads=True)
 def what_is_not_there_is_404(case: Case) -> None:
     """An id that no object has, and one that cannot be an id."""
     for key in (case.nobody(), "zz", "0", "%00", "%C3%A9"):
         assert case.api.get(f"{case.path}{key}/", status=404) == {"detail": "Not found."}
 
 
-@check()
+@check(reads=True)
 def every_version_answers(case: Case) -> None:
     """Lists and details in all supported versions, by header and by parameter, say which version they are."""
     item = case.filled()
@@ -149,7 +149,7 @@ def every_version_answers(case: Case) -> None:
             assert listed.json["results"] == [detail.json]
 
 
-@check()
+@check(reads=True)
 def options_describe_every_field(case: Case) -> None:
     """OPTIONS lists the fields of GET, with type and label; methods that are not allowed have no description."""
     result = case.api.options(case.path)

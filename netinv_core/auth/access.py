@@ -1,0 +1,99 @@
+"""Explanation of a user's access to one object: which permissions apply to it, with the actions that they grant."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.auth.models import (
+    Group,
+    ObjectPermission,
+    permission_groups,
+    permission_types,
+    permission_users,
+    user_groups,
+)
+from netinv_core.models.base import table_of
+from netinv_core.read import relations
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+_permission, _group = table_of(ObjectPermission), table_of(Group)
+
+
+@dataclasses.dataclass
+class Grant:
+    """A permission of a user for a resource.
+
+    * ``via``: names of the groups by which the user has it; blank for a direct assignment;
+    * ``applies``: False when its constraints exclude the object;
+    * ``error``: the reason why its constraints are invalid, so that it grants nothing.
+    """
+
+    id: uuid.UUID
+    name: str
+    actions: Sequence[str]
+    constraints: Any
+    via: list[str]
+    applies: bool = True
+    error: str = ""
+
+
+def grants_of(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any) -> list[Grant]:
+    """Returns the enabled permissions of a user for a resource, and whether each applies to an object: two statements."""
+    grants: dict[uuid.UUID, Grant] = {}
+    for row in uow.execute(_assigned(user_id, endpoint.label)):
+        grant = grants.setdefault(row.id, Grant(row.id, row.name, row.actions, row.constraints, []))
+        grant.via.append(row.via)
+    _evaluate(uow, user_id, endpoint, key, grants.values())
+    return list(grants.values())
+
+
+def _assigned(user_id: uuid.UUID, label: str) -> Any:
+    """SELECT of the permissions of a user for a label, one row for each way of assignment."""
+    direct = sa.select(permission_users.c.owner_id.label("id"), sa.literal("").label("via")).where(permission_users.c.target_id == user_id)
+    by_group = (
+        sa.select(permission_groups.c.owner_id, _group.c.name)
+        .join_from(permission_groups, _group, _group.c.id == permission_groups.c.target_id)
+        .join(user_groups, user_groups.c.target_id == _group.c.id)
+        .where(user_groups.c.owner_id == user_id)
+    )
+    ways = sa.union_all(direct, by_group).subquery()
+    columns = (_permission.c[name] for name in ("id", "name", "actions", "constraints"))
+    return (
+        sa.select(*columns, ways.c.via)
+        .join_from(_permission, ways, ways.c.id == _permission.c.id)
+        .join(permission_types, permission_types.c.owner_id == _permission.c.id)
+        .where(_permission.c.enabled, permission_types.c.label == label)
+        .order_by(_permission.c.name, _permission.c.id, ways.c.via)
+    )
+
+
+def _evaluate(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any, grants: Iterable[Grant]) -> None:
+    """Sets ``applies`` and ``error`` of grants with constraints: one statement for all."""
+    limited: list[Grant] = []
+    counts: list[Any] = []
+    for grant in grants:
+        if not grant.constraints:
+            continue
+        table = endpoint.table.alias()
+        try:
+            keywords = permissions.with_user(grant.constraints, user_id)
+            condition = relations.constraint(endpoint, table, endpoint.registry.dialect, keywords)
+        except (ValueError, TypeError) as error:
+            grant.applies, grant.error = False, str(error)
+            continue
+        count = sa.select(sa.func.count()).select_from(table).where(table.c.id == key, condition)
+        counts.append(count.scalar_subquery().label(f"grant_{len(limited)}"))
+        limited.append(grant)
+    if limited:
+        row = uow.execute(sa.select(*counts)).one()
+        for grant, count in zip(limited, row, strict=True):
+            grant.applies = bool(count)

@@ -1,0 +1,105 @@
+"""Bodies of requests that create or change objects: JSON, YAML, tables (CSV, TSV), and forms for one object.
+
+All become the same bodies, in the newest version, and take the same path from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from pyramid.request import Request
+
+from netinv_core.errors import Invalid, UnsupportedMedia
+from netinv_core.http import bodies, representations, versions
+from netinv_core.http.list_files import DELIMITERS
+from netinv_core.http.serialization import body_of
+from netinv_core.tabular import delimited, rows, yaml_documents
+
+YAML_MEDIA = frozenset({versions.YAML, "application/x-yaml", "text/yaml", "text/x-yaml"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Items:
+    """Bodies of objects: ``single`` for one that is not in a list; ``rows`` are those of a table."""
+
+    bodies: list[Any]
+    single: bool = False
+    rows: rows.ParsedRows | None = None
+
+    def numbered_errors(self) -> AbstractContextManager[None]:
+        """Context manager that adds the numbers of rows to errors."""
+        return nullcontext() if self.rows is None else self.rows.numbered_errors()
+
+
+def new_items(request: Request) -> Items:
+    """The objects to create: one, or a list or table of them."""
+    if _media_type(request) in versions.TABLES:
+        parsed = _rows(request)
+        parsed.raise_errors()
+        return Items(parsed.bodies, rows=parsed)
+    body = _body(request, forms=True)
+    single = not isinstance(body, list)
+    upgraded = representations.upgrade_bodies(request.uow, request.context.endpoint, [body] if single else body, new=True)
+    return Items(upgraded, single)
+
+
+def changed_items(request: Request) -> Items:
+    """The changes of a list of objects, each with its id. Rows of a table may have a natural key instead.
+
+    :raises Invalid: for anything but a list
+    """
+    uow, endpoint = request.uow, request.context.endpoint
+    if _media_type(request) in versions.TABLES:
+        parsed = _rows(request)
+        rows.match(uow, endpoint, parsed)
+        parsed.raise_errors()
+        return Items(parsed.bodies, rows=parsed)
+    return Items(representations.upgrade_bodies(uow, endpoint, items_of(_body(request)), new=False))
+
+
+def items_of(body: Any) -> list[Any]:
+    """A body that has to be a list.
+
+    :raises Invalid: for another one
+    """
+    if not isinstance(body, list):
+        raise Invalid.whole(f'Expected a list of items but got type "{type(body).__name__}".')
+    return body
+
+
+def _media_type(request: Request) -> str:
+    return str(request.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def _body(request: Request, *, forms: bool = False) -> Any:
+    """The value of a body in JSON or YAML, or in a form."""
+    if _media_type(request) not in YAML_MEDIA:
+        return body_of(request, request.context.endpoint if forms else None)
+    settings = request.registry.netinv.settings
+    text = delimited.decoded(_content(request))
+    return bodies.checked(yaml_documents.load(text, max_values=settings["max_json_values"]), settings)
+
+
+def _rows(request: Request) -> rows.ParsedRows:
+    """The rows of a table. TSV has tabs; the delimiter of CSV is recognised.
+
+    :raises UnsupportedMedia: for another encoding than UTF-8
+    """
+    settings = request.registry.netinv.settings
+    delimiter = delimited.TAB if DELIMITERS[_media_type(request)] == delimited.TAB else None
+    limits = {"max_rows": settings["max_bulk_objects"], "max_values": settings["max_json_values"]}
+    table = delimited.read(_content(request), delimiter=delimiter, **limits)
+    return rows.parse(request.uow, request.context.endpoint, table)
+
+
+def _content(request: Request) -> bytes:
+    """The bytes of a body in UTF-8.
+
+    :raises UnsupportedMedia: for another ``charset``
+    """
+    charset = request.charset or "utf-8"
+    if charset.lower().replace("-", "") not in ("utf8", "usascii"):
+        raise UnsupportedMedia(f'Unsupported charset "{charset[:40]}" in request: UTF-8 is expected.')
+    return bodies.read_content(request, request.registry.netinv.settings["max_request_size"], "netinv.max_request_size")

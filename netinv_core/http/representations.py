@@ -1,0 +1,68 @@
+"""Representations in the shape and the API version of a request, and bodies of its version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.errors import Invalid
+from netinv_core.http import versions
+from netinv_core.http.request_uow import RequestUnitOfWork
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+
+
+def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
+    """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them.
+
+    :raises Invalid: for an unknown name in ``include`` or ``exclude``
+    """
+    included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
+    if included:  # names of other resources are accepted: clients send one parameter to all resources
+        _check_names("include", included, endpoint.fields.keys() | endpoint.registry.opt_in)
+    if excluded and endpoint.costly:
+        _check_names("exclude", excluded, endpoint.costly)
+    if uow.query.get("brief", [""])[-1] not in ("", "0"):
+        return "brief", frozenset()
+    return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
+
+
+def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]) -> None:
+    unknown = sorted(names.difference(choices))
+    if unknown:
+        raise Invalid.field(parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
+
+
+def listed(
+    uow: RequestUnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shape: str, without: frozenset[str]
+) -> list[dict[str, Any]]:
+    """The representations of objects in a list, in a shape and the version of the request."""
+    former = versions.former_listing(endpoint, uow.version) if shape == "full" else None
+    if former is not None:
+        return former(uow, endpoint, keys)
+    results = endpoint.plan(shape, without).represent(uow, keys)
+    return downgrade_representation(uow, endpoint, results) if shape == "full" else results
+
+
+def downgrade_representation(
+    uow: RequestUnitOfWork, endpoint: Endpoint, representations: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Representations, converted to the version of the request."""
+    if endpoint.resource.versions:
+        representations = [versions.downgrade(endpoint, uow.version, item) for item in representations]
+    downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}
+    renderings = {name: render for name, render in downgrades.items() if render is not None}
+    return [_with(renderings, item) for item in representations] if renderings else representations
+
+
+def upgrade_bodies(uow: RequestUnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, new: bool) -> list[Any]:
+    """Bodies, converted from the version of the request to the newest one (``new``: for objects to be created)."""
+    upgraded = [versions.upgrade(endpoint, uow.version, item, new=new) for item in bodies]
+    upgrades = {field.name: field.upgrade(uow, uow.version) for field in endpoint.versioned_fields}
+    readings = {name: read for name, read in upgrades.items() if read is not None}
+    return [_with(readings, item) if isinstance(item, dict) else item for item in upgraded] if readings else upgraded
+
+
+def _with(functions: Mapping[str, Callable[[Any], Any]], members: dict[str, Any]) -> dict[str, Any]:
+    return {name: functions[name](value) if name in functions else value for name, value in members.items()}

@@ -1,0 +1,72 @@
+"""Labels of fields and models for people, from their names: ``primary_ip4`` → ``Primary IPv4``."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.fields import Field
+
+# Words that are not written in lower case, within labels.
+_UPPER_CASE = (
+    "AS ASN API BGP CA CID CPU CSV DNS GPS HTTP ID IP JSON LAG MAC MTU NAPALM NAT POE PP RD RIR SSL "
+    "TCP TLS U UDP UI URL UUID VC VCPU VID VLAN VM VRF XML YAML"
+)
+ABBREVIATIONS = {
+    **{word.lower(): word for word in _UPPER_CASE.split()},
+    "git": "Git",
+    "graphql": "GraphQL",
+    "ip4": "IPv4",
+    "ip6": "IPv6",
+    "ips": "IPs",
+    "mtus": "MTUs",
+    "rirs": "RIRs",
+    "urls": "URLs",
+    "vcpus": "vCPUs",
+    "vlans": "VLANs",
+    "vms": "VMs",
+    "vrfs": "VRFs",
+}
+# Literals and roles of reStructuredText: ``queued``, :class:`netinv_core.resource.Resource`, `name`.
+_MARKUP = re.compile(r"(?::[a-z:]+:)?(`{1,2})~?([^`]+)\1")
+
+
+@functools.cache
+def label_of_name(name: str) -> str:
+    """The label of a name with underscores or spaces; its first letter is upper case."""
+    words = [ABBREVIATIONS.get(word.lower(), word) for word in name.replace("_", " ").replace("-", " ").split()]
+    text = " ".join(words)
+    return text[:1].upper() + text[1:]
+
+
+def label_of(field: Field) -> str:
+    """The label of a field: the declared one, or one from its name. ``rack_count`` is labelled ``Racks``."""
+    if field.label:
+        return field.label
+    if field.name.endswith("_count"):
+        return label_of_name(_plural(field.name.removesuffix("_count")))
+    return label_of_name(field.name)
+
+
+def _plural(name: str) -> str:
+    if name.endswith("s"):
+        return f"{name}es" if name.endswith("ss") else name
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def title_of(endpoint: Endpoint) -> str:
+    """The name of a model in the singular: ``Rack group``, ``IP address``."""
+    return label_of_name(endpoint.title)
+
+
+def plural_of(endpoint: Endpoint) -> str:
+    """The name of a model in the plural: ``Rack groups``, ``IP addresses``."""
+    return label_of_name(endpoint.plural)
+
+
+def description_of(endpoint: Endpoint) -> str:
+    """The first line of a model's docstring, without its markup."""
+    return _MARKUP.sub(r"\2", (endpoint.model.__doc__ or "").strip().partition("\n")[0])

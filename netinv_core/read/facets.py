@@ -1,0 +1,96 @@
+"""Facets of a list: how many objects have each value of a choice or a reference, counted in one UNION ALL statement.
+
+The counts of a facet respect permissions and all filters but those of the facet itself, so that they tell what choosing
+another of its values would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core import fields
+from netinv_core.auth import permissions
+from netinv_core.db.engine import inlined_int
+from netinv_core.read.listing import filter_errors_as_400
+from netinv_core.read.lookups import as_text
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+Conditions = Mapping[str, Sequence[Any]]
+# Pairs of a value, as in JSON (the id of a reference's target, or ``None``), and a number of objects.
+Counts = list[tuple[str | None, int]]
+MAX_TEXT = 255  # characters of a value
+
+
+def is_facet(endpoint: Endpoint, name: str) -> bool:
+    """True for a field whose values can be counted: a choice or a reference with a filter of its name."""
+    field, item = endpoint.fields.get(name), endpoint.filters.get(name)
+    if field is None or item is None or field.confidential or field.attribute is None:
+        return False
+    if field.attribute not in endpoint.table.c:
+        return False
+    if isinstance(field, fields.Reference):
+        return item.relation is not None and item.relation.steps == (name,)
+    return isinstance(field, fields.Choice) and item.choices is not None
+
+
+def counts(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    limits: Mapping[str, int],
+    conditions: Conditions,
+    within: Sequence[Any] = (),
+) -> dict[str, Counts]:
+    """Returns the most frequent values of fields with their numbers of objects.
+
+    :param limits: how many values at most, by field (:func:`is_facet`)
+    :param conditions: the conditions of each query parameter
+    :param within: further conditions on the endpoint's table
+    :raises Denied: without permission
+    :raises Invalid: for a condition that the database cannot evaluate
+    """
+    if not limits:
+        return {}
+    allowed = permissions.scope(uow, endpoint, "view", endpoint.table)
+    common = [*within, *([] if allowed is None else [allowed])]
+    parts = [
+        _part(endpoint, number, name, [*common, *_others(conditions, name)], limit)
+        for number, (name, limit) in enumerate(limits.items())
+    ]
+    found: dict[str, Counts] = {name: [] for name in limits}
+    names = list(limits)
+    with filter_errors_as_400():
+        rows = uow.execute(sa.union_all(*[sa.select(part.subquery()) for part in parts])).all()
+    for number, value, count in rows:
+        found[names[number]].append((value, count))
+    for values in found.values():
+        values.sort(key=lambda pair: (-pair[1], pair[0] or ""))
+    return found
+
+
+def _others(conditions: Conditions, name: str) -> list[Any]:
+    """The conditions of the parameters that do not filter by the field."""
+    own = (name, f"{name}_id")
+    return [
+        condition
+        for parameter, group in conditions.items()
+        if parameter.partition("__")[0] not in own
+        for condition in group
+    ]
+
+
+def _part(endpoint: Endpoint, number: int, name: str, conditions: Sequence[Any], limit: int) -> Any:
+    """SELECT of the number of the facet, its values as text, and their counts."""
+    table = endpoint.table
+    column = table.c[endpoint.fields[name].attribute]
+    text = sa.cast(as_text(endpoint.registry.dialect, column), sa.String(MAX_TEXT))
+    value = sa.func.nullif(text, "").label("value")  # a blank choice is read as null
+    count = sa.func.count().label("count")
+    place: Any = sa.literal_column(str(number)).label("facet")
+    statement = sa.select(place, value, count).select_from(table).where(*conditions).group_by(column)
+    return statement.order_by(count.desc(), column).limit(inlined_int(f"most{number}", limit))

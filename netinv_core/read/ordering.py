@@ -1,0 +1,286 @@
+"""Order of lists: ORDER BY expressions, and the LEFT JOINs of the references that they sort by.
+
+A resource has an order of its own (``Resource.order``). The query parameter ``ordering`` replaces it. Every order ends
+in the id, so it is total.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from netinv_core import fields
+from netinv_core.auth import permissions
+from netinv_core.errors import Invalid
+from netinv_core.models.columns import column_info
+from netinv_core.models.types import Json
+from netinv_core.read import filters
+from netinv_core.read.plan import nested_fields
+from netinv_core.read.relations import Visible, everything
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+PARAMETER = "ordering"
+MAX_NAMES = 8  # each may join several tables, and databases limit joins to about 60
+MAX_STEPS = 4  # of a dotted name
+_SORTABLE_TYPES = (str, int, bool, float, decimal.Decimal, uuid.UUID, datetime.date, datetime.datetime)
+Parameters = Sequence[tuple[str, "list[str]"]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ordering:
+    """Sort keys of a name that clients may order a list by. A display that is no column sorts by ``Resource.order``.
+
+    ``paths`` lead to columns, as those of ``Resource.order``. ``references`` are references of which the first one that
+    is set counts. ``expression(table)`` returns an SQL expression. ``public`` orderings may pass through objects that
+    the user may not view.
+    """
+
+    paths: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    expression: Callable[[Any], Any] | None = None
+    public: bool = False
+
+
+class _SortKey(NamedTuple):
+    expression: Any
+    nullable: bool
+    descending: bool = False
+    nulls_first: bool = False
+
+
+class _Place(NamedTuple):
+    """A table in the joins, its endpoint, and what identifies its join."""
+
+    endpoint: Endpoint
+    table: Any
+    key: tuple[Any, ...] = ()
+
+
+def own_order(endpoint: Endpoint) -> tuple[Any, list[Any]]:
+    """Returns the FROM clause and the ORDER BY expressions of ``Resource.order``.
+
+    Null sorts last, on every database; a path that ends in ``?`` sorts it first.
+    """
+    joins = _Joins(endpoint, everything)
+    keys = [joins.sort_key(joins.root, path) for path in endpoint.resource.order]
+    return joins.source, _order_by(endpoint, keys)
+
+
+def split(endpoint: Endpoint, parameters: Parameters) -> tuple[list[str], Parameters]:
+    """Returns the names of the query parameter ``ordering``, and the other parameters.
+
+    A filter of this name takes precedence.
+    """
+    if PARAMETER in endpoint.filters:
+        return [], parameters
+    texts = [text for parameter, values in parameters if parameter == PARAMETER for text in values]
+    names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    return names, [item for item in parameters if item[0] != PARAMETER] if texts else parameters
+
+
+def requested_order(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> tuple[Any, list[Any]]:
+    """Returns the FROM clause and the ORDER BY expressions of names such as ``-site.name``.
+
+    Null sorts last, descending too. What the user may not view sorts like null.
+
+    :raises Invalid: for a name that the list cannot be ordered by
+    """
+    if len(names) > MAX_NAMES:
+        raise Invalid.field(PARAMETER, f"Ensure this list has at most {MAX_NAMES} names.")
+    joins = _Joins(endpoint, permissions.visible_for(uow))
+    keys: list[_SortKey] = []
+    for name in names:
+        for key in _requested_keys(uow, joins, name.removeprefix("-")):
+            descending = key.descending is not name.startswith("-")
+            keys.append(key._replace(descending=descending, nulls_first=False))
+    return joins.source, _order_by(endpoint, keys)
+
+
+def orderings_of(endpoint: Endpoint) -> dict[str, Ordering]:
+    """Returns the names that a list can be ordered by, without custom fields and dotted names."""
+    orderings: dict[str, Ordering] = {}
+    for name, field in endpoint.fields.items():
+        if not (field.write_only or name in endpoint.confidential):
+            orderings.update({name: ordering} if (ordering := _of_field(endpoint, field)) is not None else {})
+    orderings |= {name: Ordering(paths=tuple(paths)) for name, paths in endpoint.resource.orderings.items()}
+    if "display" in endpoint.fields:
+        own_order = Ordering(paths=endpoint.resource.order or ("id",), public=True)
+        orderings["display"] = orderings.get(endpoint.resource.display_path or "", own_order)
+    return orderings | _of_filters(endpoint.filters)
+
+
+def _of_filters(items: Mapping[str, filters.Filter]) -> dict[str, Ordering]:
+    return {name: Ordering(expression=item.sort_by) for name, item in items.items() if item.sort_by is not None}
+
+
+def _of_field(endpoint: Endpoint, field: fields.Field) -> Ordering | None:
+    if isinstance(field, fields.Count):
+        return Ordering(expression=field.source)
+    if isinstance(field, fields.Coalesce):
+        return Ordering(references=field.references)
+    if isinstance(field, fields.Reference):
+        return Ordering(references=(field.name,))
+    if not isinstance(field, fields.Value) or field.attribute not in endpoint.table.c:
+        return None
+    return _of_column(endpoint, field)
+
+
+def _of_column(endpoint: Endpoint, field: fields.Value) -> Ordering | None:
+    column = endpoint.table.c[field.attribute]
+    if field.python_type not in _SORTABLE_TYPES or isinstance(column.type, Json):
+        return None
+    if isinstance(field, fields.Choice) and field.python_type is str and not field.plain:
+        return Ordering(expression=lambda table: sa.func.nullif(table.c[field.attribute], ""))  # blank is read as null
+    return Ordering(paths=(_sort_columns(endpoint).get(field.attribute, field.attribute),))
+
+
+def _sort_columns(endpoint: Endpoint) -> dict[str, str]:
+    """The columns with natural sort keys, by the columns that they are of."""
+    keys = {name: column_info(column).sort_key_of for name, column in endpoint.table.c.items()}
+    return {source: name for name, source in keys.items() if source}
+
+
+def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[_SortKey]:
+    *steps, last = name.split(".")
+    endpoint: Endpoint | None = joins.root.endpoint
+    if len(steps) >= MAX_STEPS:
+        raise Invalid.field(PARAMETER, f"'{name}' has more than {MAX_STEPS} parts.")
+    for number, step in enumerate(steps):
+        if endpoint is None:  # its package is not installed: every reference is null
+            return
+        field = endpoint.fields.get(step)
+        if not isinstance(field, fields.Reference) or step in endpoint.confidential:
+            choices = [name for name, field in endpoint.fields.items() if isinstance(field, fields.Reference)]
+            raise _not_a_choice(name, steps[:number], choices)
+        endpoint = field.target
+    if endpoint is None:
+        return
+    ordering = endpoint.orderings.get(last)
+    if ordering is None:
+        dynamic = _of_filters(filters.dynamic_filters(uow, endpoint))
+        if last not in dynamic:
+            raise _not_a_choice(name, steps, [*endpoint.orderings, *dynamic])
+        ordering = dynamic[last]
+    yield from joins.sort_keys(ordering, steps)
+
+
+def _not_a_choice(name: str, steps: Sequence[str], choices: Sequence[str]) -> Invalid:
+    listed = ", ".join(sorted(".".join([*steps, choice]) for choice in choices))
+    return Invalid.field(PARAMETER, f"Select a valid choice. '{name}' is not one of: {listed}")
+
+
+class _Joins:
+    """LEFT JOINs of the references that a list is ordered by, onto the table of ``endpoint``.
+
+    ``visible`` limits the joined rows, except those of a reference of the list itself where the sort key is a member
+    of its nested representation: that one is shown to everybody who may view the list's object.
+    """
+
+    def __init__(self, endpoint: Endpoint, visible: Visible) -> None:
+        self.root = _Place(endpoint, endpoint.table)
+        self.source = endpoint.table
+        self._visible = visible
+        self._places: dict[tuple[Any, ...], _Place] = {}
+
+    def sort_keys(self, ordering: Ordering, steps: Sequence[str]) -> Iterator[_SortKey]:
+        """Yields the sort keys of an ordering of the object that the references ``steps`` lead to."""
+        visible = everything if ordering.public and not steps else self._visible
+        for path in ordering.paths:
+            sign = "-" if path.startswith("-") else ""
+            yield self.sort_key(self.root, sign + ".".join([*steps, path.removeprefix("-")]), visible)
+        if ordering.references:
+            yield from self._first_of([[*steps, reference] for reference in ordering.references])
+        if ordering.expression is not None:
+            place = self._reach(steps, visible)
+            if place is not None:
+                yield _SortKey(ordering.expression(place.table), nullable=True)
+
+    def sort_key(self, place: _Place, path: str, visible: Visible = everything) -> _SortKey:
+        """Returns the sort key at the end of a path of columns."""
+        *steps, last = path.lstrip("-").rstrip("?").split(".")
+        shown = len(steps) == 1 and last in _shown_columns(place.endpoint, steps[0])
+        for step in steps:
+            joined = self._join(place, f"{step}_id", everything if shown else visible)
+            if joined is None:  # the package of its target is not installed
+                return _SortKey(place.table.c[f"{step}_id"], True, path.startswith("-"), path.endswith("?"))
+            place = joined
+        column = place.table.c[last]
+        return _SortKey(column, column.nullable or bool(steps), path.startswith("-"), path.endswith("?"))
+
+    def _first_of(self, references: Sequence[Sequence[str]]) -> Iterator[_SortKey]:
+        """Yields the sort keys of the objects that references lead to, by their display; CASE for several."""
+        alternatives = []
+        for *steps, reference in references:
+            place = self._reach(steps, self._visible)
+            field = None if place is None else place.endpoint.fields[reference]
+            if place is None or not isinstance(field, fields.Reference) or (target := field.target) is None:
+                continue
+            prefix = ".".join([*steps, reference])
+            paths = display.paths if (display := target.orderings.get("display")) is not None else ("id",)
+            keys = [self.sort_key(self.root, _prefixed(prefix, path), self._visible) for path in paths]
+            alternatives.append((place.table.c[f"{reference}_id"].is_not(None), keys))
+        for number, key in enumerate(alternatives[0][1] if alternatives else ()):
+            if len(alternatives) == 1:
+                yield key
+            else:
+                cases = [(is_set, keys[number].expression) for is_set, keys in alternatives if number < len(keys)]
+                yield key._replace(expression=sa.case(*cases), nullable=True)
+
+    def _reach(self, steps: Sequence[str], visible: Visible) -> _Place | None:
+        """Joins the tables that references lead to; returns the last one, ``None`` if its package is not installed."""
+        place: _Place | None = self.root
+        for step in steps:
+            place = None if place is None else self._join(place, f"{step}_id", visible)
+        return place
+
+    def _join(self, place: _Place, attribute: str, visible: Visible) -> _Place | None:
+        key = (*place.key, attribute, visible is everything)
+        if key not in self._places:
+            target = place.endpoint.registry.target(column_info(place.endpoint.table.c[attribute]).foreign_key)
+            if target is None:
+                return None
+            table = target.table.alias()
+            condition = sa.and_(table.c.id == place.table.c[attribute], *visible(target, table))
+            self.source = self.source.outerjoin(table, condition)
+            self._places[key] = _Place(target, table, key)
+        return self._places[key]
+
+
+def _prefixed(prefix: str, path: str) -> str:
+    return f"-{prefix}.{path[1:]}" if path.startswith("-") else f"{prefix}.{path}"
+
+
+def _shown_columns(endpoint: Endpoint, reference: str) -> set[str]:
+    """The columns, and natural sort keys of columns, of the target that the nested representation shows."""
+    field = endpoint.fields.get(reference)
+    target = field.target if isinstance(field, fields.Reference) else None
+    if not isinstance(field, fields.Reference) or target is None or field.plain:
+        return set()
+    if isinstance(field, fields.Status):
+        return {"slug", "name"}
+    shown = {item.attribute for item in nested_fields(target, field.nested_fields) if item.attribute is not None}
+    return shown | {key for source, key in _sort_columns(target).items() if source in shown}
+
+
+def _order_by(endpoint: Endpoint, keys: Sequence[_SortKey]) -> list[Any]:
+    dialect = endpoint.registry.dialect
+    return [*(expression for key in keys for expression in _sorted(dialect, key)), endpoint.table.c.id]
+
+
+def _sorted(dialect: str, key: _SortKey) -> list[Any]:
+    """The ORDER BY expressions of a sort key, with nulls first or last on every database."""
+    ordered = key.expression.desc() if key.descending else key.expression.asc()
+    if not key.nullable:
+        return [ordered]
+    if dialect == "mysql":
+        return [key.expression.is_not(None) if key.nulls_first else key.expression.is_(None), ordered]
+    return [ordered.nulls_first() if key.nulls_first else ordered.nulls_last()]

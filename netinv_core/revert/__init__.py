@@ -1,0 +1,1 @@
+"""Revert: undo of recorded changes through the ordinary write path."""

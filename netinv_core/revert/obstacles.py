@@ -1,0 +1,175 @@
+"""Obstacles: what stands against the undo of changes, found by comparison with the objects as they are now.
+
+A later change of the same field stands against it, unless the field has the value again that the change gave it. So
+changes can be undone one after the other, from the newest to the oldest, and an undo can be undone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.changelog.differences import field_of, is_equal, is_own, members
+from netinv_core.changelog.later_changes import LaterChanges
+from netinv_core.changelog.models import CREATE, DELETE, UPDATE
+from netinv_core.db.engine import as_stored, in_parameter
+from netinv_core.errors import Denied
+from netinv_core.read import listing
+from netinv_core.revert.net_changes import NetChange
+from netinv_core.revert.refusals import WHOLE, Refusals
+from netinv_core.revert.restorable import NOT_KEPT, obstacle, recorded_values
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+OPPOSITE = {CREATE: "delete", UPDATE: "change", DELETE: "add"}  # the permission that the undo of an action takes
+GONE = "The object does not exist any more."
+EXISTS = "An object with this id exists again."
+OTHER_VALUE = "It has another value now."
+NOT_OFFERED = "Objects of this kind cannot be {}."
+NOTHING = "Nothing is left to undo."
+DERIVED = "It follows from another change, which is to be undone instead."
+_WORDS = {"delete": "deleted", "change": "changed", "add": "created"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Restoration:
+    """Values to write for a net change, by member, and the reasons why others are not restored.
+
+    The values of an object to be deleted are empty.
+    """
+
+    change: NetChange
+    values: Mapping[str, Any]
+    not_restored: Mapping[str, str]
+
+
+def by_endpoint(changes: Iterable[NetChange]) -> dict[Endpoint, list[NetChange]]:
+    """Groups net changes by endpoint, in order."""
+    groups: dict[Endpoint, list[NetChange]] = {}
+    for change in changes:
+        groups.setdefault(change.endpoint, []).append(change)
+    return groups
+
+
+def examine(uow: UnitOfWork, changes: Sequence[NetChange]) -> list[Restoration]:
+    """Locks the objects and returns what is to be written, without changes that leave nothing to write.
+
+    :raises Denied: without permission for one of the objects
+    :raises RevertRefused: when anything stands against it
+    """
+    examination = _Examination(uow, changes)
+    restorations = [examination.examine(change) for change in changes]
+    examination.refusals.raise_any()
+    needed = [item for item in restorations if item.values or item.change.action == CREATE]
+    if not needed:
+        for item in restorations:
+            for name, reason in item.not_restored.items() or ((WHOLE, NOTHING),):
+                examination.refusals.add(item.change, name, reason)
+        examination.refusals.raise_any()
+    return needed
+
+
+class _Examination:
+    """The objects of net changes as they are now, and the reasons against the undo."""
+
+    def __init__(self, uow: UnitOfWork, changes: Sequence[NetChange]) -> None:
+        self.refusals = Refusals()
+        self._current: dict[tuple[str, uuid.UUID], Mapping[str, Any]] = {}
+        for action in (CREATE, UPDATE, DELETE):
+            for endpoint, group in by_endpoint(c for c in changes if c.action == action).items():
+                self._load(uow, endpoint, [change.key for change in group], action)
+        keys = {change.key for change in changes}
+        records = {record.id for change in changes for record in change.records}
+        self._later = LaterChanges(uow, keys, min(change.time for change in changes), records)
+
+    def _load(self, uow: UnitOfWork, endpoint: Endpoint, keys: list[uuid.UUID], action: str) -> None:
+        """Reads the objects that exist, and locks those that are to be written.
+
+        :raises Denied: without permission for one that the user may view
+        """
+        permission = OPPOSITE[action]
+        permissions.check(uow, endpoint, permission)
+        table = endpoint.table
+        clause = in_parameter(uow.registry.dialect, table.c.id)
+        if action == DELETE:
+            existing = uow.execute(sa.select(table.c.id).where(clause), {"keys": keys}).scalars()
+            self._current |= {(endpoint.label, key): {} for key in existing}
+            return
+        rows = listing.rows_for_change(uow, endpoint, keys, permission)
+        if missing := [key for key in keys if key not in rows]:
+            visible = sa.select(table.c.id).where(clause, *permissions.visible(uow, endpoint, table))
+            if uow.execute(visible, {"keys": missing}).first() is not None:
+                raise Denied()
+        representations = endpoint.plan().fetch(uow, list(rows))
+        self._current |= {(endpoint.label, key): as_stored(item) for key, item in representations}
+
+    def examine(self, change: NetChange) -> Restoration:
+        """Returns what is to be written to undo a change; adds the reasons against it to the refusals."""
+        endpoint, permission = change.endpoint, OPPOSITE[change.action]
+        current = self._current.get((endpoint.label, change.key))
+        if permission not in endpoint.resource.writes:
+            self.refusals.add(change, WHOLE, NOT_OFFERED.format(_WORDS[permission]))
+        elif change.action == DELETE:
+            return self._examine_deletion(change, current)
+        elif current is None:
+            later = self._later.of_object(endpoint.label, change.key, DELETE)
+            self.refusals.add(change, WHOLE, GONE, later)
+        elif change.action == CREATE:
+            self._examine_creation(change, current)
+        else:
+            return self._examine_update(change, current)
+        return Restoration(change, {}, {})
+
+    def _examine_deletion(self, change: NetChange, current: Mapping[str, Any] | None) -> Restoration:
+        endpoint = change.endpoint
+        values, obstacles = recorded_values(endpoint, change.before or {})
+        if current is not None:
+            later = self._later.of_object(endpoint.label, change.key, CREATE)
+            self.refusals.add(change, WHOLE, EXISTS, later)
+        for name, reason in obstacles.items():
+            field = field_of(endpoint, name)
+            if field is not None and field.required:
+                self.refusals.add(change, name, reason)
+        return Restoration(change, values, obstacles)
+
+    def _examine_creation(self, change: NetChange, current: Mapping[str, Any]) -> None:
+        names = members(change.endpoint, change.after)
+        self._refuse_other_values(change, self._writable(change.endpoint, names), current)
+
+    def _examine_update(self, change: NetChange, current: Mapping[str, Any]) -> Restoration:
+        endpoint = change.endpoint
+        values: dict[str, Any] = {}
+        not_restored: dict[str, str] = {}
+        before, now = members(endpoint, change.before), members(endpoint, current)
+        names = change.changed_names()
+        writable = self._writable(endpoint, names)
+        for name in writable:
+            reason = obstacle(endpoint, name, before.get(name))
+            if reason is not None or obstacle(endpoint, name, members(endpoint, change.after).get(name)) == NOT_KEPT:
+                not_restored[name] = reason or NOT_KEPT
+            elif not is_equal(endpoint, name, now.get(name), before.get(name)):
+                values[name] = before.get(name)
+        self._refuse_other_values(change, values, current)
+        if not writable:
+            not_restored = dict.fromkeys((name for name in names if is_own(endpoint, name)), DERIVED)
+        return Restoration(change, values, not_restored)
+
+    def _refuse_other_values(self, change: NetChange, names: Collection[str], current: Mapping[str, Any]) -> None:
+        """Adds a reason for each member whose value is no longer the one that the change gave it."""
+        endpoint, after, now = change.endpoint, members(change.endpoint, change.after), members(change.endpoint, current)
+        for name in names:
+            is_shown = name in now and obstacle(endpoint, name, after.get(name)) != NOT_KEPT
+            if not is_shown or is_equal(endpoint, name, after.get(name), now.get(name)):
+                continue
+            self.refusals.add(change, name, OTHER_VALUE, self._later.of_field(endpoint, change.key, name))
+
+    @staticmethod
+    def _writable(endpoint: Endpoint, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name.partition(".")[0] in endpoint.writable]

@@ -1,0 +1,64 @@
+"""Objects that checks which only read share, so that they are made once for a service and not once for each check.
+
+``service.population`` holds them: of every resource as many as were asked for so far, with what they refer to. Who
+reads takes them instead of new ones (``population.objects(endpoint, 5)``); who changes or deletes an object makes it with
+:class:`Samples <netinv_core.testing.samples.Samples>`. Objects are read again each time, since other tests may add
+custom fields to their representations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.testing.samples import Samples
+
+if TYPE_CHECKING:
+    from netinv_core.testing.client import Service
+
+Item = dict[str, Any]
+
+
+@dataclasses.dataclass
+class _Members:
+    """The objects of one resource, by id: plain ones, and one with a value in every field."""
+
+    samples: Samples
+    ids: list[Any] = dataclasses.field(default_factory=list)
+    filled_id: Any = None
+
+
+class Population:
+    """The objects of a service that nobody changes."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._members: dict[str, _Members] = {}
+
+    def objects(self, endpoint: Endpoint, count: int = 1) -> list[Item]:
+        """As many objects of a resource, as they are now."""
+        members = self._members_of(endpoint)
+        if not endpoint.resource.writable:
+            return members.samples.make_many(endpoint, count)
+        if (missing := count - len(members.ids)) > 0:
+            members.ids += [item["id"] for item in members.samples.make_many(endpoint, missing)]
+        return self._read(endpoint, members.ids[:count])
+
+    def filled(self, endpoint: Endpoint, make: Callable[[], Item]) -> Item:
+        """The object of a resource that has a value in every field, made by ``make`` the first time."""
+        members = self._members_of(endpoint)
+        if members.filled_id is None:
+            members.filled_id = make()["id"]
+        return self._read(endpoint, [members.filled_id])[0]
+
+    def _members_of(self, endpoint: Endpoint) -> _Members:
+        if endpoint.label not in self._members:
+            self._members[endpoint.label] = _Members(Samples(self._service))
+        return self._members[endpoint.label]
+
+    def _read(self, endpoint: Endpoint, ids: list[Any]) -> list[Item]:
+        shown = self._service.api.get(endpoint.path, {"id": ids, "limit": len(ids)})["results"]
+        by_id = {item["id"]: item for item in shown}
+        return [by_id[key] for key in ids]

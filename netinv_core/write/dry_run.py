@@ -1,0 +1,100 @@
+"""Dry runs: writes in a savepoint that is rolled back, with a preview of the changes and of what would follow them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.auth import permissions
+from netinv_core.changelog.models import CREATE
+
+if TYPE_CHECKING:
+    from netinv_core.changelog.change_set import Change
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+MAX_LISTED = 1000  # changes, and effects of each name, in a preview; the counts include the others
+_UNCOMPARED = frozenset({"last_updated"})
+ObjectName = tuple[str, str]  # label and id
+
+
+@dataclasses.dataclass(frozen=True)
+class Effects:
+    """Effects of changes after their commit, such as webhooks to send (hook ``netinv_change_effects``).
+
+    ``listed`` are members of the preview with ``object_type`` and ``object_id`` of the changed object. ``count`` may be
+    greater: an effect is counted, and not listed, if the user may not view its cause.
+    """
+
+    count: int
+    listed: Sequence[Mapping[str, Any]]
+
+
+@dataclasses.dataclass
+class Preview:
+    """Changes of a dry run, complete at its end.
+
+    ``changes`` has the changed objects that the user may view, ``effects`` the lists of :class:`Effects` by name; each
+    has at most :data:`MAX_LISTED` entries. ``counts`` has the numbers of all changes and effects.
+    """
+
+    changes: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    effects: dict[str, list[Mapping[str, Any]]] = dataclasses.field(default_factory=dict)
+    counts: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+@contextlib.contextmanager
+def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
+    """Runs the writes of the block in a savepoint and rolls it back (:meth:`UnitOfWork.rolled_back`).
+
+    The change records are written and the hooks called before the rollback, so errors of either are raised here too.
+    """
+    preview = Preview()
+    with uow.rolled_back() as change_set:
+        yield preview
+        changes = change_set.write(uow)
+        recorded = [change for change in changes if change.record is not None]
+        named = uow.registry.hooks.netinv_change_effects(uow=uow, changes=recorded)
+        effects = {name: entry for entries in named for name, entry in entries.items()}
+        visible = _visible(uow, [change for change in changes if change.action == CREATE])
+    visible |= _visible(uow, [change for change in changes if change.action != CREATE])  # as they are without the changes
+    preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
+    preview.changes += [_shown(change) for change in changes if _name(change) in visible][:MAX_LISTED]
+    for name, entry in effects.items():
+        permitted = [item for item in entry.listed if (item["object_type"], item["object_id"]) in visible]
+        preview.effects[name] = permitted[:MAX_LISTED]
+
+
+def _visible(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectName]:
+    """Returns the names of the changed objects that the user may view; at most one statement for each model."""
+    keys: dict[Endpoint, list[Any]] = {}
+    for change in changes:
+        keys.setdefault(change.endpoint, []).append(change.key)
+    return {
+        (endpoint.label, str(key))
+        for endpoint, changed in keys.items()
+        for key in permissions.visible_ids(uow, endpoint, changed)
+    }
+
+
+def _name(change: Change) -> ObjectName:
+    return change.endpoint.label, str(change.key)
+
+
+def _shown(change: Change) -> dict[str, Any]:
+    """Returns the entry of a change: representations before and after, and the members that differ."""
+    if change.record is None:
+        change.mask()  # recorded changes are masked already
+    before, after = change.before or {}, change.after or {}
+    names = [name for name in {**before, **after} if name not in _UNCOMPARED and before.get(name) != after.get(name)]
+    return {
+        "action": change.action,
+        "object_type": change.endpoint.label,
+        "object_id": str(change.key),
+        "display": (after or before).get("display", change.name),
+        "before": change.before,
+        "after": change.after,
+        "fields": names,
+    }
