@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from netinv_circuits import netbox
 from netinv_circuits.circuits import circuit_types, circuits
+from netinv_circuits.menu import MENU
 from netinv_circuits.providers import provider_networks, providers
 from netinv_circuits.terminations import CircuitTermination, circuit_terminations
 from netinv_core.app import App
@@ -16,8 +17,11 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
+from netinv_core.read.search import Match, SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
+from netinv_core.uow import UnitOfWork
+from netinv_dcim.searching import as_number_matches
 
 SITE = "dcim.site"
 
@@ -27,6 +31,7 @@ app = App(
     [providers, circuit_types, circuits, provider_networks, circuit_terminations],
     migrations="netinv_circuits:migrations",
     distribution="netinv-circuits",
+    menu=MENU,
 )
 
 
@@ -62,3 +67,14 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 def netinv_importers(registry: Registry) -> dict[str, Source]:
     """Returns the models of a NetBox dump that this application imports."""
     return netbox.models
+
+
+def _of_as_number(uow: UnitOfWork, text: str) -> Iterable[Match]:
+    """Returns the providers with the number of an autonomous system."""
+    return as_number_matches("circuits.provider", "providers", text)
+
+
+@hookimpl
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Recognises the AS numbers of providers in searches."""
+    return [SearchProvider("AS number of providers", 20, _of_as_number)]

@@ -27,6 +27,7 @@ from netinv_core.models.columns import (
     integer,
     required_text,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import lookups
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
@@ -40,7 +41,7 @@ MAX_RATE = 2**31 - 1
 
 
 class CircuitType(Organizational):
-    """What circuits are for: transit, MPLS, an out-of-band line."""
+    """Kind of circuits by purpose: transit, MPLS, an out-of-band line."""
 
     __tablename__ = "circuits_circuit_type"
 
@@ -81,10 +82,10 @@ class Circuit(Primary):
 class Side(kinds.Reference):
     """Read-only field of a circuit with one of its terminations as a nested object, or ``None``.
 
-    :ivar shown: names of the termination's fields in the nested object; the circuit is not one of them
+    :ivar nested_fields: names of the termination's fields in the nested object; the circuit is not one of them
     """
 
-    shown: tuple[str, ...] = (
+    nested_fields: tuple[str, ...] = (
         "display",
         "id",
         "url",
@@ -105,7 +106,7 @@ class Side(kinds.Reference):
         joined = plan.join(place, self.attribute)
         assert joined is not None
         fields = joined.endpoint.fields
-        readers = [(name, fields[name].reader(plan, joined)) for name in self.shown if name in fields]
+        readers = [(name, fields[name].reader(plan, joined)) for name in self.nested_fields if name in fields]
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
             return None if row[present] is None else {name: reader(row, page) for name, reader in readers}
@@ -115,7 +116,7 @@ class Side(kinds.Reference):
     def schema(self) -> dict[str, Any]:
         target = self.target
         assert target is not None
-        properties = {name: target.fields[name].schema() for name in self.shown if name in target.fields}
+        properties = {name: target.fields[name].schema() for name in self.nested_fields if name in target.fields}
         return self._described({"type": "object", "properties": properties})
 
 
@@ -162,4 +163,9 @@ circuits = Resource(
         tree("location", "terminations.location"),
         *tree_pair("region", "terminations.site.region"),
     ],
+    presentation=Presentation(
+        counted=True,
+        columns=["provider", "type", "status", "tenant", "termination_a", "termination_z", "commit_rate"],
+        facets=["status", "provider", "type", "tenant"],
+    ),
 )

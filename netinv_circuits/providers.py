@@ -7,12 +7,13 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Comments, Description, Name, Ref, Slug, foreign_key, integer, text, url
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree, tree_pair
 from netinv_core.resource import Resource
 
 
 class Provider(Primary):
-    """Who sells circuits: a carrier, an exchange, another part of the house."""
+    """Organization that sells circuits: a carrier, an exchange, another department."""
 
     __tablename__ = "circuits_provider"
 
@@ -50,13 +51,16 @@ providers = Resource(
         related("site", "circuits.terminations.site"),
         tree("location", "circuits.terminations.location"),
     ],
+    presentation=Presentation(
+        columns=["asn", "account", "circuit_count"],
+    ),
 )
 
 provider_networks = Resource(
     ProviderNetwork,
     "provider-networks",
     display=(lambda provider, name: f"{provider} {name}", "provider.name", "name"),
-    called="name",
+    name_attribute="name",
     brief=["name", "slug"],
     order=["provider.name", "name"],
     search=["provider.name", "name", "description", "comments"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
@@ -11,9 +11,10 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Derived, Source
 from netinv_core.read.filters import Filter, tree
 from netinv_core.read.relations import Relation
+from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
-from netinv_dcim import interface_redundancy, netbox, power, rack_position
+from netinv_dcim import interface_redundancy, netbox, power, rack_position, searching
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
 from netinv_dcim.cabling.connections import (
     connected_device,
@@ -45,6 +46,7 @@ from netinv_dcim.device_types import device_roles, device_types, manufacturers, 
 from netinv_dcim.devices import devices
 from netinv_dcim.interface_redundancy import interface_redundancy_group_associations, interface_redundancy_groups
 from netinv_dcim.locations import location_types, locations
+from netinv_dcim.menu import MENU
 from netinv_dcim.power import power_feeds, power_panels
 from netinv_dcim.racks import rack_groups, rack_reservations, rack_roles, racks
 from netinv_dcim.regions import regions
@@ -115,6 +117,7 @@ app = App(
     extra_views={"connected-device": connected_device},
     includes=["netinv_dcim.rack_views.elevations", "netinv_dcim.cabling.tracing"],
     distribution="netinv-dcim",
+    menu=MENU,
 )
 
 
@@ -179,3 +182,32 @@ def netinv_commands() -> dict[str, Iterable[click.Command]]:
     from netinv_dcim import commands  # local import: only the command line needs the importer
 
     return {"import": [commands.device_types]}
+
+
+@hookimpl
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Recognises MAC addresses, serial numbers, asset tags and AS numbers in searches."""
+    return searching.PROVIDERS
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds drawings of racks."""
+    from netinv_dcim.web import panels
+
+    return panels.panels_of(endpoint)
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the path of cables from a port."""
+    from netinv_dcim.web import panels
+
+    return panels.tabs_of(endpoint)
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the action that connects a port."""
+    from netinv_dcim.web import panels
+
+    return panels.actions_of(endpoint)

@@ -26,13 +26,14 @@ from netinv_core.models.columns import (
     slug,
     text,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related, value
 from netinv_core.resource import Resource, computed
 from netinv_dcim.choices import SUBDEVICE_ROLES
 
 
 class Manufacturer(Organizational):
-    """Who makes devices."""
+    """Maker of devices."""
 
     __tablename__ = "dcim_manufacturer"
 
@@ -66,7 +67,7 @@ class DeviceType(Primary):
 
 
 class DeviceRole(Organizational):
-    """What devices, and virtual machines where it is so marked, are for."""
+    """Function of devices, and of virtual machines where it is so marked."""
 
     __tablename__ = "dcim_device_role"
 
@@ -134,7 +135,7 @@ device_types = Resource(
     "device-types",
     title="device type",
     display=("{} {}".format, "manufacturer.name", "model"),
-    called="model",
+    name_attribute="model",
     brief=["manufacturer", "model", "slug", "device_count"],
     order=["manufacturer.name", "model"],
     search=["manufacturer.name", "model", "part_number", "comments", "slug"],
@@ -144,6 +145,10 @@ device_types = Resource(
         one_of("subdevice_role", SUBDEVICE_ROLES, multiple=False),
     ],
     example={"subdevice_role": "parent"},
+    presentation=Presentation(
+        columns=["manufacturer", "part_number", "u_height", "is_full_depth", "subdevice_role", "device_count"],
+        facets=["manufacturer", "subdevice_role"],
+    ),
 )
 
 device_roles = Resource(
@@ -153,6 +158,9 @@ device_roles = Resource(
     brief=["name", "slug", "device_count", "virtualmachine_count"],
     search=["name", "slug", "description"],
     filters=[related("devices", by=())],
+    presentation=Presentation(
+        columns=["color", "vm_role", "device_count", "virtualmachine_count", "description"],
+    ),
 )
 
 platforms = Resource(
@@ -166,4 +174,8 @@ platforms = Resource(
         related("devices", by=()),
         value("napalm_args", lookup="icontains", lookup_names=()),
     ],
+    presentation=Presentation(
+        columns=["manufacturer", "napalm_driver", "device_count", "virtualmachine_count", "description"],
+        facets=["manufacturer"],
+    ),
 )

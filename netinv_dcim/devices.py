@@ -26,6 +26,7 @@ from netinv_core.models.columns import (
     text,
     unique_copy,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing, relations
 from netinv_core.read.filters import flag, has, one_of, related, tree, tree_pair, value
 from netinv_core.read.lookups import convert_flag, negated
@@ -61,7 +62,7 @@ class Device(Primary):
         unique_together("virtual_chassis_id", "vc_position"),
     )
 
-    name: Mapped[str | None] = optional_text(64)
+    name: Mapped[str | None] = optional_text(64, index=True)
     name_key: Mapped[str | None] = natural_sort_key("name", default=None)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     device_type_id: Mapped[Ref] = foreign_key(
@@ -74,7 +75,7 @@ class Device(Primary):
     platform_id: Mapped[Ref | None] = foreign_key(
         Platform, on_delete=SET_NULL, related_name="devices", count_field="device_count"
     )
-    serial: Mapped[str] = text(255, label="Serial number")
+    serial: Mapped[str] = text(255, label="Serial number", index=True)
     asset_tag: Mapped[str | None] = optional_text(
         100, "A unique tag used to identify this device", unique=True, label="Asset tag"
     )
@@ -189,6 +190,42 @@ devices = Resource(
         ],
     ],
     record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
+    presentation=Presentation(
+        counted=True,
+        key="d",
+        columns=[
+            "status",
+            "tenant",
+            "site",
+            "location",
+            "rack",
+            "position",
+            "device_role",
+            "device_type",
+            "primary_ip",
+        ],
+        facets=["status", "site", "device_role", "device_type", "tenant", "platform"],
+        fieldsets=[
+            ("Device", ["name", "device_role", "device_type", "platform", "status", "serial", "asset_tag"]),
+            ("Place", ["site", "location", "rack", "position", "face", "parent_device"]),
+            ("Management", ["primary_ip", "primary_ip4", "primary_ip6", "secrets_group"]),
+            (
+                "Belonging",
+                [
+                    "tenant",
+                    "cluster",
+                    "device_redundancy_group",
+                    "device_redundancy_group_priority",
+                    "virtual_chassis",
+                    "vc_position",
+                    "vc_priority",
+                ],
+            ),
+        ],
+        summary=["device_role", "device_type", "serial"],
+        depends_on={"location": {"site": "site_id"}, "rack": {"site": "site_id", "location": "location_id"}},
+        quick_fields=["name", "device_role", "device_type", "site", "status"],
+    ),
 )
 
 

@@ -63,7 +63,7 @@ class InterfaceRedundancyGroup(Primary):
     protocol_group_id: Mapped[str] = text(50)
     virtual_ip_id: Mapped[Ref | None] = foreign_key("ipam.ipaddress", on_delete=CASCADE)
     secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL)
-    created: Mapped[datetime.datetime] = column(Timestamp(), default=now, read_only=True, sort_order=90)
+    created: Mapped[datetime.datetime] = column(Timestamp(), default=now, read_only=True, restored=True, sort_order=90)
 
 
 class InterfaceRedundancyGroupAssociation(Organizational):
@@ -118,7 +118,7 @@ def _custom_field_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
     return fields.Value(
         name="_custom_field_data",
         attribute="custom_field_data",
-        known=info,
+        info=info,
         node=node,
         openapi={"type": "object"},
     )

@@ -28,6 +28,7 @@ from netinv_core.models.columns import (
     column_info,
     foreign_key,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import descendants
 from netinv_core.read.lookups import negated
@@ -110,7 +111,7 @@ location_types = Resource(
     "location-types",
     title="location type",
     display=(SEPARATOR.join, "tree_names"),
-    called="name",
+    name_attribute="name",
     brief=["name", "slug", "tree_depth"],
     order=["tree_key"],
     search=["name", "description"],
@@ -122,7 +123,7 @@ locations = Resource(
     Location,
     "locations",
     display=(SEPARATOR.join, "tree_names"),
-    called="name",
+    name_attribute="name",
     brief=["name", "slug", "tree_depth"],
     order=["tree_key"],
     search=["name", "description"],
@@ -131,6 +132,7 @@ locations = Resource(
         *tenant_filters(),
     ],
     example={"site": ...},
+    presentation=Presentation(depends_on={"parent": {"site": "site_id"}}),
 )
 
 

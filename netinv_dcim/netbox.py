@@ -51,7 +51,7 @@ models: dict[str, Source | Derived] = {
     "dcim.location": Source(
         "dcim.location",
         adapt=location,
-        given={"status": "active", "location_type": LOCATION_TYPE},
+        fixed_values={"status": "active", "location_type": LOCATION_TYPE},
         by=("site_id", "parent_id", "name"),
         needs={
             "dcim.locationtype": {
@@ -80,7 +80,7 @@ models: dict[str, Source | Derived] = {
     "dcim.virtualchassis": Source("dcim.virtualchassis", deferred=("master",), by=("name",)),
     "dcim.interface": Source(
         "dcim.interface",
-        given={"status": "active"},
+        fixed_values={"status": "active"},
         rename={"parent": "parent_interface"},
         drop=("cable",),
         by=("device_id", "name"),

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Choices, Comments, Name, Ref, choice, foreign_key, integer
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import number, one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
@@ -44,9 +45,9 @@ class PowerPanel(Primary):
 
 
 class PowerFeed(PathEnd, Primary):
-    """A circuit from a power panel, usually to a rack. Voltage is in volts (negative: DC below ground), amperage in amperes.
+    """A circuit from a power panel, usually to a rack. Voltage in volts (negative: DC below ground), amperage in amperes.
 
-    ``available_power`` is what may be drawn from it, in volt-amperes: of its rating, no more than ``max_utilization`` per cent.
+    ``available_power``, in volt-amperes, is ``max_utilization`` per cent of the rating.
     """
 
     connector_kind = POWER_SUPPLY
@@ -80,6 +81,11 @@ power_panels = Resource(
     order=["site.name_key", "name"],
     search=["name"],
     filters=[*tree_pair("region", "site.region"), tree("location"), *tree_pair("rack_group")],
+    presentation=Presentation(
+        columns=["site", "location", "rack_group", "powerfeed_count"],
+        facets=["site"],
+        depends_on={"location": {"site": "site_id"}, "rack_group": {"site": "site_id"}},
+    ),
 )
 
 power_feeds = Resource(
@@ -101,6 +107,10 @@ power_feeds = Resource(
         *path_filters,
     ],
     example={"voltage": 230},
+    presentation=Presentation(
+        columns=["power_panel", "rack", "status", "type", "supply", "voltage", "amperage", "phase"],
+        facets=["status", "type", "supply", "phase"],
+    ),
 )
 
 power_panels.rule(location_fits)

@@ -34,6 +34,7 @@ from netinv_core.models.columns import (
     slug,
     text,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import one_of, related, tree, tree_pair, value
 from netinv_core.resource import NEW_OBJECT, Resource, Rule, computed
@@ -62,7 +63,7 @@ class RackGroup(Tree, Organizational):
 
 
 class RackRole(Organizational):
-    """What racks are for."""
+    """Function of racks."""
 
     __tablename__ = "dcim_rack_role"
 
@@ -151,6 +152,11 @@ rack_groups = Resource(
         related("parent", by="slug", ids=False),
         related("racks", by=()),
     ],
+    presentation=Presentation(
+        columns=["site", "location", "parent", "rack_count", "description"],
+        facets=["site"],
+        depends_on={"parent": {"site": "site_id"}, "location": {"site": "site_id"}},
+    ),
 )
 
 rack_roles = Resource(
@@ -181,6 +187,19 @@ racks = Resource(
         value("serial", lookup="iexact", lookup_names=(), multiple=False),
     ],
     example={"u_height": 100, "outer_width": 600, "outer_unit": "mm"},
+    presentation=Presentation(
+        counted=True,
+        columns=["site", "location", "group", "status", "role", "tenant", "u_height", "device_count"],
+        facets=["status", "site", "role", "group", "tenant"],
+        fieldsets=[
+            ("Rack", ["name", "facility_id", "status", "role", "tenant", "serial", "asset_tag"]),
+            ("Place", ["site", "location", "group"]),
+            ("Dimensions", ["type", "width", "u_height", "desc_units", "outer_width", "outer_depth", "outer_unit"]),
+        ],
+        summary=["site", "location"],
+        depends_on={"location": {"site": "site_id"}, "group": {"site": "site_id"}},
+        quick_fields=["name", "site", "status"],
+    ),
 )
 
 rack_reservations = Resource(
@@ -204,6 +223,9 @@ rack_reservations = Resource(
         related("user", by="username", ids=False),
     ],
     example={"rack": NEW_OBJECT, "units": lambda number: [number % 97 + 1]},
+    presentation=Presentation(
+        columns=["rack", "units", "user", "tenant", "description"],
+    ),
 )
 
 
@@ -244,6 +266,7 @@ def within_group(field: str, message: str = OUTSIDE, *, named: str | None = None
     attribute = f"{field}_id"
 
     def within_the_location_of_the_group(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects a location that is not within the location of the group."""
         changed = [
             draft
             for draft in drafts

@@ -24,6 +24,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of, related, tree, tree_pair
 from netinv_core.resource import Resource
 from netinv_dcim.choices import TIME_ZONES
@@ -55,7 +56,9 @@ class Site(Primary):
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="site_count")
     facility: Mapped[str] = text(50, "Local facility ID or description")
     asn: Mapped[int | None] = integer(1, 4294967295, "32-bit autonomous system number", label="ASN")
-    time_zone: Mapped[str | None] = column(Chars(63), default=None, kind="opaque", parse=zone_name)
+    time_zone: Mapped[str | None] = column(
+        Chars(63), default=None, kind="opaque", parse=zone_name, suggestions=tuple(TIME_ZONES.labels)
+    )
     description: Mapped[Description]
     physical_address: Mapped[str] = text(200)
     shipping_address: Mapped[str] = text(200)
@@ -91,4 +94,17 @@ sites = Resource(
         related("racks", by=()),
         one_of("time_zone", TIME_ZONES),
     ],
+    presentation=Presentation(
+        counted=True,
+        key="s",
+        columns=["status", "region", "tenant", "facility", "asn", "description"],
+        facets=["status", "region", "tenant"],
+        fieldsets=[
+            ("Site", ["name", "slug", "status", "region", "tenant", "facility", "asn", "time_zone", "description"]),
+            ("Address", ["physical_address", "shipping_address", "latitude", "longitude"]),
+            ("Contact", ["contact_name", "contact_phone", "contact_email"]),
+        ],
+        summary=["region", "facility"],
+        quick_fields=["name", "slug", "status"],
+    ),
 )

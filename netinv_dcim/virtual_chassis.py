@@ -13,6 +13,7 @@ from netinv_core.db.engine import lock_parents
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Ref, foreign_key, required_text, text
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import related, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
@@ -47,6 +48,9 @@ virtual_chassis = Resource(
         related("tenant_id", "master.tenant", by=()),
         related("tenant", "master.tenant", by="slug", ids=False),
     ],
+    presentation=Presentation(
+        columns=["domain", "master", "member_count"],
+    ),
 )
 
 

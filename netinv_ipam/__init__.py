@@ -10,12 +10,14 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
+from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_core.write.delete import GenericCascade
-from netinv_ipam import addresses, netbox, networks, primary
+from netinv_ipam import addresses, netbox, networks, primary, searching
 from netinv_ipam.addresses import ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
+from netinv_ipam.menu import MENU
 from netinv_ipam.prefixes import prefixes
 from netinv_ipam.roles import roles
 from netinv_ipam.services import services
@@ -29,6 +31,7 @@ app = App(
     migrations="netinv_ipam:migrations",
     includes=["netinv_ipam.allocation"],
     distribution="netinv-ipam",
+    menu=MENU,
 )
 
 
@@ -93,3 +96,31 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 def netinv_importers(registry: Registry) -> dict[str, Source]:
     """The models of a NetBox dump that this application imports."""
     return netbox.models
+
+
+@hookimpl
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Recognises addresses, prefixes and VLANs in searches."""
+    return searching.PROVIDERS
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """Adds the form that allocates an address."""
+    return ["netinv_ipam.web.pages"]
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds the free space of prefixes."""
+    from netinv_ipam.web import panels
+
+    return panels.panels_of(endpoint)
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adds what is within a prefix."""
+    from netinv_ipam.web import panels
+
+    return panels.tabs_of(endpoint)

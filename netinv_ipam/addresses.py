@@ -25,6 +25,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read import lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.registry import Registry
@@ -91,9 +92,9 @@ class IPAddress(networks.Host, Primary):
     description: Mapped[Description]
 
 
-def single_nat_outside(shown: dict[str, Any]) -> dict[str, Any]:
+def single_nat_outside(representation: dict[str, Any]) -> dict[str, Any]:
     """Downgrades ``nat_outside`` to API versions before 1.3: the first object instead of the list, or null."""
-    return {**shown, "nat_outside": next(iter(shown["nat_outside"]), None)}
+    return {**representation, "nat_outside": next(iter(representation["nat_outside"]), None)}
 
 
 def single_nat_outside_schema(shape: dict[str, Any]) -> dict[str, Any]:
@@ -166,6 +167,7 @@ ip_addresses = Resource(
     display="address",
     brief=["family", "address"],
     order=["host", "prefix_length"],
+    orderings={"address": ["host", "prefix_length"]},
     natural="address",
     fields=[
         networks.cidr_field("address"),
@@ -197,6 +199,19 @@ ip_addresses = Resource(
     ],
     versions=[VersionChange("1.3", downgrade=single_nat_outside, schema=single_nat_outside_schema)],
     example={"address": "198.18.0.1/24"},
+    presentation=Presentation(
+        counted=True,
+        columns=["vrf", "status", "role", "tenant", "assigned_object", "dns_name", "description"],
+        facets=["status", "family", "role", "vrf", "tenant"],
+        fieldsets=[
+            ("IP address", ["address", "vrf", "status", "role", "dns_name", "description"]),
+            (
+                "Assignment",
+                ["assigned_object_type", "assigned_object_id", "assigned_object", "nat_inside", "nat_outside"],
+            ),
+            ("Belonging", ["tenant"]),
+        ],
+    ),
 )
 
 

@@ -13,6 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.locks import lock_for
 from netinv_core.models.base import Organizational, Primary
 from netinv_core.models.columns import PROTECT, Description, Name, Ref, Slug, boolean, column, foreign_key
+from netinv_core.presentation import Presentation
 from netinv_core.read import lookups
 from netinv_core.read.filters import value
 from netinv_core.resource import Resource
@@ -60,6 +61,7 @@ aggregates = Resource(
     display="prefix",
     brief=["family", "prefix"],
     order=["network", "broadcast"],
+    orderings={"prefix": ["network", "prefix_length"]},
     natural="prefix",
     fields=[networks.cidr_field("prefix"), networks.family()],
     filters=[
@@ -72,6 +74,10 @@ aggregates = Resource(
         value("date_added", lookup_names=lookups.NUMBER),
     ],
     example={"prefix": lambda number: f"2001:{0xDB8 + number // 65536:x}:{number % 65536:x}::/48"},
+    presentation=Presentation(
+        columns=["rir", "tenant", "date_added", "description"],
+        facets=["rir", "family", "tenant"],
+    ),
 )
 aggregates.prepare(networks.fill_packed_columns("prefix"))
 aggregates.rule(networks.reject_zero_prefix("prefix", "aggregate"))

@@ -183,7 +183,7 @@ def cut(free: Iterator[Block], lengths: Sequence[int], version: int) -> list[Blo
     return networks_cut
 
 
-def _written(block: Block, version: int) -> str:
+def network_text(block: Block, version: int) -> str:
     """A block as text: ``10.0.0.0/24``."""
     return f"{address_text(packed(block[0], version))}/{block[1]}"
 
@@ -244,12 +244,12 @@ def _by_place(statement: Any, table: Any, row: Row) -> Any:
     return ordered.where(table.c.vrf_id.is_not_distinct_from(row["vrf_id"]))
 
 
-def _listed(uow: RequestUnitOfWork, row: Row, name: str, found: Iterator[str]) -> list[Row]:
+def _listed(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) -> list[Row]:
     """Representations of free addresses or networks; ``name`` is ``address`` or ``prefix``."""
     vrf = None
     if row["vrf_id"] is not None:
         vrf = dict(uow.registry["ipam.vrf"].plan("nested").fetch(uow, [row["vrf_id"]]))[row["vrf_id"]]
-    return [{"family": row["ip_version"], name: item, "vrf": vrf} for item in found]
+    return [{"family": row["ip_version"], name: item, "vrf": vrf} for item in free]
 
 
 def _requested(body: Any) -> list[Any]:
@@ -291,7 +291,9 @@ def _exhausted(request: Request, reason: str) -> Response:
     return response
 
 
-_NO_ROOM = "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
+_NO_ROOM = (
+    "There is not enough room; the header `API-Detail` says so. With `Prefer: handling=strict` the answer is 409."
+)
 
 
 def _shape(name: str) -> dict[str, Any]:
@@ -310,7 +312,7 @@ def list_addresses(request: Request) -> list[Row]:
     return _listed(uow, row, "address", itertools.islice(free_addresses(uow, row), limit))
 
 
-@documented("ipam.ipaddress", form="some", nothing=_NO_ROOM)
+@documented("ipam.ipaddress", form="some", no_content=_NO_ROOM)
 def allocate_addresses(request: Request) -> Any:
     """New addresses, the first that are free; 204 when there are not enough."""
     uow, endpoint, row = _open(request, "ipam.ipaddress")
@@ -323,15 +325,27 @@ def allocate_addresses(request: Request) -> Any:
     return _create(uow, request, endpoint, body, bodies)
 
 
+def allocate_next_address(request: Request) -> Row | None:
+    """A new active address, the first that is free in the prefix of the URL; ``None`` when there is none.
+
+    :raises RequestError: when the user may not add addresses, or a rule rejects it
+    """
+    uow, endpoint, row = _open(request, "ipam.ipaddress")
+    address = next(free_addresses(uow, row), None)
+    if address is None:
+        return None
+    return save.create(uow, endpoint, [{"address": address, "vrf": row["vrf_id"], "status": "active"}], single=True)[0]
+
+
 @documented(_shape("prefix"), form="list")
 def list_prefixes(request: Request) -> list[Row]:
     """The free networks of a prefix."""
     uow, _, row = _open(request, "ipam.prefix")
-    free = (_written(block, row["ip_version"]) for block in free_blocks(uow, row))
+    free = (network_text(block, row["ip_version"]) for block in free_blocks(uow, row))
     return _listed(uow, row, "prefix", free)
 
 
-@documented("ipam.prefix", form="some", nothing=_NO_ROOM)
+@documented("ipam.prefix", form="some", no_content=_NO_ROOM)
 def allocate_prefixes(request: Request) -> Any:
     """New networks of the lengths asked for, each in the first place that holds it; 204 when one does not fit."""
     uow, endpoint, row = _open(request, "ipam.prefix")
@@ -346,7 +360,7 @@ def allocate_prefixes(request: Request) -> Any:
         lengths = ", ".join(f"/{item['prefix_length']}" for item in items)
         return _exhausted(request, f"{row['prefix']} has no room for {lengths}.")
     bodies = [
-        {**item, "prefix": _written(block, version), "vrf": row["vrf_id"]}
+        {**item, "prefix": network_text(block, version), "vrf": row["vrf_id"]}
         for item, block in zip(items, networks_cut, strict=True)
     ]
     return _create(uow, request, endpoint, body, bodies)

@@ -117,6 +117,7 @@ def fill_packed_columns(name: str) -> Rule:
     """Preparation that fills the packed columns from the text column ``name``."""
 
     def unpack(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Fills the packed columns (address, broadcast, prefix length, version) from the text."""
         for draft in drafts:
             if not draft.changed(name):
                 continue
@@ -135,6 +136,7 @@ def reject_zero_prefix(name: str, title: str) -> Rule:
     """Rule: rejects the prefix length 0, the whole address space."""
 
     def no_zero_mask(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects the prefix length 0."""
         for draft in drafts:
             if draft["prefix_length"] == 0:
                 draft.reject(name, f"Cannot create {title} with /0 mask.")
@@ -153,7 +155,7 @@ def cidr_field(name: str) -> FieldFactory:
             attribute=name,
             kind="string",
             required=True,
-            known=info,
+            info=info,
             node=node,
             openapi={"type": "string"},
         )

@@ -11,6 +11,7 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, SET_NULL, Description, Ref, boolean, column_info, foreign_key
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
@@ -69,6 +70,7 @@ prefixes = Resource(
     display="prefix",
     brief=["family", "prefix"],
     order=["vrf.name?", "network", "prefix_length"],
+    orderings={"prefix": ["network", "prefix_length"]},
     natural="prefix",
     fields=[networks.cidr_field("prefix"), networks.family(), FieldFactory("status", _status)],
     filters=[
@@ -89,6 +91,18 @@ prefixes = Resource(
         related("role", by="slug", ids=False),
     ],
     example={"prefix": "198.18.0.0/24"},
+    presentation=Presentation(
+        counted=True,
+        key="p",
+        columns=["status", "vrf", "site", "location", "vlan", "role", "tenant", "description"],
+        facets=["status", "family", "role", "vrf", "site", "tenant"],
+        fieldsets=[
+            ("Prefix", ["prefix", "status", "role", "is_pool", "description"]),
+            ("Place", ["vrf", "site", "location", "vlan"]),
+            ("Belonging", ["tenant"]),
+        ],
+        depends_on={"location": {"site": "site_id"}, "vlan": {"site": "site_id"}},
+    ),
 )
 prefixes.prepare(networks.fill_packed_columns("prefix"))
 prefixes.rule(location_fits)

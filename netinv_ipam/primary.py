@@ -45,6 +45,7 @@ class PrimaryAddressOwner:
         """
 
         def primary_addresses_are_its_own(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+            """Rejects primary addresses of other objects or of the other IP version."""
             changes = [
                 (draft, place, draft[f"{place}_id"])
                 for draft in drafts
@@ -76,6 +77,7 @@ class PrimaryAddressOwner:
         """Rule for addresses: a primary address cannot be assigned to an interface of another object."""
 
         def primary_addresses_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+            """Rejects moving an address away from the object of which it is the primary address."""
             columns = ("assigned_object_id", "assigned_object_type", "nat_inside_id")
             moving = {draft.id: draft for draft in drafts if not draft.new and draft.changed(*columns)}
             rows = self._owner_rows(uow, list(moving))

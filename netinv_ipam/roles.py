@@ -10,7 +10,7 @@ from netinv_core.resource import Resource
 
 
 class Role(Organizational):
-    """What prefixes and VLANs are for; ``weight`` orders them."""
+    """Function of prefixes and VLANs; ``weight`` orders them."""
 
     __tablename__ = "ipam_role"
 

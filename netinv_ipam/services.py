@@ -15,8 +15,20 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import many_to_many
 from netinv_core.models.base import Primary
-from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, choice, column, column_info, foreign_key, text
+from netinv_core.models.columns import (
+    CASCADE,
+    Choices,
+    Description,
+    Name,
+    Ref,
+    choice,
+    column,
+    column_info,
+    foreign_key,
+    text,
+)
 from netinv_core.models.types import Json
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import one_of
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, to_many
@@ -59,7 +71,7 @@ service_addresses = many_to_many("ipam_service_address", "ipam_service", "ipam_i
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class Ports(fields.Value):
+class Ports(fields.ListValue):
     """Field of a list of ports; its errors are keyed by the position in the list."""
 
     kind: str = "list"
@@ -87,7 +99,7 @@ def _ports(registry: Registry, endpoint: Endpoint) -> fields.Field:
     port_info = dataclasses.replace(column_info(endpoint.table.c.ports), kind="value", minimum=LOWEST, maximum=HIGHEST)
     node = schema.node("ports", int, port_info, length=None, digits=None)
     shape = {"type": "array", "items": {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}}
-    return Ports(name="ports", attribute="ports", known=column_info(endpoint.table.c.ports), node=node, openapi=shape)
+    return Ports(name="ports", attribute="ports", info=column_info(endpoint.table.c.ports), node=node, openapi=shape)
 
 
 def port_ranges(ports: Sequence[int]) -> str:
@@ -119,6 +131,10 @@ services = Resource(
     ],
     filters=[one_of("protocol", PROTOCOLS, multiple=False)],
     example={"ports": [8080], "protocol": "tcp", "device": ...},
+    presentation=Presentation(
+        columns=["device", "virtual_machine", "protocol", "ports", "description"],
+        facets=["protocol"],
+    ),
 )
 
 

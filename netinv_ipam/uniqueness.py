@@ -34,6 +34,7 @@ def unique_within(
     """
 
     def no_duplicates(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects duplicates within a VRF that enforces uniqueness, or the global table. Takes locks."""
         changed = [draft for draft in drafts if draft.changed(written, "vrf_id", "role") and not shared(draft)]
         names = _unique_tables(uow, {draft["vrf_id"] for draft in changed})
         changed = [draft for draft in changed if draft["vrf_id"] in names]
@@ -50,10 +51,10 @@ def unique_within(
     return no_duplicates
 
 
-def _unique_tables(uow: UnitOfWork, wanted: set[Any]) -> dict[Any, str]:
+def _unique_tables(uow: UnitOfWork, vrf_ids: set[Any]) -> dict[Any, str]:
     """The names of those VRFs that enforce uniqueness, by id; ``None`` is the key of the global table."""
     names: dict[Any, str] = {None: GLOBAL} if uow.registry.settings.get("enforce_global_unique") else {}
-    vrfs = listing.rows_of(uow, VRF, wanted)
+    vrfs = listing.rows_of(uow, VRF, vrf_ids)
     return names | {key: f"VRF {vrf_display(vrf.name, vrf.rd)}" for key, vrf in vrfs.items() if vrf.enforce_unique}
 
 

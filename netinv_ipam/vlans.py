@@ -13,7 +13,18 @@ from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Organizational, Primary
-from netinv_core.models.columns import PROTECT, SET_NULL, Description, Name, Ref, foreign_key, integer, required_text, slug
+from netinv_core.models.columns import (
+    PROTECT,
+    SET_NULL,
+    Description,
+    Name,
+    Ref,
+    foreign_key,
+    integer,
+    required_text,
+    slug,
+)
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, related, tree, tree_pair
 from netinv_core.resource import Resource
@@ -67,6 +78,11 @@ vlan_groups = Resource(
     order=["site.name_key", "name"],
     search=["name", "slug", "description"],
     filters=[*tree_pair("region", "site.region"), tree("location")],
+    presentation=Presentation(
+        columns=["site", "location", "vlan_count", "description"],
+        facets=["site"],
+        depends_on={"location": {"site": "site_id"}},
+    ),
 )
 
 vlans = Resource(
@@ -84,6 +100,12 @@ vlans = Resource(
         *tenant_filters(),
         related("role", by="slug", ids=False),
     ],
+    presentation=Presentation(
+        counted=True,
+        columns=["vid", "name", "site", "location", "group", "status", "role", "tenant"],
+        facets=["status", "site", "group", "role", "tenant"],
+        depends_on={"location": {"site": "site_id"}, "group": {"site": "site_id"}},
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from netinv_core.models.associations import many_to_many
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import PROTECT, Description, Name, Ref, boolean, column, foreign_key, required_text
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import Filter, custom, related
 from netinv_core.read.name_lookup import NameQuery, ids_of
 from netinv_core.resource import Resource, to_many
@@ -93,6 +94,10 @@ vrfs = Resource(
         related("export_target", "export_targets"),
         related("export_target_id", "export_targets", by=()),
     ],
+    presentation=Presentation(
+        columns=["rd", "tenant", "enforce_unique", "prefix_count", "ipaddress_count", "description"],
+        facets=["tenant"],
+    ),
 )
 
 

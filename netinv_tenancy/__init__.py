@@ -8,6 +8,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.registry import Registry
 from netinv_tenancy import netbox
+from netinv_tenancy.menu import MENU
 from netinv_tenancy.tenants import tenant_groups, tenants
 
 app = App(
@@ -16,6 +17,7 @@ app = App(
     [tenant_groups, tenants],
     migrations="netinv_tenancy:migrations",
     distribution="netinv-tenancy",
+    menu=MENU,
 )
 
 

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.models.base import Organizational, Primary, Tree
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Comments, Description, Name, Ref, Slug, foreign_key
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import Resource
 from netinv_core.write.trees import count_below, depth
@@ -50,6 +51,11 @@ tenants = Resource(
     order=["group.name", "name"],
     search=["name", "slug", "description", "comments", "group.name"],
     filters=[*tree_pair("group")],
+    presentation=Presentation(
+        counted=True,
+        columns=["group", "site_count", "device_count", "prefix_count", "description"],
+        facets=["group"],
+    ),
 )
 
 

@@ -12,12 +12,16 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Source
 from netinv_core.read.filters import Filter, related
+from netinv_core.read.search import Match, SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
+from netinv_core.uow import UnitOfWork
+from netinv_dcim.searching import mac_matches
 from netinv_extras.config_contexts.scopes import Scope
 from netinv_virt import netbox
 from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
 from netinv_virt.interfaces import interfaces
+from netinv_virt.menu import MENU
 from netinv_virt.primary import machine_addresses
 from netinv_virt.virtual_machines import VirtualMachine, virtual_machines
 
@@ -29,6 +33,7 @@ app = App(
     [cluster_types, cluster_groups, clusters, virtual_machines, interfaces],
     migrations="netinv_virt:migrations",
     distribution="netinv-virt",
+    menu=MENU,
 )
 
 
@@ -94,3 +99,14 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 def netinv_importers(registry: Registry) -> dict[str, Source]:
     """Returns the models of a NetBox dump that this application imports."""
     return netbox.models
+
+
+def _of_mac_address(uow: UnitOfWork, text: str) -> Iterable[Match]:
+    """Returns the interfaces of virtual machines with a MAC address."""
+    return mac_matches("virtualization.vminterface", "interfaces of virtual machines", text)
+
+
+@hookimpl
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Recognises the MAC addresses of virtual machines' interfaces in searches."""
+    return [SearchProvider("MAC address of virtual machines", 10, _of_mac_address)]

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.models.base import Organizational, Primary
 from netinv_core.models.columns import PROTECT, Comments, Description, Name, Ref, Slug, foreign_key
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import tree, tree_pair
 from netinv_core.resource import Resource
@@ -22,7 +23,7 @@ from netinv_tenancy.tenants import Tenant, tenant_filters
 
 
 class ClusterType(Organizational):
-    """What makes a pool of hosts of machines: a hypervisor, a cloud."""
+    """Technology of clusters: a hypervisor, a cloud."""
 
     __tablename__ = "virtualization_cluster_type"
 
@@ -79,6 +80,11 @@ clusters = Resource(
     brief=["name", "virtualmachine_count"],
     search=["name", "comments"],
     filters=[*tree_pair("region", "site.region"), tree("location"), *tenant_filters()],
+    presentation=Presentation(
+        columns=["type", "group", "tenant", "site", "device_count", "virtualmachine_count"],
+        facets=["type", "group", "site", "tenant"],
+        depends_on={"location": {"site": "site_id"}},
+    ),
 )
 
 

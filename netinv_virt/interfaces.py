@@ -25,6 +25,7 @@ from netinv_core.models.columns import (
     required_text,
 )
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import has, one_of, related, value
 from netinv_core.resource import Resource, to_many
 from netinv_core.uow import UnitOfWork
@@ -58,7 +59,7 @@ class VMInterface(Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH), default=None, index=True, parse=mac_address, label="MAC Address"
     )
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
@@ -91,6 +92,14 @@ interfaces = Resource(
         has("has_ip_addresses", "ip_addresses"),
     ],
     versions=[status_since_1_4],
+    presentation=Presentation(
+        columns=["virtual_machine", "status", "enabled", "mac_address", "mtu", "description"],
+        facets=["status", "enabled"],
+        depends_on={
+            "parent_interface": {"virtual_machine": "virtual_machine_id"},
+            "bridge": {"virtual_machine": "virtual_machine_id"},
+        },
+    ),
 )
 
 

@@ -15,7 +15,7 @@ models = {
     ),
     "virtualization.vminterface": Source(
         "virtualization.vminterface",
-        given={"status": "active"},
+        fixed_values={"status": "active"},
         rename={"parent": "parent_interface"},
         by=("virtual_machine_id", "name"),
     ),

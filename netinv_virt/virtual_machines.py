@@ -22,6 +22,7 @@ from netinv_core.models.columns import (
     required_text,
     unique_copy,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import related, tree, tree_pair, value
 from netinv_core.read.lookups import convert, negated
@@ -50,7 +51,7 @@ class VirtualMachine(Primary):
         unique_together("cluster_id", "untenanted_name", field="name", message=TAKEN),
     )
 
-    name: Mapped[str] = required_text(64)
+    name: Mapped[str] = required_text(64, index=True)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
     status_id: Mapped[Ref] = status()
     cluster_id: Mapped[Ref] = foreign_key(
@@ -80,7 +81,7 @@ class VirtualMachine(Primary):
 def _of_cluster(name: str) -> FieldFactory:
     """Returns a read-only field with the nested object that the cluster refers to: ``site`` or ``location``."""
     return computed(
-        name, lambda shown: shown, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"}
+        name, lambda nested: nested, f"cluster.{name}", kind="nested object", nullable=True, openapi={"type": "object"}
     )
 
 
@@ -89,6 +90,7 @@ virtual_machines = Resource(
     "virtual-machines",
     title="virtual machine",
     search=["name", "comments"],
+    orderings={"site": ["cluster.site.name_key"], "location": ["cluster.location.tree_key"]},
     fields=[_of_cluster("site"), _of_cluster("location"), primary_ip],
     filters=[
         *tenant_filters(),
@@ -105,6 +107,11 @@ virtual_machines = Resource(
         addressed("primary_ip6"),
     ],
     record_constants={"local_context_data_owner_content_type": None, "local_context_data_owner_object_id": None},
+    presentation=Presentation(
+        counted=True,
+        columns=["status", "cluster", "role", "tenant", "vcpus", "memory", "disk", "primary_ip"],
+        facets=["status", "cluster", "role", "tenant", "platform"],
+    ),
 )
 
 

@@ -13,6 +13,7 @@ from netinv_core.auth import permissions
 from netinv_core.content_types import lock_model
 from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.endpoint import Endpoint
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter, content_type, custom, one_of
 from netinv_core.read.lookups import any_of, convert
@@ -104,6 +105,11 @@ cables = Resource(
         *map(_of_type, SIDES),
         *[_at(name, path) for name, path in PLACES.items()],
     ],
+    presentation=Presentation(
+        counted=True,
+        columns=["termination_a", "termination_b", "status", "type", "color", "length"],
+        facets=["status", "type"],
+    ),
 )
 
 
@@ -279,14 +285,14 @@ def clear_cable_of_ends(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None
 
 
 def _rewrite(
-    uow: UnitOfWork, network: Network, origins: Iterable[End], wanted: dict[str, dict[Any, dict[str, Any]]]
+    uow: UnitOfWork, network: Network, origins: Iterable[End], end_values: dict[str, dict[Any, dict[str, Any]]]
 ) -> None:
-    """Writes the columns ``wanted`` of ends (by label and id) with change records, and the path columns of the origins.
+    """Writes ``end_values`` of ends (by label and id) with change records, and the path columns of the origins.
 
     Path columns are derived, like counters: a change on its path alone is not recorded as a change of the origin.
     """
     path_columns = columns_of(network.trace(origins))
-    for label, rows in wanted.items():
+    for label, rows in end_values.items():
         for key, values in rows.items():
             values |= path_columns.get(label, {}).pop(key, {})
         system_update(uow, uow.registry[label], rows)

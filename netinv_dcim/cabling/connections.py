@@ -85,7 +85,7 @@ def _connections(name: str, model: type[Base], of: Resource) -> Resource:
         display=of.display,
         brief=(),
         order=ORDER,
-        fields=of.specs,
+        fields=of.field_factories,
         filters=[*_filters(_on_hosts), value("name")],
     )
     resource.base_filter(_connected)
@@ -127,7 +127,15 @@ interface_connections = Resource(
         generic_fk("interface_b", "connected_endpoint_type", "connected_endpoint_id"),
     ],
     filters=_filters(_on_or_connected_to_hosts),
-    members=["id", "display", "interface_a", "interface_b", "connected_endpoint_reachable", "created", "last_updated"],
+    only_fields=[
+        "id",
+        "display",
+        "interface_a",
+        "interface_b",
+        "connected_endpoint_reachable",
+        "created",
+        "last_updated",
+    ],
 )
 
 
@@ -140,7 +148,10 @@ def each_pair_once(uow: UnitOfWork, table: Any) -> Any:
 @documented({"allOf": [{"$ref": "#/components/schemas/Device"}], "nullable": True})
 @root_views.root("Connected Device", "The device that a neighbour's interface is connected to.")
 def connected_device(request: Request) -> dict[str, Any] | None:
-    """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null: how a device finds itself by LLDP."""
+    """The device at the far end of a neighbour's interface (``peer_device``, ``peer_interface``) or null.
+
+    A device finds itself so by LLDP.
+    """
     uow = request.uow
     names = [next(reversed(uow.query.get(name, [""])), "") for name in ("peer_device", "peer_interface")]
     if not all(names):

@@ -27,7 +27,7 @@ from netinv_extras.statuses import Status
 
 CONNECTED = "connected"
 CABLE = "dcim.cable"
-MAX_STEPS = 32  # size of the position stack: trunks nested deeper than this form a loop
+MAX_STACK_DEPTH = 32  # size of the position stack: trunks nested deeper than this form a loop
 
 
 class End(NamedTuple):
@@ -256,7 +256,7 @@ def _followed(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = Fals
     """The next hops that a path with this position stack can take, each with the stack behind it.
 
     - A hop that leaves a trunk at a position needs that position on top of the stack, and pops it.
-    - A hop that enters a trunk pushes its position, up to ``MAX_STEPS`` positions.
+    - A hop that enters a trunk pushes its position, up to ``MAX_STACK_DEPTH`` positions.
     - A hop that does neither leaves the stack as it is.
 
     An empty stack at the end of a trunk means that the path did not enter it through a front port (an interface is
@@ -273,7 +273,7 @@ def _followed(ways: Sequence[NextHop], stack: Stack, *, all_of_them: bool = Fals
                 allowed.append((hop, stack))
         elif hop.enters is None:
             allowed.append((hop, stack))
-        elif len(stack) < MAX_STEPS:
+        elif len(stack) < MAX_STACK_DEPTH:
             allowed.append((hop, (*stack, hop.enters)))
     return allowed
 

@@ -23,7 +23,17 @@ from netinv_dcim.cabling.paths import CABLE, End, Network, Path, leads_on
 _NAMESPACE = uuid.UUID("0b0f4f3e-6a55-4b0c-9f0a-3a2b8f6a7d11")
 # The fields of a cable in a trace. The unit of its length is its plain value (``m``), not an object.
 TRACED = (
-    "display", "id", "url", "type", "status", "label", "color", "length", "length_unit", "created", "last_updated",
+    "display",
+    "id",
+    "url",
+    "type",
+    "status",
+    "label",
+    "color",
+    "length",
+    "length_unit",
+    "created",
+    "last_updated",
 )
 _OBJECT = {"type": "object", "nullable": True}
 _TRACE = {"type": "array", "items": {"type": "array", "items": _OBJECT, "minItems": 3, "maxItems": 3}}
@@ -47,7 +57,7 @@ _PATHS = {
 
 @documented(_TRACE)
 def trace(request: Request) -> list[Any]:
-    """The path from an end, cable by cable: its near end, the cable, its far end; the last two are null where the path stops short.
+    """The path from an end as triples of near end, cable and far end; the last two are null where the path stops short.
 
     Objects that the user may not view are null too.
     """
@@ -80,33 +90,33 @@ def paths(request: Request) -> list[dict[str, Any]]:
     return [_represent(path, nested) for path in through]
 
 
-def _sort_key(shown: dict[str, Any] | None) -> tuple[str, str]:
+def _sort_key(nested: dict[str, Any] | None) -> tuple[str, str]:
     """The sort key of a nested end: its device, then its own name. Ends that the user may not view come first."""
-    if shown is None:
+    if nested is None:
         return "", ""
-    return natural_key(shown.get("device", shown)["display"]), natural_key(shown["display"])
+    return natural_key(nested.get("device", nested)["display"]), natural_key(nested["display"])
 
 
-def _represent(path: Path, shown: dict[End, Any]) -> dict[str, Any]:
-    """The representation of a path; ``shown`` holds the nested objects."""
+def _represent(path: Path, nested_by_end: dict[End, Any]) -> dict[str, Any]:
+    """The representation of a path; ``nested_by_end`` holds the nested objects."""
     destination = path.destination
     between = [end for end in path.nodes if end not in (path.origin, destination)]
     return {
         "id": uuid.uuid5(_NAMESPACE, f"{path.origin.label}/{path.origin.id}"),
         "origin_type": path.origin.label,
-        "origin": shown.get(path.origin),
+        "origin": nested_by_end.get(path.origin),
         "destination_type": destination.label if destination else None,
-        "destination": shown.get(destination) if destination else None,
-        "path": [shown.get(end) for end in between],
+        "destination": nested_by_end.get(destination) if destination else None,
+        "path": [nested_by_end.get(end) for end in between],
         "is_active": path.active,
         "is_split": path.split,
     }
 
 
-def _nested(uow: UnitOfWork, found: Iterable[Path]) -> dict[End, Any]:
+def _nested(uow: UnitOfWork, traced: Iterable[Path]) -> dict[End, Any]:
     """The nested representations of the ends and cables on these paths that the user may view; one statement."""
     keys_by_label: dict[str, set[Any]] = {}
-    for path in found:
+    for path in traced:
         for end in (*path.nodes, path.origin):
             keys_by_label.setdefault(end.label, set()).add(end.id)
     plans = [(uow.registry[label].plan("nested"), list(keys)) for label, keys in keys_by_label.items()]
@@ -144,7 +154,5 @@ def _names(resources: Sequence[Any], kind: type) -> list[str]:
         return [resource.name for resource in primary if issubclass(resource.model, PathEnd)]
     cabled = [resource for resource in primary if issubclass(resource.model, Cabled)]
     return [
-        resource.name
-        for resource in cabled
-        if not issubclass(resource.model, PathEnd) and leads_on(resource.model)
+        resource.name for resource in cabled if not issubclass(resource.model, PathEnd) and leads_on(resource.model)
     ]

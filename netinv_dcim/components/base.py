@@ -9,6 +9,7 @@ from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.models.base import Base
 from netinv_core.models.columns import CASCADE, Description, foreign_key, natural_sort_key, required_text, text
+from netinv_core.presentation import Presentation
 from netinv_core.read.filters import Filter, related, tree_pair
 from netinv_core.resource import FieldFactory, Resource
 from netinv_dcim.cabling.models import (
@@ -37,6 +38,10 @@ def of_device(back: str) -> MappedColumn[Any]:
     return foreign_key(Device, on_delete=CASCADE, related_name=back, sort_order=-9)
 
 
+# Of components that state no other; columns that a component does not have are left out.
+COMPONENT_PRESENTATION = Presentation(columns=["device", "label", "type", "description", "cable"], facets=["type"])
+
+
 def component_display_name(name: str, label: str) -> str:
     """The display name of a component: its name, followed by its label if it has one."""
     return f"{name} ({label})" if label else name
@@ -51,6 +56,7 @@ def component(
     filters: Sequence[Filter] = (),
     order: Sequence[str] = ("device.name_key", "device_id", "name_key"),
     search: Sequence[str] = ("name", "label", "description"),
+    presentation: Presentation = COMPONENT_PRESENTATION,
     **options: Any,
 ) -> Resource:
     """The resource of a component model: the fields and filters of all components, and those of cables if it takes one.
@@ -67,6 +73,7 @@ def component(
         brief_fields=[cable_key] * cabled,
         order=order,
         search=search,
+        presentation=presentation,
         fields=[*fields, *(path_fields if path_end else cable_fields if cabled else ())],
         filters=[
             *tree_pair("region", "device.site.region"),

@@ -39,11 +39,11 @@ from netinv_dcim.devices import devices
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of component: its template model, its component model, and ``given`` values that templates do not have."""
+    """A kind of component: template model, component model, and ``fixed_values``, which templates do not have."""
 
     template: type[Base]
     component: type[Base]
-    given: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    fixed_values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 # In order of creation: components that others refer to come first.
@@ -52,7 +52,7 @@ KINDS = (
     Kind(ConsoleServerPortTemplate, ConsoleServerPort),
     Kind(PowerPortTemplate, PowerPort),
     Kind(PowerOutletTemplate, PowerOutlet),
-    Kind(InterfaceTemplate, Interface, given={"status": "active"}),
+    Kind(InterfaceTemplate, Interface, fixed_values={"status": "active"}),
     Kind(RearPortTemplate, RearPort),
     Kind(FrontPortTemplate, FrontPort),
     Kind(DeviceBayTemplate, DeviceBay),
@@ -125,13 +125,14 @@ def _references(registry: Registry, kind: Kind) -> list[str]:
 def _create(
     uow: UnitOfWork,
     kind: Kind,
-    said: Mapping[Any, Sequence[Row]],
+    template_rows: Mapping[Any, Sequence[Row]],
     owners: Sequence[Draft],
-    made: dict[tuple[Any, Any], uuid.UUID],
+    component_ids: dict[tuple[Any, Any], uuid.UUID],
 ) -> save.PendingBatch:
     """Inserts the components of one kind for the devices ``owners``.
 
-    ``said`` holds the template rows by device type. ``made`` collects the ids of all components by device and template.
+    ``template_rows`` holds the template rows by device type. ``component_ids`` collects the ids of all components by
+    device and template.
 
     :raises Invalid: for the device as a whole, when a component is refused
     """
@@ -140,12 +141,12 @@ def _create(
     bodies: dict[uuid.UUID, dict[str, Any]] = {}
     try:
         for owner in owners:
-            for template, *values in said.get(owner["device_type_id"], ()):
-                key = made[owner.id, template] = uuid.uuid4()
+            for template, *values in template_rows.get(owner["device_type_id"], ()):
+                key = component_ids[owner.id, template] = uuid.uuid4()
                 copied_values = dict(zip(copied, values[: len(copied)], strict=True))
-                body = bodies[key] = {**kind.given, **copied_values, "device": owner.id}
+                body = bodies[key] = {**kind.fixed_values, **copied_values, "device": owner.id}
                 for name, other in zip(references, values[len(copied) :], strict=True):
-                    body[name] = _component_of(made, owner, name, other)
+                    body[name] = _component_of(component_ids, owner, name, other)
         return save.insert(uow, component, list(bodies.values()), ids=list(bodies))
     except Invalid as error:
         raise Invalid.whole(
@@ -154,15 +155,15 @@ def _create(
 
 
 def _component_of(
-    made: Mapping[tuple[Any, Any], uuid.UUID], owner: Draft, name: str, template: Any
+    component_ids: Mapping[tuple[Any, Any], uuid.UUID], owner: Draft, name: str, template: Any
 ) -> uuid.UUID | None:
     """The id of the device's component for a template, or ``None`` without a template.
 
     :raises Invalid: when the template has been moved to another device type since the reference to it was set
     """
-    if template is not None and (owner.id, template) not in made:
+    if template is not None and (owner.id, template) not in component_ids:
         raise Invalid.field(name, "It belongs to another device type.")
-    return made.get((owner.id, template))
+    return component_ids.get((owner.id, template))
 
 
 def register() -> None:

@@ -13,6 +13,7 @@ from netinv_core.models.associations import many_to_many, unique_set
 from netinv_core.models.base import Primary
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read import listing, relations
 from netinv_core.read.filters import one_of, related, value
 from netinv_core.read.lookups import convert
@@ -53,7 +54,7 @@ class Interface(Named, PathEnd, Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH), default=None, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH), default=None, index=True, parse=mac_address, label="MAC Address"
     )
     mgmt_only: Mapped[bool] = boolean(
         False, "This interface is used only for out-of-band management", label="Management only"
@@ -94,6 +95,16 @@ interfaces = component(
         related("lag_id", "lag", by=(), allowed=lambda table: table.c.type == "lag"),
     ],
     versions=[status_since_1_4],
+    presentation=Presentation(
+        columns=["device", "status", "label", "enabled", "type", "mac_address", "description", "cable"],
+        facets=["status", "type", "enabled", "mode"],
+        fieldsets=[
+            ("Interface", ["device", "name", "status", "label", "type", "enabled", "mgmt_only", "description"]),
+            ("Link layer", ["mac_address", "mtu", "parent_interface", "bridge", "lag"]),
+            ("VLANs", ["mode", "untagged_vlan", "tagged_vlans"]),
+        ],
+        depends_on={name: {"device": "device_id"} for name in ("parent_interface", "bridge", "lag")},
+    ),
 )
 
 KINDS = {

@@ -25,7 +25,7 @@ class InventoryItem(Named, Tree, Primary):
         Manufacturer, on_delete=PROTECT, related_name="inventory_items", count_field="inventoryitem_count"
     )
     part_id: Mapped[str] = text(50, "Manufacturer-assigned part identifier", label="Part ID")
-    serial: Mapped[str] = text(255, label="Serial number")
+    serial: Mapped[str] = text(255, label="Serial number", index=True)
     asset_tag: Mapped[str | None] = optional_text(
         50, "A unique tag used to identify this item", unique=True, label="Asset tag"
     )

@@ -49,6 +49,7 @@ def tagged_vlans_need_the_mode(carried: Any) -> Rule:
     """Rule: only an interface in mode ``tagged`` has tagged VLANs. ``carried`` is the association table."""
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects tagged VLANs of an interface that is not in mode ``tagged``."""
         unlisted = [draft for draft in drafts if not draft.new and "tagged_vlans" not in draft.many]
         left = [draft.id for draft in unlisted if draft.changed("mode") and draft["mode"] != TAGGED]
         owners = sa.select(carried.c.owner_id).where(carried.c.owner_id.in_(left))
@@ -84,6 +85,7 @@ def vlans_are_of_the_site(
     rest = f"must belong to the same site as the interface's parent {title}, or it must be global."
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects VLANs of another site than that of the interface."""
         vlan = uow.registry.get("ipam.vlan")
         carrying = [
             draft for draft in drafts if draft.changed("untagged_vlan_id", owner) or draft.many.get("tagged_vlans")

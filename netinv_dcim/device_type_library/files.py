@@ -141,69 +141,67 @@ class Layout:
             self._add_parts(described, section, name, document.get(name))
         for name in self.images:
             self._add_image(described, name, document.get(name))
-        known = {"manufacturer", *self.fields, *self.sections, *self.images}
-        unknown = [name for name, value in document.items() if name not in known and value not in (None, [])]
+        known_names = {"manufacturer", *self.fields, *self.sections, *self.images}
+        unknown = [name for name, value in document.items() if name not in known_names and value not in (None, [])]
         described.left_out |= {(self.types.label, name, NO_FIELD) for name in unknown}
         return described
 
-    def _add_parts(self, found: Described, section: Section, name: str, items: Any) -> None:
-        """Adds the templates of a section to ``found``. An invalid one is recorded as refused; the others are added."""
-        parts = found.parts.setdefault(section.label, {})
+    def _add_parts(self, described: Described, section: Section, name: str, items: Any) -> None:
+        """Adds the templates of a section to ``described``. Invalid ones are recorded as refused."""
+        parts = described.parts.setdefault(section.label, {})
         if not isinstance(items, list | None):
             raise Fault(f"{name}: a list is expected")
         for number, item in enumerate(items or (), 1):
             part_name = item.get("name") if isinstance(item, Block) else None
             key = f"{name} {number}{f', line {item.line}' if isinstance(item, Block) else ''}"
             if not isinstance(part_name, str) or not part_name.strip():
-                found.refused[section.label, key] = "a mapping with a name is expected"
+                described.refused[section.label, key] = "a mapping with a name is expected"
             elif part_name.strip() in parts:
-                found.refused[section.label, key] = f"{part_name.strip()} is there twice"
+                described.refused[section.label, key] = f"{part_name.strip()} is there twice"
             else:
-                self._add_part(found, section, part_name.strip(), item)
+                self._add_part(described, section, part_name.strip(), item)
 
-    def _add_part(self, found: Described, section: Section, called: str, item: Block) -> None:
-        """Adds a template of the name ``called`` to ``found``, or its error to ``found.refused``."""
-        known = {*section.fields, *section.joined}
-        unknown = [name for name, value in item.items() if name not in known and value is not None]
-        found.left_out |= {(section.label, name, NO_FIELD) for name in unknown}
+    def _add_part(self, described: Described, section: Section, part_name: str, item: Block) -> None:
+        """Adds a template of the name ``part_name`` to ``described``, or its error to ``described.refused``."""
+        known_names = {*section.fields, *section.joined}
+        unknown = [name for name, value in item.items() if name not in known_names and value is not None]
+        described.left_out |= {(section.label, name, NO_FIELD) for name in unknown}
         try:
             fields = dict(_parsed(section.fields, item))
             for name, label in section.joined.items():
                 if item.get(name) is not None:
                     fields[name] = other = str(item[name]).strip()
-                    if other not in found.parts[label]:
-                        reason = "was refused" if (label, other) in found.refused else "is not in the file"
+                    if other not in described.parts[label]:
+                        reason = "was refused" if (label, other) in described.refused else "is not in the file"
                         raise Fault(f"{name}: {other} {reason}")
-            found.parts[section.label][called] = fields
+            described.parts[section.label][part_name] = fields
         except Fault as fault:
-            found.refused[section.label, called] = str(fault)
+            described.refused[section.label, part_name] = str(fault)
 
-    def _add_image(self, found: Described, name: str, value: Any) -> None:
+    def _add_image(self, described: Described, name: str, value: Any) -> None:
         """Adds the image of a type. The value is only ``true``; the image is a file of the library named by the slug.
 
         Example: ``elevation-images/Cisco/cisco-c9300.front.png``.
         """
         if not isinstance(value, str) or value.lower() != "true":
             return
-        path = found.file.path.absolute()
-        stem = glob.escape(f"{found.fields.get('slug') or path.stem}.{name.removesuffix('_image')}")
+        path = described.file.path.absolute()
+        stem = glob.escape(f"{described.fields.get('slug') or path.stem}.{name.removesuffix('_image')}")
         try:
             image = min((path.parent.parent.parent / IMAGES / path.parent.name).glob(f"{stem}.*"))
             upload = Upload(image.name, image.read_bytes())
             self.images[name].accept(Draft(self.types, {}), upload)
-            found.fields[name] = upload
+            described.fields[name] = upload
         except (ValueError, OSError):  # ValueError: min() of no file
-            found.left_out.add((self.types.label, name, NO_IMAGE))
+            described.left_out.add((self.types.label, name, NO_IMAGE))
         except colander.Invalid as error:
-            found.lacking.append(f"{name}: {' '.join(errors_of(error))}")
+            described.lacking.append(f"{name}: {' '.join(errors_of(error))}")
 
 
 def _plain_fields(endpoint: Endpoint) -> dict[str, Value]:
     """The writable fields that hold a plain value of the column of the same name."""
     return {
-        name: field
-        for name, field in endpoint.writable.items()
-        if isinstance(field, Value) and field.attribute == name
+        name: field for name, field in endpoint.writable.items() if isinstance(field, Value) and field.attribute == name
     }
 
 

@@ -94,12 +94,12 @@ class _Library:
             self.report.settle((self.types, file.name), SKIPPED if file.fault == LINK else REFUSED, str(fault))
             return None
 
-    def _is_first(self, found: Described, maker: str) -> bool:
+    def _is_first(self, described: Described, maker: str) -> bool:
         """True when no earlier file describes the same type; reports the file as refused otherwise."""
-        other = self.described.setdefault((maker, found.fields["model"]), found.file.name)
-        if other != found.file.name:
-            self.report.settle((self.types, found.file.name), REFUSED, f"{other} describes the same type")
-        return other == found.file.name
+        other = self.described.setdefault((maker, described.fields["model"]), described.file.name)
+        if other != described.file.name:
+            self.report.settle((self.types, described.file.name), REFUSED, f"{other} describes the same type")
+        return other == described.file.name
 
     def _makers(self, names: Collection[str]) -> dict[str, dict[str, str]]:
         """Name and slug of each manufacturer, by its name in the files; existing ones are matched by name or slug."""
@@ -128,7 +128,7 @@ class _Library:
                     objects[section.label][_key(described, part_name)] = part
         return objects
 
-    def _report_other_templates(self, here: Mapping[Any, Described]) -> None:
+    def _report_other_templates(self, imported: Mapping[Any, Described]) -> None:
         """Reports the templates of types (by id) that their files do not contain; one UNION ALL statement."""
         registry = self.uow.registry
         tables = [table_of(kind.template) for kind in KINDS]
@@ -143,17 +143,17 @@ class _Library:
                 for table in tables
             ],
         )
-        for table, rows in zip(tables, union.rows(self.uow, {"keys": list(here)}), strict=True):
+        for table, rows in zip(tables, union.rows(self.uow, {"keys": list(imported)}), strict=True):
             label = registry.by_table[table].label
             more = [
-                _key(here[type_id], name)
+                _key(imported[type_id], name)
                 for type_id, name in rows
-                if name not in here[type_id].parts[label] and (label, name) not in here[type_id].refused
+                if name not in imported[type_id].parts[label] and (label, name) not in imported[type_id].refused
             ]
             if more:
                 self.report.beyond.setdefault(label, []).extend(sorted(more))
 
 
-def _key(found: Described, called: str) -> str:
+def _key(described: Described, part_name: str) -> str:
     """The key of a template in dumps and reports: the name of its file, and its own name."""
-    return f"{found.file.name}: {called}"
+    return f"{described.file.name}: {part_name}"

@@ -62,7 +62,7 @@ def parse(text: str) -> Any:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise Fault(f"line {line}: {error.reason}") from None
-    return document.found
+    return document.root
 
 
 class _Document:
@@ -73,7 +73,7 @@ class _Document:
     """
 
     def __init__(self) -> None:
-        self.found: Any = None
+        self.root: Any = None
         self._begun = 0
         self._open: list[Any] = []
         self._keys: list[Any] = []
@@ -121,7 +121,7 @@ class _Document:
     def _put(self, event: Any, value: Any) -> None:
         """Adds a value to the innermost open collection: as an item, as a key, or as the value of the last key."""
         if not self._open:
-            self.found = value
+            self.root = value
         elif isinstance(self._open[-1], list):
             self._open[-1].append(value)
         elif self._keys[-1] is not _NO_KEY:

@@ -22,7 +22,7 @@ from netinv_dcim.choices import FACES
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer
 from netinv_dcim.devices import Device, device_display_name
 from netinv_dcim.rack_position import Mounted
-from netinv_dcim.rack_views.svg import Frame, Picture, Reserved, Shown, Size, Taken, draw
+from netinv_dcim.rack_views.svg import DeviceDetails, Frame, Picture, Reserved, Size, Taken, draw
 from netinv_dcim.racks import RackReservation, rack_display_name
 from netinv_dcim.virtual_chassis import VirtualChassis
 from netinv_tenancy.tenants import Tenant
@@ -50,7 +50,9 @@ def drawing(
         for device in inside
     ]
     names = [
-        device.shown.picture for device in devices if device.shown is not None and device.shown.picture is not None
+        device.details.picture
+        for device in devices
+        if device.details is not None and device.details.picture is not None
     ]
     return draw(frame, size, devices, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
 
@@ -84,7 +86,7 @@ def _device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, 
     return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
 
 
-def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> Shown | None:
+def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> DeviceDetails | None:
     """Returns the details of a device, ``None`` if the user may not view it."""
     if row is None:
         return None
@@ -97,7 +99,7 @@ def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> Sh
     # The front of a device is on the face that it is mounted on, even if that is the rear of the rack.
     picture = row.front_image if device.face == face else row.rear_image
     url = f"{uow.base}{uow.registry.of_model(Device).path}{row.id}/"
-    return Shown(name, model, row.color, url, notes, picture if row.pictured else None)
+    return DeviceDetails(name, model, row.color, url, notes, picture if row.pictured else None)
 
 
 def _reservations(uow: UnitOfWork, key: uuid.UUID) -> list[Reserved]:

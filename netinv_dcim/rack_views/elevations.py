@@ -64,7 +64,7 @@ _QUERY = [
 ]
 
 
-@documented(_UNIT, form="page", query=_QUERY, also=[SVG])
+@documented(_UNIT, form="page", query=_QUERY, media_types=[SVG])
 def elevation(request: Request) -> dict[str, Any] | Response:
     """The units of a rack, from the top as it is numbered, each with the device in it; or a drawing of them."""
     uow, key = request.uow, request.context.key
@@ -106,14 +106,14 @@ def _offers(request: Request) -> tuple[str, ...]:
 
 
 def _units(
-    uow: UnitOfWork, rack: dict[str, Any], inside: Sequence[Mounted], asked: dict[str, Any]
+    uow: UnitOfWork, rack: dict[str, Any], inside: Sequence[Mounted], parameters: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Returns the units of a rack from top to bottom.
 
     :param inside: devices that are visible on the face
-    :param asked: parameters of the elevation
+    :param parameters: parameters of the elevation
     """
-    face = {"value": asked["face"], "label": FACES.labels[asked["face"]]}
+    face = {"value": parameters["face"], "label": FACES.labels[parameters["face"]]}
     units: dict[int, dict[str, Any]] = {
         number: {"id": number, "name": f"U{number}", "face": face, "device": None, "occupied": False}
         for number in range(1, rack["u_height"] + 1)
@@ -123,7 +123,7 @@ def _units(
         occupied = [number for number in device.units if number in units]
         for number in occupied:
             units[number] |= {"device": nested.get(device.id), "occupied": True}
-        for number in occupied[1:] if not asked["expand_devices"] else ():
+        for number in occupied[1:] if not parameters["expand_devices"] else ():
             del units[number]
     return [units[number] for number in sorted(units, reverse=not rack["desc_units"])]
 
@@ -139,16 +139,16 @@ def _nested_devices(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[Any, dic
     return dict(endpoint.plan("nested").fetch(uow, list(keys)))
 
 
-def _parsed_parameters(given: Any) -> dict[str, Any]:
+def _parsed_parameters(query_parameters: Any) -> dict[str, Any]:
     """Returns the parameters of an elevation, parsed or with their defaults.
 
-    :param given: query parameters: name → list of texts, of which the last one counts
+    :param query_parameters: query parameters: name → list of texts, of which the last one counts
     :raises Invalid: with the errors of all parameters
     """
     parameters: dict[str, Any] = {}
     errors: dict[str, list[str]] = {}
     for name, (parse, default) in _PARAMETERS.items():
-        text = next(reversed(given.get(name, [""])), "")
+        text = next(reversed(query_parameters.get(name, [""])), "")
         try:
             parameters[name] = parse(text) if text != "" else default
         except ValueError as error:

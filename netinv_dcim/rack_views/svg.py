@@ -75,7 +75,7 @@ class Picture:
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class DeviceDetails:
     """Details of a device that the user may view. ``picture`` is the name of its image."""
 
     name: str
@@ -90,12 +90,12 @@ class Shown:
 class Taken:
     """Units that a device occupies. ``behind`` is true if it is mounted on the other face of the rack.
 
-    ``shown`` is ``None`` if the user may not view the device.
+    ``details`` is ``None`` if the user may not view the device.
     """
 
     units: Sequence[int]
     behind: bool = False
-    shown: Shown | None = None
+    details: DeviceDetails | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,27 +165,27 @@ class _Drawing:
 
         A device on the other face is hatched. A device that the user may not view has no name.
         """
-        shown = device.shown
-        lines = ["Occupied"] if shown is None else [shown.name, *shown.notes]
+        details = device.details
+        lines = ["Occupied"] if details is None else [details.name, *details.notes]
         if device.behind:
             lines.append("Mounted on the other face")
-        box = self._box(self.layers[2], units, lines, url=shown.url if shown is not None else None)
-        kind = "behind" if device.behind else "device" if shown is not None else "hidden"
-        color = colored(shown.color, FADED) if shown is not None else FADED
+        box = self._box(self.layers[2], units, lines, url=details.url if details is not None else None)
+        kind = "behind" if device.behind else "device" if details is not None else "hidden"
+        color = colored(details.color, FADED) if details is not None else FADED
         self._fill(box, units, kind, **({"fill": f"#{color}"} if kind == "device" else {}))
-        if shown is None:
+        if details is None:
             return
-        picture = pictures.get(shown.picture) if shown.picture else None
+        picture = pictures.get(details.picture) if details.picture else None
         if picture is not None:
-            self._picture(box, units, picture, f"picture-{shown.picture}")
-            self._label(box, units, shown.name, "band")
+            self._picture(box, units, picture, f"picture-{details.picture}")
+            self._label(box, units, details.name, "band")
         elif device.behind:
-            self._label(box, units, shown.name, "behind-band")
+            self._label(box, units, details.name, "behind-band")
         else:
-            self._name(box, units, shown, readable_on(color))
+            self._name(box, units, details, readable_on(color))
 
     def reservation(self, reservation: Reserved, empty: Sequence[int], occupied: Sequence[int]) -> None:
-        """Draws reserved units: free ones hatched, consecutive units together; occupied ones with a mark at the edge."""
+        """Draws reserved units: consecutive free ones hatched together, occupied ones with a mark at the edge."""
         lines = [f"Reserved: {reservation.words}" if reservation.words else "Reserved", *reservation.notes]
         for run in runs(empty):
             box = self._box(self.layers[1], run, lines)
@@ -312,13 +312,13 @@ class _Drawing:
         _element("rect", box, **{key: round(value, 2) for key, value in place.items()}, rx=3, **{"class": kind})
         self._line(box, name, "band-name" if kind == "band" else "behind-name", size, middle, margin=20)
 
-    def _name(self, box: Element, units: Sequence[int], shown: Shown, ink: str) -> None:
+    def _name(self, box: Element, units: Sequence[int], details: DeviceDetails, ink: str) -> None:
         size, height = self.size.font, self._height(units)
         if height < 3 * size:
-            self._line(box, shown.name, "name", size, height / 2, ink=ink)
+            self._line(box, details.name, "name", size, height / 2, ink=ink)
             return
-        self._line(box, shown.name, "name", size, height / 2 - size * 0.55, ink=ink)
-        self._line(box, shown.model, "model", size * 0.82, height / 2 + size * 0.65, ink=ink)
+        self._line(box, details.name, "name", size, height / 2 - size * 0.55, ink=ink)
+        self._line(box, details.model, "model", size * 0.82, height / 2 + size * 0.65, ink=ink)
 
     def _line(
         self,

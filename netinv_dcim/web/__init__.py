@@ -1,0 +1,1 @@
+"""Parts of pages for the web interface. Imported only when ``netinv_web`` is installed, by its hooks."""

@@ -1,0 +1,87 @@
+"""Panels, tabs and actions on the pages of racks, devices and ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from pyramid.request import Request
+
+from netinv_core.endpoint import Endpoint
+from netinv_dcim.cabling.models import Cabled, PathEnd
+from netinv_dcim.cabling.tracing import trace
+from netinv_web.extensions import Action, Panel, Tab
+
+ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
+TRACE = "netinv_dcim:web/templates/trace.jinja2"
+UNIT_WIDTH = 180  # pixels
+FACES = ("front", "rear")
+
+
+def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
+    """The drawings of both faces of a rack."""
+    return {"rack": rack["id"], "name": rack["display"], "faces": FACES, "unit_width": UNIT_WIDTH, "link": ""}
+
+
+def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The drawing of the face of the rack that a device is mounted in."""
+    rack, face = device.get("rack"), device.get("face")
+    if not rack:
+        return None
+    faces = (face["value"],) if face else FACES
+    link = f"/dcim/racks/{rack['id']}/"
+    return {"rack": rack["id"], "name": rack["display"], "faces": faces, "unit_width": UNIT_WIDTH, "link": link}
+
+
+def panels_of(endpoint: Endpoint) -> list[Panel]:
+    """The panels of a resource."""
+    if endpoint.label == "dcim.rack":
+        return [Panel("elevation", "Elevation", rack_elevation, template=ELEVATION, position=100)]
+    if endpoint.label == "dcim.device":
+        return [Panel("elevation", "Rack", device_elevation, template=ELEVATION, position=100)]
+    return []
+
+
+def cable_path(request: Request, endpoint: Endpoint, item: Mapping[str, Any]) -> dict[str, Any]:
+    """The path of cables from a port: triples of near end, cable and far end."""
+    base = request.uow.base
+    steps = [[_place(end, base) for end in step] for step in trace(request)]
+    return {"steps": steps, "reachable": bool(item.get("connected_endpoint_reachable"))}
+
+
+def _place(item: Mapping[str, Any] | None, base: str) -> dict[str, str] | None:
+    """Name and path of the page of an end or a cable, and the device that an end is part of."""
+    if item is None:
+        return None
+    parent = item.get("device") or item.get("circuit") or item.get("power_panel")
+    parent_name = str(parent.get("display", "")) if isinstance(parent, Mapping) else ""
+    path = str(item["url"]).removeprefix(base).removeprefix("/api")
+    return {"name": str(item["display"]), "path": path, "parent": parent_name, "length": _length(item)}
+
+
+def _length(item: Mapping[str, Any]) -> str:
+    return f"{item['length']} {item['length_unit']}" if item.get("length") else ""
+
+
+def tabs_of(endpoint: Endpoint) -> list[Tab]:
+    """The tabs of a resource."""
+    if issubclass(endpoint.model, PathEnd) and endpoint.resource.of is None:
+        return [Tab("trace", "Trace", cable_path, TRACE, position=100)]
+    return []
+
+
+def _connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
+    query = urlencode({"termination_a_type": endpoint.label, "termination_a_id": item["id"]})
+    return f"/dcim/cables/add/?{query}"
+
+
+def actions_of(endpoint: Endpoint) -> list[Action]:
+    """The actions of a resource: ports without a cable can be connected."""
+    if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
+        return []
+    return [Action("connect", "Connect", _connect_path, permission="change", icon="link", applies=_is_free)]
+
+
+def _is_free(item: Mapping[str, Any]) -> bool:
+    return item.get("cable") is None

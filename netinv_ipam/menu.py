@@ -1,0 +1,25 @@
+"""Sections of the navigation with the resources of this application."""
+
+from __future__ import annotations
+
+from netinv_core.presentation import MenuSection
+
+MENU = (
+    MenuSection(
+        "IPAM",
+        [
+            "prefixes",
+            "ip-addresses",
+            "aggregates",
+            "rirs",
+            "roles",
+            "vlans",
+            "vlan-groups",
+            "vrfs",
+            "route-targets",
+            "services",
+        ],
+        icon="globe-alt",
+        position=200,
+    ),
+)
