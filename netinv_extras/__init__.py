@@ -7,23 +7,27 @@ from typing import Any
 
 import click
 from huey import crontab
+from pyramid.request import Request
 from sqlalchemy.engine import Engine
 
 from netinv_core.app import App
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.endpoint import Endpoint
+from netinv_core.fields import Field
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Part, Source
 from netinv_core.models.base import Customizable, Organizational, Primary
+from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.tasks.queue import Task
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
+from netinv_core.write.dry_run import Effects
 from netinv_extras import hookspecs, image_attachments, netbox, notes, secrets, settings, statuses, tags
 from netinv_extras.changelog.resource import object_changes
 from netinv_extras.config_contexts import merge as config_context_merge
@@ -49,6 +53,7 @@ from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs import stats as job_stats
+from netinv_extras.menu import MENU
 from netinv_extras.relationships import associations as relationship_associations
 from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import filters as relationship_filters
@@ -107,6 +112,8 @@ app = App(
         "netinv_extras.notes",
         "netinv_extras.secrets",
         "netinv_extras.changelog.feed",
+        "netinv_extras.changelog.history",
+        "netinv_extras.changelog.revert",
         "netinv_extras.webhooks.deliveries",
         "netinv_extras.graphql.views",
         "netinv_extras.dynamic_groups.members",
@@ -118,8 +125,9 @@ app = App(
         "netinv_extras.jobs.buttons",
     ],
     hooks=hookspecs,
-    settings=settings.known,
+    settings=settings.DEFINITIONS,
     distribution="netinv-extras",
+    menu=MENU,
 )
 
 
@@ -234,6 +242,12 @@ def netinv_changes_recorded(uow: UnitOfWork, changes: Sequence[Change]) -> None:
 
 
 @hookimpl
+def netinv_change_effects(uow: UnitOfWork, changes: Sequence[Change]) -> Mapping[str, Effects]:
+    """Webhooks that the changes would send, and job hooks whose jobs they would run."""
+    return {"webhooks": enqueue.effects(uow, changes), "job_hooks": job_hooks.effects(uow, changes)}
+
+
+@hookimpl
 def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
     """Numbers of queued and failed webhook deliveries, and of pending and running jobs."""
     return {"webhooks": webhook_stats.status(uow), "jobs": job_stats.status(uow)}
@@ -292,3 +306,79 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 def netinv_importers(registry: Registry) -> dict[str, Source | Part]:
     """Mapping of the models of NetBox's application ``extras``."""
     return netbox.models(registry)
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """Pages of webhooks, jobs and Git repositories."""
+    return ["netinv_extras.web.pages", "netinv_extras.web.object_routes"]
+
+
+@hookimpl
+def netinv_web_menu(registry: Registry) -> Iterable[MenuSection]:
+    """The page for GraphQL queries."""
+    return [MenuSection("System", [MenuEntry("GraphQL", "/graphql/")], "cog-6-tooth", 900)]
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Panels of webhooks, deliveries, jobs and Git repositories."""
+    from netinv_extras.web import object_pages, panels
+
+    return [*panels.panels_of(endpoint), *object_pages.panels_of(endpoint)]
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The history of an object, and what users and configuration attach to it."""
+    from netinv_extras.web import object_pages
+
+    return object_pages.tabs_of(endpoint)
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """Adding an image to an object."""
+    from netinv_extras.web import object_pages
+
+    return object_pages.actions_of(endpoint)
+
+
+@hookimpl
+def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
+    """The GraphQL query for what a page shows."""
+    from netinv_extras.web import graphql_snippet
+
+    return [graphql_snippet.snippet]
+
+
+@hookimpl
+def netinv_web_undo(request: Request) -> str | None:
+    """The page that undoes a request."""
+    from netinv_extras.web import undo
+
+    return undo.path_for(request)
+
+
+@hookimpl
+def netinv_web_controls(registry: Registry) -> Mapping[type[Field], Any]:
+    """Controls for custom fields, relationships and content types."""
+    from netinv_extras.web import controls
+
+    return controls.controls()
+
+
+@hookimpl
+def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
+    """The latest changes."""
+    from netinv_extras.web import home
+
+    return home.WIDGETS
+
+
+@hookimpl
+def netinv_web_attention(request: Any) -> Iterable[Any]:
+    """Failed deliveries, and jobs that wait for approval."""
+    from netinv_extras.web import home
+
+    return home.attention(request)

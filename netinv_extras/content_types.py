@@ -201,6 +201,7 @@ def generic_reference(type_: str, key: str) -> Rule:
     """
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects a reference to an object that does not exist, or of a content type that is not allowed."""
         changed: dict[str, list[Draft]] = {}
         for draft in drafts:
             if (draft[type_] is None) != (draft[key] is None):
@@ -264,20 +265,21 @@ class TypeLabel(fields.Value):
                 raise colander.Invalid(None, f"Invalid content type: {value}")
         draft.values[self.attribute] = value
 
-    def object_data(self, shown: Any) -> Any:
-        content_type = self.registry.content_type(shown)
-        return content_type.id if content_type is not None else shown
+    def object_data(self, value: Any) -> Any:
+        content_type = self.registry.content_type(value)
+        return content_type.id if content_type is not None else value
 
-    def _labels(self) -> list[str]:
+    def labels(self) -> list[str]:
+        """Returns the labels of the allowed content types."""
         return sorted(label for label, endpoint in self.registry.endpoints.items() if self.allowed(endpoint))
 
     def options(self) -> dict[str, Any]:
-        labels = self._labels() if self.offered else []
+        labels = self.labels() if self.offered else []
         choices = [{"value": label, "display": name_of(self.registry, label)} for label in labels]
         return super().options() | ({"choices": choices} if choices else {})
 
     def written_schema(self) -> dict[str, Any]:
-        return self._described({"type": "string", "enum": self._labels()})
+        return self._described({"type": "string", "enum": self.labels()})
 
 
 def has_pages(endpoint: Endpoint) -> bool:
@@ -297,7 +299,7 @@ def type_label(name: str, allowed: Callable[[Endpoint], bool], *, offered: bool 
             allowed=allowed,
             offered=offered,
             openapi={"type": "string"},
-            known=column_info(column),
+            info=column_info(column),
             nullable=bool(column.nullable),
             required=not column.nullable,
         )

@@ -31,7 +31,7 @@ def models(registry: Registry) -> dict[str, Source | Part]:
         }
 
     return {
-        "extras.tag": Source("extras.tag", given={"content_types": taggable}),
+        "extras.tag": Source("extras.tag", fixed_values={"content_types": taggable}),
         "extras.taggeditem": Part("tags", owner=("content_type", "object_id"), value="tag", of="extras.tag"),
         FIELD: Source(FIELD, adapt=custom_field, drop=("choices",), deferred=("default",), needs=_choices, first=True),
         CHOICE: Source(CHOICE, by=("field_id", "value"), first=True),

@@ -35,8 +35,8 @@ class Note(ChangeLogged):
 
     __tablename__ = "extras_note"
 
-    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
-    user_name: Mapped[str] = column(length=150, read_only=True, default="")
+    user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True, restored=True)
+    user_name: Mapped[str] = column(length=150, read_only=True, restored=True, default="")
     assigned_object_type: Mapped[str] = column(length=100, index=True)
     assigned_object_id: Mapped[uuid.UUID] = column(index=True)
     note: Mapped[str] = required_text()
@@ -98,7 +98,9 @@ def list_notes(request: Request) -> dict[str, Any]:
     return views.list_page(request, uow.registry["extras.note"], parameters)
 
 
-@documented("extras.note", takes={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]})
+@documented(
+    "extras.note", request_body={"type": "object", "properties": {"note": {"type": "string"}}, "required": ["note"]}
+)
 def add_note(request: Request) -> dict[str, Any]:
     """Creates a note about one object."""
     uow, endpoint = request.uow, request.context.endpoint
@@ -112,7 +114,7 @@ def add_note(request: Request) -> dict[str, Any]:
     return created
 
 
-def _takes_notes(endpoint: Endpoint) -> bool:
+def takes_notes(endpoint: Endpoint) -> bool:
     """True for resources with ``notes/`` below their objects. A further list of another resource has no such routes."""
     return issubclass(endpoint.model, Organizational) and endpoint.resource.of is None
 
@@ -123,7 +125,7 @@ def _existing_key(request: Request) -> Any:
     :raises NotFound: when the user may not view such an object, or it has no notes
     """
     endpoint, key = request.context.endpoint, views.key_of(request)
-    if not _takes_notes(endpoint):
+    if not takes_notes(endpoint):
         raise NotFound()
     listing.detail(request.uow, endpoint, key, shape="nested")
     return key
@@ -132,4 +134,6 @@ def _existing_key(request: Request) -> Any:
 def includeme(config: Any) -> None:
     """Adds ``notes/`` below the objects of every application."""
     for app in config.registry.netinv.apps:
-        config.add_netinv_action(f"{app}/[^/]+", "notes", offered=_takes_notes, get=list_notes, post=add_note, permission="view")
+        config.add_netinv_action(
+            f"{app}/[^/]+", "notes", offered=takes_notes, get=list_notes, post=add_note, permission="view"
+        )

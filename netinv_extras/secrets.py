@@ -15,7 +15,18 @@ from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
 from netinv_core.models.associations import unique_set
 from netinv_core.models.base import Model, Organizational, Primary
-from netinv_core.models.columns import CASCADE, Choices, Description, Name, Ref, Slug, choice, foreign_key, json_document, required_text
+from netinv_core.models.columns import (
+    CASCADE,
+    Choices,
+    Description,
+    Name,
+    Ref,
+    Slug,
+    choice,
+    foreign_key,
+    json_document,
+    required_text,
+)
 from netinv_core.read import listing
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, reverse_fk
@@ -23,7 +34,9 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_extras import allowed_files
 
-ACCESS_TYPES = Choices.of(*((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH")))
+ACCESS_TYPES = Choices.of(
+    *((name, name) for name in ("Generic", "Console", "gNMI", "HTTP(S)", "NETCONF", "REST", "RESTCONF", "SNMP", "SSH"))
+)
 SECRET_TYPES = Choices.of(*((name, name.capitalize()) for name in ("key", "password", "secret", "token", "username")))
 MAX_VALUE_LENGTH = 65536  # characters
 
@@ -180,15 +193,18 @@ secrets_groups_associations = Resource(
 @secrets.rule
 def provider_and_parameters_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects unknown providers, and parameters that are missing or invalid."""
-    known = providers(uow.registry)
+    provider_by_name = providers(uow.registry)
     for draft in drafts:
         if not draft["parameters"]:
             draft.reject("parameters", "This field cannot be blank.")
         elif not isinstance(draft["parameters"], dict):
             draft.reject("parameters", 'Parameters must be in object form. Example: {"variable": "TOKEN"}')
-        elif draft["provider"] in known and (reason := known[draft["provider"]].fault(draft["parameters"])) is not None:
+        elif (
+            draft["provider"] in provider_by_name
+            and (reason := provider_by_name[draft["provider"]].fault(draft["parameters"])) is not None
+        ):
             draft.reject(ALL, reason)
-        if draft["provider"] not in known:
+        if draft["provider"] not in provider_by_name:
             draft.reject("provider", f'No registered provider "{draft["provider"]}" is available')
 
 
@@ -200,7 +216,9 @@ def value_of(registry: Registry, secret: Mapping[str, Any]) -> str:
     """
     provider = providers(registry).get(secret["provider"])
     if provider is None:
-        raise SecretProviderError(f'Secret "{secret["name"]}": no registered provider "{secret["provider"]}" is available')
+        raise SecretProviderError(
+            f'Secret "{secret["name"]}": no registered provider "{secret["provider"]}" is available'
+        )
     where = f'Secret "{secret["name"]}" (provider "{provider.title}")'
     for name in provider.needs:
         if not isinstance(value := secret["parameters"].get(name), str) or not value:

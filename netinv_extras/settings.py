@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from netinv_core.settings import Known, count, flag, seconds, size, words
+from netinv_core.settings import SettingDefinitions, flag, seconds, size, words
 
 
 def targets(text: str) -> tuple[str, ...]:
@@ -41,9 +41,8 @@ def _memory(text: str) -> int:
     return size(text)
 
 
-known: Known = {
+DEFINITIONS: SettingDefinitions = {
     "feed_waiters": (int, 2),
-    "max_export_size": (count, 10_000),
     "export_timeout": (seconds, 10.0),
     "git_root": (str, "var/git"),
     "git_protocols": (protocols, ("https", "http", "ssh")),

@@ -16,6 +16,7 @@ from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Base, Organizational, Primary
 from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters, relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader, nested_fields
 from netinv_core.registry import Registry
@@ -51,7 +52,9 @@ tagged = sa.Table(
     sa.Column("object_id", sa.Uuid(), primary_key=True),
     sa.Index("ix_extras_tagged_item_object", "object_id", "object_type"),
 )
-generic_cascade = GenericCascade(tagged, "object_type", "object_id", applies=lambda endpoint: issubclass(endpoint.model, Primary))
+generic_cascade = GenericCascade(
+    tagged, "object_type", "object_id", applies=lambda endpoint: issubclass(endpoint.model, Primary)
+)
 
 
 def _tagged_items(registry: Registry, table: Any) -> Any:
@@ -92,7 +95,12 @@ tags = Resource(
         count_of("tagged_items", _tagged_items),
         FieldFactory("content_types", _tag_types),
     ],
-    versions=[VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))],
+    versions=[
+        VersionChange("1.3", upgrade=lambda body: {**body, "content_types": ALL_TYPES}, absent=("content_types",))
+    ],
+    presentation=Presentation(
+        columns=["color", "tagged_items", "content_types", "description"],
+    ),
 )
 
 
@@ -138,9 +146,11 @@ class Tags(fields.ToMany):
 
     def schema(self) -> dict[str, Any]:
         tag = self.registry["extras.tag"]
-        shown = [*nested_fields(tag), tag.fields["created"], tag.fields["last_updated"]]
-        properties = {item.name: item.brief_schema() for item in shown}
-        return self._described({"type": "array", "items": {"type": "object", "properties": properties, "required": list(properties)}})
+        nested = [*nested_fields(tag), tag.fields["created"], tag.fields["last_updated"]]
+        properties = {item.name: item.brief_schema() for item in nested}
+        return self._described(
+            {"type": "array", "items": {"type": "object", "properties": properties, "required": list(properties)}}
+        )
 
     def accept(self, draft: Draft, value: Any) -> None:
         if isinstance(value, list) and all(isinstance(item, dict) and item.get("id") for item in value):
@@ -167,8 +177,8 @@ class Tags(fields.ToMany):
         if rows:
             uow.write(sa.insert(tagged), rows)
 
-    def object_data(self, shown: Any) -> Any:
-        return [item["name"] for item in shown]
+    def object_data(self, value: Any) -> Any:
+        return [item["name"] for item in value]
 
 
 field = FieldFactory(

@@ -235,7 +235,7 @@ class Reader:
             numbers, before = self._numbers(), numbers
             if numbers == before:
                 raise Unavailable("Changes are waiting for their numbers; try again in a moment.")
-        return numbers.given
+        return numbers.last
 
     def look(self, last: int) -> Page:
         """Reads the changes after a number.
@@ -243,9 +243,9 @@ class Reader:
         :raises Gone: when changes after it were pruned, or the number is unknown
         """
         numbers = self._numbers()
-        if last > numbers.given:
+        if last > numbers.last:
             raise Gone(_AHEAD)
-        if last == numbers.given:
+        if last == numbers.last:
             return Page([], last, False)
         rows = self._uow.execute(self._next.where(_change.c.number > last)).all()
         # after the SELECT: rows that were pruned before it are known now

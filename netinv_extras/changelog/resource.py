@@ -8,6 +8,7 @@ from typing import Any
 from netinv_core import fields
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.endpoint import Endpoint
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
 from netinv_core.read.plan import JoinedTable, Plan, Reader
@@ -59,4 +60,8 @@ object_changes = Resource(
     recorded=False,
     about=[("changed_object_type", "changed_object_id")],
     exempt_by_name_only=True,
+    presentation=Presentation(
+        columns=["time", "user_name", "action", "changed_object_type", "changed_object"],
+        facets=["action", "changed_object_type"],
+    ),
 )

@@ -34,6 +34,17 @@ class ScopedContext:
 
     data: Data
     targets: Mapping[str, frozenset[str]]
+    key: Any
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """Data of one origin that is merged into an object's context: a config context, or without ``key`` its local data."""
+
+    name: str
+    data: Data
+    key: Any = None
 
 
 def merged(first: Data, second: Data) -> dict[str, Any]:
@@ -75,8 +86,8 @@ def _load(uow: UnitOfWork) -> list[ScopedContext]:
         targets.setdefault(owner, {}).setdefault(scope, set()).add(str(target))
     ordered = sorted(contexts, key=lambda row: (row[1], row[2], str(row[0])))
     return [
-        ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()})
-        for key, _, _, data in ordered
+        ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()}, key, name)
+        for key, _, name, data in ordered
     ]
 
 
@@ -171,13 +182,8 @@ class MergedContext(fields.Field):
         return first_steps | ({LOCAL} if LOCAL in self.endpoint.table.c else set())
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        key = plan.column(place, "id")
         local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
-        values = self._value_reader(plan, place, key)
-
-        def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
-            contexts = active_contexts(uow)
-            return {PAGE_STATE: PageState(contexts, values.load_joined(uow, rows, contexts))}
+        values, batch = self._scope_values(plan, place)
 
         def read(row: Row, page: RowSet) -> Data:
             state: PageState = page.batches[batch][PAGE_STATE]
@@ -185,8 +191,31 @@ class MergedContext(fields.Field):
             local_data = row[local_column] if local_column is not None else None
             return merged(data, local_data) if isinstance(local_data, Mapping) else data
 
-        batch = plan.batch(load)
         return read
+
+    def layers_reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        """Returns the reader of the layers that the value is merged from, in merge order."""
+        local_column = plan.column(place, LOCAL) if LOCAL in place.table.c else None
+        values, batch = self._scope_values(plan, place)
+
+        def read(row: Row, page: RowSet) -> list[Layer]:
+            state: PageState = page.batches[batch][PAGE_STATE]
+            contexts = self._applicable(state.contexts, values.values_of(row, page, state)) if state.contexts else []
+            layers = [Layer(context.name, context.data, context.key) for context in contexts]
+            local_data = row[local_column] if local_column is not None else None
+            return [*layers, Layer("", local_data)] if isinstance(local_data, Mapping) else layers
+
+        return read
+
+    def _scope_values(self, plan: Plan, place: JoinedTable) -> tuple[ScopeValueReader, Any]:
+        """Returns the reader of the scope values, and the batch of the plan with the state of the page."""
+        values = self._value_reader(plan, place, plan.column(place, "id"))
+
+        def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
+            contexts = active_contexts(uow)
+            return {PAGE_STATE: PageState(contexts, values.load_joined(uow, rows, contexts))}
+
+        return values, plan.batch(load)
 
     def _value_reader(self, plan: Plan, place: JoinedTable, key: int) -> ScopeValueReader:
         """Adds the columns and lists of scope values to the plan; values in other tables get a plan of their own."""
@@ -225,16 +254,23 @@ class MergedContext(fields.Field):
 
     def _merge(self, contexts: Sequence[ScopedContext], values: Mapping[str, Any]) -> Data:
         """Merges the data of the contexts that apply to an object with these scope values."""
+        data: Data = {}
+        for context in self._applicable(contexts, values):
+            data = merged(data, context.data)
+        return data
+
+    def _applicable(self, contexts: Sequence[ScopedContext], values: Mapping[str, Any]) -> list[ScopedContext]:
+        """Returns the contexts that apply to an object with these scope values."""
         ids_by_scope = {scope.name: self._ids(scope, values.get(scope.name)) for scope in self.scopes}
         ignored = {scope.name for scope in self.scopes if scope.lenient and not ids_by_scope[scope.name]}
-        data: Data = {}
-        for context in contexts:
+        return [
+            context
+            for context in contexts
             if all(
                 name in ignored or not targets.isdisjoint(ids_by_scope.get(name, ()))
                 for name, targets in context.targets.items()
-            ):
-                data = merged(data, context.data)
-        return data
+            )
+        ]
 
     def _ids(self, scope: Scope, value: Any) -> Collection[str]:
         """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors."""

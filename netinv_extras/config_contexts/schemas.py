@@ -97,6 +97,7 @@ def data_fits_its_schema(data: str, schema: str) -> Rule:
     attribute = f"{schema}_id"
 
     def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects data that do not match their schema."""
         changed = [draft for draft in drafts if draft[attribute] is not None and draft.changed(data, attribute)]
         schemas = listing.rows_of(uow, ConfigContextSchema, [draft[attribute] for draft in changed])
         for draft in changed:

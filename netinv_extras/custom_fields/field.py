@@ -15,8 +15,10 @@ from netinv_core.patterns import Budget
 from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
+from netinv_core.tabular.cells import CellColumn
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
 from netinv_extras.custom_fields.values import SELECTIONS, Definition
 
@@ -48,7 +50,11 @@ class CustomFields(fields.Field):
             raise colander.Invalid(None, "An object of custom field values is required.")
         draft[COLUMN] = {**(draft.before.get(COLUMN) or {}), **value}
 
-    def extra_object_data(self, uow: UnitOfWork, row: Mapping[str, Any], shown: Any) -> Any:
+    def cell_columns(self, uow: UnitOfWork) -> Sequence[CellColumn]:
+        """Returns a column ``cf_<slug>`` for each custom field of the content type."""
+        return [cell_column(self.name, definition) for definition in definitions_of(uow, self.label_of_type).values()]
+
+    def extra_object_data(self, uow: UnitOfWork, row: Mapping[str, Any], value: Any) -> Any:
         """Returns the stored values by field name, the key that clients of the change log use."""
         stored, defined = row.get(COLUMN) or {}, definitions_of(uow, self.label_of_type)
         return {field.name: stored[slug] for slug, field in defined.items() if slug in stored}
@@ -87,6 +93,7 @@ def rule(endpoint: Endpoint) -> Rule:
     label = endpoint.label
 
     def values_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects invalid values of custom fields, and missing values of required ones."""
         defined = definitions_of(uow, label)
         for draft in drafts:
             stored, sent = draft.before.get(COLUMN) or {}, NAME in draft.body

@@ -45,19 +45,19 @@ def parameters(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Filter]:
         for field in definitions_of(uow, endpoint.label).values():
             if field.filter_logic != DISABLED:
                 keys = [f"{PREFIX}{name}" for name in (field.name, field.slug)]
-                parameters |= {key: _parameter(key, field) for key in keys}
+                parameters |= {key: _parameter(uow.registry.dialect, key, field) for key in keys}
         return parameters
 
     cached: dict[str, Filter] = uow.cached_config(("custom filters", endpoint.label), build)
     return cached
 
 
-def _parameter(name: str, field: Definition) -> Filter:
+def _parameter(dialect: str, name: str, field: Definition) -> Filter:
     """Builds the filter of a custom field. Without a lookup only the last value counts; with one, any value matches."""
     compare, suffixes = _KINDS[field.type]
 
     def apply(uow: UnitOfWork, endpoint: Endpoint, table: Any, suffix: str, values: list[str]) -> Condition:
-        dialect, column = uow.registry.dialect, table.c[COLUMN]
+        column = table.c[COLUMN]
         lookup, negate = SUFFIXES[suffix] if suffix else ("", False)
 
         def matches(value: str) -> Condition:
@@ -71,7 +71,15 @@ def _parameter(name: str, field: Definition) -> Filter:
         inverse = negated(condition)
         return inverse if lookup == "exact" else sa.and_(inverse, sa.not_(_is_null(dialect, column, field)))
 
-    return Filter(name, apply, suffixes, last_without_lookup=True)
+    return Filter(name, apply, suffixes, last_without_lookup=True, sort_by=_sort_expression(dialect, field))
+
+
+def _sort_expression(dialect: str, field: Definition) -> Callable[[Any], Any] | None:
+    """Returns the function from table to the SQL expression that lists are ordered by; ``None`` for lists and JSON."""
+    if field.type in (MULTI_SELECT, JSON):
+        return None
+    member = json_sql.number if field.type == INTEGER else json_sql.json if field.type == BOOLEAN else json_sql.text
+    return lambda table: member(dialect, table.c[COLUMN], field.slug)
 
 
 def _has_no_value(dialect: str, column: Any, field: Definition) -> Condition:

@@ -17,7 +17,18 @@ from netinv_core import patterns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table, unique_set
 from netinv_core.models.base import ChangeLogged, Organizational, table_of
-from netinv_core.models.columns import CASCADE, Ref, boolean, choice, column, foreign_key, integer, json_document, required_text, text
+from netinv_core.models.columns import (
+    CASCADE,
+    Ref,
+    boolean,
+    choice,
+    column,
+    foreign_key,
+    integer,
+    json_document,
+    required_text,
+    text,
+)
 from netinv_core.read import filters, listing
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, content_type_list
@@ -239,7 +250,7 @@ def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str
 @functools.cache
 def _select_definitions() -> Any:
     table, types = table_of(CustomField), custom_field_types
-    joined = sa.select(types.c.label, table).join_from(table, types, types.c.owner_id == table.c.id)
+    joined = sa.select(types.c.label.label("content_type"), table).join_from(table, types, types.c.owner_id == table.c.id)
     return joined.order_by(table.c.weight, table.c.slug)
 
 
@@ -249,7 +260,7 @@ def _load(uow: UnitOfWork) -> dict[str, Definitions]:
     choices = _choices(uow, list({row["id"] for row in rows if row["type"] in SELECTIONS}))
     definitions: dict[str, dict[str, Definition]] = {}
     for row in rows:
-        definitions.setdefault(row["label"], {})[row["slug"]] = Definition.of(row, choices.get(row["id"], ()))
+        definitions.setdefault(row["content_type"], {})[row["slug"]] = Definition.of(row, choices.get(row["id"], ()))
     return dict(definitions)
 
 

@@ -33,7 +33,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """Part of a custom field that validates values.
+    """Part of a custom field that validates values, and how forms show it.
 
     Its key in representations is ``name`` up to API version 1.3, and ``slug`` since.
     """
@@ -48,6 +48,9 @@ class Definition:
     maximum: int | None = None
     regex: str = ""
     choices: tuple[str, ...] = ()
+    label: str = ""
+    description: str = ""
+    grouping: str = ""
 
     @classmethod
     def of(cls, row: Any, choices: Iterable[str] = ()) -> Definition:
@@ -63,6 +66,9 @@ class Definition:
             maximum=row["validation_maximum"],
             regex=row["validation_regex"] or "",
             choices=tuple(choices),
+            label=row["label"] or row["name"],
+            description=row["description"] or "",
+            grouping=row["grouping"] or "",
         )
 
     def cleaned(self, value: Any, budget: Budget) -> Any:

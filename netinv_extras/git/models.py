@@ -130,7 +130,7 @@ _table, _sync = table_of(GitRepository), table_of(GitSync)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
-class ProvidedContents(fields.Value):
+class ProvidedContents(fields.ListValue):
     """List of the kinds of contents by label; ``titles`` holds the allowed ones."""
 
     titles: Mapping[str, str]
@@ -155,7 +155,7 @@ def _provided_contents(registry: Registry, endpoint: Endpoint) -> fields.Field:
     titles = {label: kind.title for label, kind in sorted(content_kinds(registry).items())}
     openapi = {"type": "array", "items": {"type": "string", "enum": list(titles)}}
     info = column_info(endpoint.table.c[name])
-    return ProvidedContents(name=name, attribute=name, known=info, titles=titles, openapi=openapi)
+    return ProvidedContents(name=name, attribute=name, info=info, titles=titles, openapi=openapi)
 
 
 git_repositories = Resource(

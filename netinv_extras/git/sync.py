@@ -60,14 +60,11 @@ class Sync:
 
     def attempt(self, write: Callable[[], Any]) -> str | None:
         """Calls ``write`` within a savepoint. Returns the error text when the write was rejected, else ``None``."""
-        uow = self.uow
         try:
-            with uow.collecting() as changes, uow.session.begin_nested():
+            with self.uow.savepoint():
                 write()
         except RequestError as error:
-            uow.expire_all()
             return error_text(error.body)
-        uow.change_set.merge(changes)
         return None
 
 

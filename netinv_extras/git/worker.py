@@ -61,8 +61,8 @@ class Claimed:
 
     def done(self) -> dict[str, Any]:
         """Values that end the sync and the claim. A request that arrived during the sync is kept."""
-        wanted = sa.case((_sync.c.wanted == self.sync["wanted"], sa.null()), else_=_sync.c.wanted)
-        return {**RELEASED, "wanted": wanted, "finished": now()}
+        requested_at = sa.case((_sync.c.wanted == self.sync["wanted"], sa.null()), else_=_sync.c.wanted)
+        return {**RELEASED, "wanted": requested_at, "finished": now()}
 
 
 class SyncWorker(BackgroundWorker):

@@ -45,7 +45,7 @@ def _variables(registry: Registry, endpoint: Endpoint) -> fields.Field:
         attribute="variables",
         kind="nested object",
         nullable=True,
-        known=info,
+        info=info,
         node=schema.node("variables", dict, info, length=None, digits=None),
         openapi={"type": "object"},
     )

@@ -198,5 +198,5 @@ def _argument_type(endpoint: Endpoint, item: Filter, suffix: str) -> str:
     if item.kind == "boolean":
         return members.BOOLEAN
     if isinstance(field, core_fields.Value) and not isinstance(field, core_fields.Choice) and field.python_type is int:
-        return members.BIG_INTEGER if (field.known.maximum or 0) > members.MAX_INT else members.INT
+        return members.BIG_INTEGER if (field.info.maximum or 0) > members.MAX_INT else members.INT
     return members.FLOAT if item.kind == "number" else members.STRING

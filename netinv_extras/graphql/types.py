@@ -202,9 +202,9 @@ def _scalar_member(field: fields.Field) -> ScalarMember:
         return ScalarMember(INT, column) if is_integer else ScalarMember(STRING, column, constant)
     if field.name == "id":
         return ScalarMember(ID, field, str)
-    if isinstance(field, fields.Value) and field.known.kind != "json":
+    if isinstance(field, fields.Value) and field.info.kind != "json":
         if field.python_type is int:
-            return ScalarMember(BIG_INTEGER if (field.known.maximum or 0) > MAX_INT else INT, field)
+            return ScalarMember(BIG_INTEGER if (field.info.maximum or 0) > MAX_INT else INT, field)
         if field.python_type is decimal.Decimal:
             return ScalarMember(FLOAT, column_field(field.attribute), _float)
         return ScalarMember(_SCALAR_BY_PYTHON_TYPE.get(field.python_type, ANY), field)

@@ -43,7 +43,7 @@ def _json_object(body: Any) -> dict[str, Any]:
     return body
 
 
-@documented(_RESPONSE, takes={**_REQUEST, "required": ["query"]})
+@documented(_RESPONSE, request_body={**_REQUEST, "required": ["query"]})
 @root_views.root("Graph Qldrfapi", DESCRIPTION, ["POST"], read_only=True)
 def graphql(request: Request) -> dict[str, Any]:
     """Executes a GraphQL query."""
@@ -51,7 +51,7 @@ def graphql(request: Request) -> dict[str, Any]:
     return _execute(request.uow, body.get("query"), body)
 
 
-@documented(_RESPONSE, takes={"type": "object", "properties": _VARIABLES}, status=200)
+@documented(_RESPONSE, request_body={"type": "object", "properties": _VARIABLES}, status=200)
 def run(request: Request) -> dict[str, Any]:
     """Executes a saved query with the variables in the body. Requires permission to add queries, as any POST here."""
     uow, key = request.uow, request.context.key

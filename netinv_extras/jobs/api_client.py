@@ -112,15 +112,8 @@ class Inventory:
     def _writing(self) -> Iterator[None]:
         """Context of a write in a savepoint, which is rolled back on an error."""
         self.begin()
-        uow = self.uow
-        _ = uow.connection
-        try:
-            with uow.collecting() as changes, uow.session.begin_nested():
-                yield
-        except BaseException:
-            uow.expire_all()
-            raise
-        uow.change_set.merge(changes)
+        with self.uow.savepoint():
+            yield
 
 
 def _as_list(body: Body | Sequence[Body]) -> tuple[Sequence[Body], bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,15 +80,20 @@ _REQUEST = {
 }
 
 
-@documented(run_views.RESPONSE, takes=_REQUEST, status=201)
+@documented(run_views.RESPONSE, request_body=_REQUEST, status=201)
 def run_button(request: Request) -> dict[str, Any]:
     """Runs a button's job for an object that the user may view."""
     uow = request.uow
     button = listing.detail(uow, request.context.endpoint, key_of(request))
-    data = _object_data(uow, button, body_of(request))
-    result, schedule = run_views.start(uow, uow.registry[job_models.LABEL], button["job"], {"data": data})
+    result, schedule = start_for_object(uow, button, body_of(request))
     request.response.status_int = 201
     return run_views.represent_run(uow, result, schedule)
+
+
+def start_for_object(uow: UnitOfWork, button: dict[str, Any], body: Any) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """Starts a button's job for the object that the body names; returns the ids as :func:`run_views.start`."""
+    data = _object_data(uow, button, body)
+    return run_views.start(uow, uow.registry[job_models.LABEL], button["job"], {"data": data})
 
 
 def _object_data(uow: UnitOfWork, button: dict[str, Any], body: Any) -> dict[str, str]:

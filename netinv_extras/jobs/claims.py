@@ -37,13 +37,22 @@ class Claims(Leases):
             if connection.execute(sa.select(_result.c.id).where(dead)).first() is None:
                 return 0
         with self.transaction() as connection:
-            keys = list(connection.execute(sa.select(_result.c.id).where(dead).order_by(_result.c.id).with_for_update(skip_locked=True)).scalars())
+            keys = list(
+                connection.execute(
+                    sa.select(_result.c.id).where(dead).order_by(_result.c.id).with_for_update(skip_locked=True)
+                ).scalars()
+            )
             _end(connection, self._dialect, keys, ABANDONED)
         return len(keys)
 
     def claim_pending(self, room: int, lease: datetime.timedelta) -> list[tuple[uuid.UUID, uuid.UUID]]:
         """Claims the oldest pending results, at most ``room``. Returns their ids, each with its claim."""
-        pending = sa.select(_result.c.id).where(_result.c.status == PENDING).order_by(_result.c.created, _result.c.id).limit(room)
+        pending = (
+            sa.select(_result.c.id)
+            .where(_result.c.status == PENDING)
+            .order_by(_result.c.created, _result.c.id)
+            .limit(room)
+        )
         with self.transaction(writing=False) as connection:
             if connection.execute(pending).first() is None:
                 return []

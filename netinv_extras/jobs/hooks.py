@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
+from netinv_core.auth import permissions
 from netinv_core.changelog.change_set import Change
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.associations import content_type_table
@@ -19,6 +20,7 @@ from netinv_core.read.listing import rows_of
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
+from netinv_core.write.dry_run import Effects
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.api_client import JobUnitOfWork
 from netinv_extras.jobs.models import Job
@@ -84,34 +86,59 @@ def check_receiver(uow: UnitOfWork, drafts: Sequence[Draft], flag: str, message:
 
 @dataclasses.dataclass(frozen=True)
 class _HookedJob:
-    """The job of a job hook: the job's row, and the (content type, action) pairs that start it."""
+    """The job of a job hook: the job's row with the hook's id and name, and the (content type, action) pairs that start it."""
 
     job: Mapping[str, Any]
     triggers: frozenset[tuple[str, str]]
 
 
 def enqueue_jobs(uow: UnitOfWork, changes: Sequence[Change]) -> None:
-    """Enqueues a run for each change and each job hook that it triggers. One statement, none without runs.
-
-    Changes by a job that a job hook started trigger nothing, and neither do changes without a user.
-    """
-    if (isinstance(uow, JobUnitOfWork) and not uow.starts_jobs) or uow.identity.user_id is None:
-        return
-    hooked_jobs: list[_HookedJob] = uow.cached_config("job hooks", _load_hooked_jobs)
+    """Enqueues a run for each change and each job hook that it triggers. One statement, none without runs."""
     rows = []
-    for hooked in hooked_jobs:
-        for change in changes:
-            if change.record is not None and (change.endpoint.label, change.action) in hooked.triggers:
-                data = {"object_change": str(change.record)}
-                user_id = uow.identity.user_id
-                rows.append(job_results.row(uow.registry, hooked.job, user_id, data, commit=True, at=uow.now))
+    for hooked, change in _triggered(uow, changes):
+        data = {"object_change": str(change.record)}
+        rows.append(job_results.row(uow.registry, hooked.job, uow.identity.user_id, data, commit=True, at=uow.now))
     if rows:
         job_results.enqueue(uow, rows)
 
 
+def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
+    """Returns the runs that :func:`enqueue_jobs` would enqueue, of the job hooks that the user may view."""
+    runs = _triggered(uow, changes)
+    hook_ids = {hooked.job["hook_id"] for hooked, _ in runs}
+    visible = permissions.visible_ids(uow, uow.registry["extras.jobhook"], list(hook_ids)) if hook_ids else ()
+    listed = [
+        {
+            "job_hook": {"id": str(hooked.job["hook_id"]), "name": hooked.job["hook_name"]},
+            "event": change.action,
+            "object_type": change.endpoint.label,
+            "object_id": str(change.key),
+        }
+        for hooked, change in runs
+        if hooked.job["hook_id"] in visible
+    ]
+    return Effects(len(runs), listed)
+
+
+def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_HookedJob, Change]]:
+    """Returns the runs that changes trigger, each as job hook and change.
+
+    Changes by a job that a job hook started trigger nothing, and neither do changes without a user.
+    """
+    if (isinstance(uow, JobUnitOfWork) and not uow.starts_jobs) or uow.identity.user_id is None:
+        return []
+    hooked_jobs: list[_HookedJob] = uow.cached_config("job hooks", _load_hooked_jobs)
+    return [
+        (hooked, change)
+        for hooked in hooked_jobs
+        for change in changes
+        if change.record is not None and (change.endpoint.label, change.action) in hooked.triggers
+    ]
+
+
 def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
     """Loads the jobs of enabled job hooks, one entry per job hook. Two statements."""
-    columns = [_hook.c.id.label("hook_id"), *(_hook.c[name].label(f"hook_{name}") for name in EVENTS), *_job.c]
+    columns = [_hook.c.id.label("hook_id"), _hook.c.name.label("hook_name"), *(_hook.c[name].label(f"hook_{name}") for name in EVENTS), *_job.c]
     joined = sa.select(*columns).join_from(_hook, _job, _job.c.id == _hook.c.job_id)
     statement = joined.where(_hook.c.enabled, _job.c.enabled, _job.c.installed).order_by(_hook.c.name)
     rows = [dict(row) for row in uow.execute(statement).mappings()]

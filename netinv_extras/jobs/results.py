@@ -18,6 +18,7 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import Customizable, Model, now, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
 from netinv_core.registry import Registry
@@ -121,6 +122,10 @@ job_results = Resource(
     recorded=False,
     writes=["delete"],
     exempt_by_name_only=True,
+    presentation=Presentation(
+        columns=["name", "user", "status", "created", "completed"],
+        facets=["status"],
+    ),
 )
 
 job_logs = Resource(

@@ -302,6 +302,7 @@ def rule(endpoint: Endpoint) -> Rule:
     """
 
     def relationships_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects unknown relationships and objects, and objects that already have another peer."""
         sides = sides_of(uow, endpoint.label)
         sending = [draft for draft in drafts if NAME in draft.extra]
         if sending:

@@ -108,7 +108,7 @@ relationships = Resource(
     Relationship,
     "relationships",
     display=(lambda name: name.replace("_", " "), "name"),
-    called="name",
+    name_attribute="name",
     brief=["name", "slug"],
     search=["name", "slug", "description"],
     fields=[type_label("source_type", may_relate), type_label("destination_type", may_relate)],

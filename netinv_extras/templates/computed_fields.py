@@ -71,6 +71,7 @@ class Definition:
     slug: str
     template: str
     fallback: str
+    label: str
 
 
 def definitions_of(uow: UnitOfWork, label: str) -> Sequence[Definition]:
@@ -83,7 +84,7 @@ def _load(uow: UnitOfWork) -> dict[str, list[Definition]]:
     table = table_of(ComputedField)
     definitions: dict[str, list[Definition]] = {}
     for row in uow.execute(sa.select(table).order_by(table.c.weight, table.c.slug)):
-        definition = Definition(row.slug, row.template, row.fallback_value)
+        definition = Definition(row.slug, row.template, row.fallback_value, row.label)
         definitions.setdefault(row.content_type, []).append(definition)
     return definitions
 

@@ -15,7 +15,7 @@ from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.http import pagination
+from netinv_core.http import list_files
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -41,14 +41,14 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
     """
     template = _template(uow, endpoint, name)
     loader = ObjectLoader(uow)
-    objects = loader.add(endpoint, _selected(uow, endpoint, parameters), open=True).objects()
+    objects = loader.add(endpoint, list_files.selected(uow, endpoint, parameters, PARAMETER), open=True).objects()
     rendering = sandbox.Rendering(template["template_code"], {"queryset": objects})
     (text,) = sandbox.render([rendering], _limits(uow), loader)
     if isinstance(text, sandbox.RenderError):
         raise Invalid.field(PARAMETER, f"The template failed: {text}")
     response = Response(body=text.encode("utf-8", "replace"), charset=None)
     response.headers["Content-Type"] = _media_type(template["mime_type"])
-    file_name = _file_name(endpoint, template["file_extension"])
+    file_name = list_files.file_name(endpoint, template["file_extension"])
     response.headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     response.headers.update(SEALED)
     return response
@@ -76,33 +76,12 @@ def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, An
     return dict(min(rows, key=lambda row: (row["owner_object_id"] is not None, str(row["id"]))))
 
 
-def _selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Parameters) -> list[Any]:
-    """Returns the ids of the selected objects in order, or those of the slice by ``limit`` and ``offset``.
-
-    :raises Invalid: when there are too many
-    """
-    maximum = uow.registry.settings.get("max_export_size") or 0
-    page_size = maximum + 1 if maximum else 0
-    part = pagination.window(uow.query, {"paginate_count": page_size, "max_page_size": page_size})
-    _, keys = listing.ids(uow, endpoint, parameters, part)
-    if maximum and len(keys) > maximum:
-        message = f"At most {maximum} objects are exported at once: filter them, or use limit and offset."
-        raise Invalid.field(PARAMETER, message)
-    return keys
-
-
 def _media_type(text: str) -> str:
     """Returns a template's media type with a character set for text; ``text/plain`` when it is not a media type."""
     media_type = text if _MEDIA.fullmatch(text) else "text/plain"
     if media_type.startswith("text/") and "charset" not in media_type:
         return f"{media_type}; charset=utf-8"
     return media_type
-
-
-def _file_name(endpoint: Endpoint, extension: str) -> str:
-    """Returns a file name such as ``rack_groups.csv``: the model's plural and the template's extension."""
-    name = f"{endpoint.plural}.{extension.lstrip('.')}" if extension.strip(".") else endpoint.plural
-    return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
 
 
 list_format = ListFormat(

@@ -29,7 +29,7 @@ NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."
 
 
 class ExportTemplate(Organizational):
-    """Template with the variable ``queryset``, a list of objects; media type and extension of the file; optional owner."""
+    """Template with the variable ``queryset``, a list of objects. Media type and extension are those of the file."""
 
     __tablename__ = "extras_export_template"
     __table_args__ = (

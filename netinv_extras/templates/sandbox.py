@@ -127,20 +127,20 @@ class _Plans:
     """
 
     def __init__(self) -> None:
-        self._known: collections.OrderedDict[Any, list[tuple[int, str]]] = collections.OrderedDict()
+        self._pairs_by_key: collections.OrderedDict[Any, list[tuple[int, str]]] = collections.OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Any) -> list[tuple[int, str]]:
         """Returns pairs of batch and attribute name, in the order of the requests."""
-        return list(self._known.get(key, ()))
+        return list(self._pairs_by_key.get(key, ()))
 
-    def set(self, key: Any, asked: list[tuple[int, str]]) -> None:
+    def set(self, key: Any, pairs: list[tuple[int, str]]) -> None:
         """Stores the first :data:`PLANNED` pairs."""
         with self._lock:
-            self._known[key] = asked[:PLANNED]
-            self._known.move_to_end(key)
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
+            self._pairs_by_key[key] = pairs[:PLANNED]
+            self._pairs_by_key.move_to_end(key)
+            if len(self._pairs_by_key) > REMEMBERED:
+                self._pairs_by_key.popitem(last=False)
 
 
 _strikes = _Strikes()
@@ -349,6 +349,7 @@ def rule(*names: str, lines: Sequence[str] = ()) -> Rule:
     """Returns a rule for a resource: the columns ``names`` and ``lines`` (HTTP headers) hold templates that compile."""
 
     def templates_compile(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects templates with errors of syntax."""
         limits = Limits.of(uow.registry.settings)
         changed: list[tuple[Draft, str, Rendering]] = []
         for draft in drafts:

@@ -20,12 +20,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS
 from netinv_core.db.engine import WRITING, in_parameter, lock_rows
+from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import Base, now, table_of
 from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice, column, foreign_key
 from netinv_core.models.types import Chars, LongText
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
 from netinv_core.registry import Registry
@@ -146,6 +148,7 @@ webhook_deliveries = Resource(
     writable=False,
     recorded=False,
     exempt_by_name_only=True,
+    presentation=Presentation(icon="paper-airplane", hidden=["history"]),
 )
 
 
@@ -175,14 +178,24 @@ def retry_some(request: Request) -> dict[str, int]:
     :raises Denied: when constraints of the user's permission exclude one of them once it is queued
     """
     uow, endpoint = request.uow, request.context.endpoint
-    conditions = listing.conditions_of(uow, endpoint, endpoint.table, views.parameters_of(uow, endpoint), "change")
+    return {"retried": retry_selected(uow, endpoint, views.parameters_of(uow, endpoint))}
+
+
+def retry_selected(
+    uow: UnitOfWork, endpoint: Endpoint, parameters: listing.Parameters, within: Sequence[Any] = ()
+) -> int:
+    """Sends the failed deliveries again that parameters and further conditions select. Returns their number.
+
+    :raises Denied: when constraints of the user's permission exclude one of them once it is queued
+    """
+    conditions = [*listing.conditions_of(uow, endpoint, endpoint.table, parameters, "change"), *within]
     if permissions.scope(uow, endpoint, "change", _table) is None:
-        return {"retried": requeue(uow, conditions)}
+        return requeue(uow, conditions)
     selected = sa.select(_table.c.id).where(_table.c.state == FAILED, *conditions).order_by(_table.c.id)
     keys = list(uow.execute(lock_rows(selected)).scalars())
-    retried = requeue(uow, [in_parameter(uow.registry.dialect, _table.c.id)], {"keys": keys})
+    count = requeue(uow, [in_parameter(uow.registry.dialect, _table.c.id)], {"keys": keys})
     permissions.verify(uow, endpoint, "change", keys)
-    return {"retried": retried}
+    return count
 
 
 def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str, Any] | None = None) -> int:

@@ -10,12 +10,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth import permissions
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.changelog.recorder import RelatedInsert
+from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.dry_run import Effects
 from netinv_extras.webhooks.deliveries import DELIVER, QUEUED, WebhookDelivery
 from netinv_extras.webhooks.models import EVENTS, Webhook, webhook_types
 
@@ -35,11 +38,33 @@ def related_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Sequence[Rela
 
     The INSERT locks the webhooks, so that they cannot be deleted before the change is committed.
     """
-    subscribed: Subscribed = uow.cached_config("webhooks", _subscribed)
-    if not any((change.endpoint.label, change.action) in subscribed for change in changes):
+    if not _is_any_subscribed(uow, changes):
         return ()
     _lock_webhooks(uow)
     return (_deliveries,)
+
+
+def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
+    """Returns the messages that recorded changes would send, of the webhooks that the user may view."""
+    if not _is_any_subscribed(uow, changes):
+        return Effects(0, ())
+    columns = (_webhook.c.id, _webhook.c.name, _change.c.action, _change.c.changed_object_type, _change.c.changed_object_id)
+    statement = matches(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
+    ordered = statement.order_by(_change.c.position, _webhook.c.name)
+    rows = uow.execute(ordered, {"keys": [change.record for change in changes]}).all()
+    visible = permissions.visible_ids(uow, uow.registry["extras.webhook"], [key for key, *_ in rows])
+    listed = [
+        {"webhook": {"id": str(key), "name": name}, "event": event, "object_type": label, "object_id": str(object_id)}
+        for key, name, event, label, object_id in rows
+        if key in visible
+    ]
+    return Effects(len(rows), listed)
+
+
+def _is_any_subscribed(uow: UnitOfWork, changes: Sequence[Change]) -> bool:
+    """True if an enabled webhook matches any of the changes."""
+    subscribed: Subscribed = uow.cached_config("webhooks", _subscribed)
+    return any((change.endpoint.label, change.action) in subscribed for change in changes)
 
 
 def _subscribed(uow: UnitOfWork) -> Subscribed:

@@ -61,10 +61,10 @@ def checks(secret: bytes, headers: Mapping[str, str] | Message, body: bytes, now
     yield f"{words} (signed {now - int(moment):.0f} seconds ago)", right
 
 
-def _verdict(name: str, given: str | None, expected: str) -> tuple[str, bool]:
-    if given is None:
+def _verdict(name: str, signature: str | None, expected: str) -> tuple[str, bool]:
+    if signature is None:
         return f"{name} is missing", False
-    right = hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())
+    right = hmac.compare_digest(signature.encode("utf-8", "surrogateescape"), expected.encode())
     return f"{name} is {'right' if right else 'WRONG: the secret is another, or the body was changed'}", right
 
 

@@ -25,6 +25,7 @@ from netinv_core.models.columns import (
     required_text,
     text,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork
@@ -111,6 +112,9 @@ webhooks = Resource(
         "payload_url": lambda number: f"https://receiver.example.com/{number}",
     },
     exempt_by_name_only=True,
+    presentation=Presentation(
+        columns=["content_types", "payload_url", "http_method", "type_create", "type_update", "type_delete", "enabled"],
+    ),
 )
 
 

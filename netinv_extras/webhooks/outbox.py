@@ -204,8 +204,8 @@ class Outbox(Leases):
         return earliest
 
 
-def _candidates(wanted: Mapping[Any, int], window: int) -> Any:
-    """SELECT of the ids to claim next: of each webhook at most ``wanted[webhook]`` of its first ``window`` ready ones.
+def _candidates(limits: Mapping[Any, int], window: int) -> Any:
+    """SELECT of the ids to claim next: of each webhook at most ``limits[webhook]`` of its first ``window`` ready ones.
 
     A ready delivery is selected when it is the oldest queued one of its lane (same object, same webhook). The form
     of the statement is for the planners:
@@ -219,7 +219,7 @@ def _candidates(wanted: Mapping[Any, int], window: int) -> Any:
     * ``limited`` is a subquery because SQLite permits no ``LIMIT`` in the members of a UNION.
     """
     selects = []
-    for webhook, count in wanted.items():
+    for webhook, count in limits.items():
         ready = (
             sa.select(_delivery.c.id, _delivery.c.webhook_id, _delivery.c.changed_object_id)
             .where(_delivery.c.webhook_id == webhook, _ready)

@@ -242,7 +242,7 @@ def _layout(endpoint: Endpoint) -> Layout:
         order=(*first, *sorted(counters), *last),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),
         as_they_are=frozenset(
-            name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.known.kind == "json")
+            name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.info.kind == "json")
         ),
     )
 

@@ -1,0 +1,1 @@
+"""Pages of this application for the web interface. Imported only when ``netinv_web`` is installed, by its hooks."""

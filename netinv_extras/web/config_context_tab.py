@@ -1,0 +1,60 @@
+"""Tab with the config context of an object: each value with the context that it is from, and what it overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+from pyramid.request import Request
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.http.serialization import dumps
+from netinv_extras.config_contexts.merge import Layer
+from netinv_extras.config_contexts.origins import FIELD, layers_of, merged_values
+from netinv_web.cells import link
+from netinv_web.extensions import Tab
+from netinv_web.menu import may
+from netinv_web.paths import object_path
+
+TEMPLATE = "netinv_extras:web/templates/config_context.jinja2"
+CONTEXT = "extras.configcontext"
+LOCAL_NAME = "Local data"
+
+
+def tabs_of(endpoint: Endpoint) -> list[Tab]:
+    """The tab, for resources whose objects have a config context."""
+    if FIELD not in endpoint.fields:
+        return []
+    return [Tab("config-context", "Config context", tab, template=TEMPLATE, position=700)]
+
+
+def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
+    """The values in their order, and the whole as JSON."""
+    uow = request.uow
+    layers = layers_of(uow, endpoint, representation["id"])
+    contexts = uow.registry[CONTEXT]
+    linked = may(uow, contexts, "view")
+
+    def origin(layer: Layer) -> Any:
+        if layer.key is None:
+            return LOCAL_NAME
+        return link(object_path(contexts, layer.key), layer.name) if linked else layer.name
+
+    rows = [
+        {
+            "path": ".".join(value.path),
+            "value": _code(value.value),
+            "origin": origin(value.layer),
+            "overridden": [(_code(former), origin(layer)) for layer, former in reversed(value.overridden)],
+        }
+        for value in merged_values(layers)
+        if value.path
+    ]
+    whole = orjson.dumps(orjson.loads(dumps(representation.get(FIELD) or {})), option=orjson.OPT_INDENT_2).decode()
+    return {"rows": rows, "layers": [origin(layer) for layer in layers], "whole": whole}
+
+
+def _code(value: Any) -> Markup:
+    return Markup("<code>{}</code>").format(orjson.dumps(value, default=str).decode())

@@ -1,0 +1,34 @@
+"""Routes of the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.http.traversal import root_of
+from netinv_extras.web import delivery_queue, git_syncs, graphql_page, job_forms, job_results, webhook_messages
+
+
+def includeme(config: Any) -> None:
+    """Adds the pages."""
+    root = root_of(config.registry.netinv.apps["extras"])
+    add = config.add_netinv_page
+    deliveries = {"factory": root, "traverse": "/webhook-deliveries"}
+    add(delivery_queue.PATH, delivery_queue.show, delivery_queue.TEMPLATE, permission="view", **deliveries)
+    add(delivery_queue.RETRY, delivery_queue.retry, permission="change", methods=["POST"], **deliveries)
+    webhook = {"factory": root, "traverse": "/webhooks/{id}"}
+    add("/extras/webhooks/{id}/message/", webhook_messages.show, permission="view", **webhook)
+    # Nothing is written, and no transaction waits for the receiver.
+    send = webhook_messages.send_test
+    add("/extras/webhooks/{id}/test/", send, permission="change", methods=["POST"], read_only=True, **webhook)
+    job = {"factory": root, "traverse": "/jobs/{id}"}
+    add("/extras/jobs/{id}/run/", job_forms.run, permission="run", methods=["GET", "POST"], **job)
+    result = {"factory": root, "traverse": "/job-results/{id}"}
+    add("/extras/job-results/{id}/live-log/", job_results.show_log, permission="view", **result)
+    schedule = {"factory": root, "traverse": "/scheduled-jobs/{id}"}
+    add("/extras/scheduled-jobs/{id}/decide/", job_results.decide, permission="view", methods=["POST"], **schedule)
+    repository = {"factory": root, "traverse": "/git-repositories/{id}"}
+    add("/extras/git-repositories/{id}/sync/", git_syncs.sync, permission="change", methods=["POST"], **repository)
+    add("/extras/git-repositories/{id}/sync-state/", git_syncs.show, permission="view", **repository)
+    both = ["GET", "POST"]
+    add(graphql_page.PATH, graphql_page.show, permission=API_ACCESS, methods=both, read_only=True)

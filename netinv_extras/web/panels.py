@@ -1,0 +1,61 @@
+"""Panels of this application on the pages of objects."""
+
+from __future__ import annotations
+
+from netinv_core.endpoint import Endpoint
+from netinv_extras.web import delivery_panels, git_syncs, job_results, webhook_messages
+from netinv_web.extensions import Panel
+
+PANELS = {
+    "extras.webhookdelivery": (
+        Panel(
+            "attempts",
+            "Attempts",
+            delivery_panels.attempts,
+            side="main",
+            template="netinv_extras:web/templates/delivery_attempts.jinja2",
+            position=100,
+        ),
+        Panel(
+            "request",
+            "Request",
+            delivery_panels.message,
+            side="main",
+            template="netinv_extras:web/templates/webhook_message.jinja2",
+            position=200,
+        ),
+        Panel(
+            "lane",
+            "Order",
+            delivery_panels.lane,
+            template="netinv_extras:web/templates/delivery_lane.jinja2",
+            position=300,
+        ),
+    ),
+    "extras.webhook": (
+        Panel(
+            "deliveries",
+            "Deliveries",
+            webhook_messages.panel,
+            template="netinv_extras:web/templates/webhook_panel.jinja2",
+            position=100,
+        ),
+    ),
+    "extras.gitrepository": (Panel("sync", "Synchronisation", git_syncs.panel, template=git_syncs.TEMPLATE, position=100),),
+    "extras.job": (Panel("run", "Run", job_results.job_panel, template="netinv_extras:web/templates/job_panel.jinja2", position=100),),
+    "extras.jobresult": (Panel("log", "Log", job_results.log_panel, side="main", template=job_results.LOG, position=100),),
+    "extras.scheduledjob": (
+        Panel(
+            "approval",
+            "Schedule",
+            job_results.schedule_panel,
+            template="netinv_extras:web/templates/schedule_panel.jinja2",
+            position=100,
+        ),
+    ),
+}
+
+
+def panels_of(endpoint: Endpoint) -> tuple[Panel, ...]:
+    """The panels on the page of a resource's objects."""
+    return PANELS.get(endpoint.label, ())
