@@ -1,0 +1,1 @@
+"""Pages about the account of the user: profile, preferences, password, sessions, API tokens."""

@@ -1,0 +1,1 @@
+"""Sessions, sign-in, access of users."""

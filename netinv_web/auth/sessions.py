@@ -1,0 +1,220 @@
+"""Sessions of signed-in browsers: rows in the database, each found by a random key in a cookie.
+
+Only the SHA-256 digest of the key is stored. A session ends after ``netinv.session_idle_timeout`` without a request,
+``netinv.session_lifetime`` after the sign-in, when its row is deleted, and when its account is deactivated.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import secrets
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, identity_of
+from netinv_core.auth.models import User
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Denied
+from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.models.base import Model, now, table_of
+from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+
+USE_INTERVAL = datetime.timedelta(minutes=5)  # the time of the last request is stored at most this often
+CROSS_SITE = "This request was sent by another site. Open netinv itself, and repeat what you did there."
+MAX_USER_AGENT = 255  # characters
+KEY_SIZE = 32  # bytes
+
+
+class CrossSiteRequest(Denied):
+    """403 for an unsafe request with the cookie of a session that no page of this service sent."""
+
+    def __init__(self) -> None:
+        super().__init__(CROSS_SITE)
+
+
+class WebSession(Model):
+    """A signed-in browser. ``key_hash`` is the SHA-256 digest of the key in its cookie."""
+
+    __tablename__ = "web_session"
+
+    user_id: Mapped[Ref] = foreign_key(User, on_delete=CASCADE, hidden=True)
+    key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
+    created: Mapped[datetime.datetime] = column(default=now, read_only=True)
+    last_used: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
+    address: Mapped[str] = column(length=64)
+    user_agent: Mapped[str] = column(length=MAX_USER_AGENT)
+
+
+@dataclasses.dataclass(frozen=True)
+class CurrentSession:
+    """The session of a request, and the preferences of its user (:mod:`netinv_web.preferences`)."""
+
+    id: uuid.UUID
+    last_used: datetime.datetime
+    preferences: Mapping[str, Any]
+
+
+_sessions, _users = table_of(WebSession), table_of(User)
+_by_key = (
+    sa.select(
+        *IDENTITY_COLUMNS,
+        _users.c.config_data,
+        _sessions.c.id.label("session_id"),
+        _sessions.c.created.label("begun"),
+        _sessions.c.last_used,
+    )
+    .join_from(_sessions, _users)
+    .where(_sessions.c.key_hash == sa.bindparam("digest"))
+)
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def cookie_name(request: Request) -> str:
+    """The name of the cookie. Browsers accept the prefix ``__Host-`` from HTTPS alone, without a domain."""
+    return "__Host-netinv_session" if is_secure(request) else "netinv_session"
+
+
+def is_secure(request: Request) -> bool:
+    """True when cookies are sent over HTTPS only: for a request by HTTPS, or by the setting."""
+    return request.scheme == "https" or bool(request.registry.netinv.settings["session_cookie_secure"])
+
+
+def from_cookie(request: Request) -> Identity | None:
+    """Identity source of the session cookie; ``None`` without a session that is still valid.
+
+    An unsafe method needs proof that a page of this service sent the request (:func:`is_same_origin`).
+
+    :raises CrossSiteRequest: for an unsafe request from another site
+    """
+    key = request.cookies.get(cookie_name(request), "")
+    if not key:
+        return None
+    row = request.uow.execute(_by_key, {"digest": _digest(key)}).first()
+    if row is None or _is_over(row, request.registry.netinv.settings) or not row.is_active:
+        return None
+    if request.method in UNSAFE_METHODS and not is_same_origin(request):
+        raise CrossSiteRequest()
+    request.netinv_session = CurrentSession(row.session_id, row.last_used, (row.config_data or {}).get("web") or {})
+    if now() - row.last_used > USE_INTERVAL:
+        request.add_finished_callback(_store_use)
+    return identity_of(request.uow, row, writes=True)
+
+
+def _is_over(row: Any, settings: Mapping[str, Any]) -> bool:
+    at = now()
+    idle = at - row.last_used > datetime.timedelta(seconds=settings["session_idle_timeout"])
+    return idle or at - row.begun > datetime.timedelta(seconds=settings["session_lifetime"])
+
+
+def is_same_origin(request: Request) -> bool:
+    """True for a request that a page of this service sent.
+
+    Browsers say so with ``Sec-Fetch-Site: same-origin`` (W3C Fetch Metadata). They leave that out over plain HTTP; then
+    ``Origin`` (RFC 6454) must be this service's.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return bool(site == "same-origin")
+    origin = request.headers.get("Origin", "")
+    own = request.registry.netinv.settings.get("base_url") or request.host_url
+    return origin != "" and origin.rstrip("/").lower() in (own.rstrip("/").lower(), request.host_url.lower())
+
+
+def _store_use(request: Request) -> None:
+    """Stores the time of the last request in a transaction of its own, after the answer is made."""
+    session = current(request)
+    assert session is not None
+    with request.registry.netinv_engine.begin() as connection:
+        is_session = _sessions.c.id == session.id
+        connection.execute(sa.update(_sessions).where(is_session).values(last_used=now()))
+
+
+def current(request: Request) -> CurrentSession | None:
+    """The session of a request; ``None`` where it was authenticated otherwise, or not at all."""
+    return getattr(request, "netinv_session", None)
+
+
+def begin(request: Request, user_id: uuid.UUID, uow: UnitOfWork | None = None) -> str:
+    """Creates a session of a user; returns the key for its cookie. Sessions that are over are deleted.
+
+    :param uow: another unit of work than that of the request
+    """
+    uow, settings = uow or request.uow, request.registry.netinv.settings
+    key = secrets.token_urlsafe(KEY_SIZE)
+    uow.write(sa.delete(_sessions).where(_over(settings)))
+    row = {
+        "id": uuid.uuid4(),
+        "user_id": user_id,
+        "key_hash": _digest(key),
+        "created": now(),
+        "last_used": now(),
+        "address": request.remote_addr or "",
+        "user_agent": (request.user_agent or "")[:MAX_USER_AGENT],
+    }
+    uow.write(sa.insert(_sessions), [row])
+    return key
+
+
+def _over(settings: Mapping[str, Any]) -> Any:
+    """The condition of sessions that are over."""
+    at = now()
+    return sa.or_(
+        _sessions.c.last_used < at - datetime.timedelta(seconds=settings["session_idle_timeout"]),
+        _sessions.c.created < at - datetime.timedelta(seconds=settings["session_lifetime"]),
+    )
+
+
+def end(
+    uow: UnitOfWork, user_id: uuid.UUID, session_id: uuid.UUID | None = None, *, keep: uuid.UUID | None = None
+) -> None:
+    """Ends one session of a user, or all of them except the one to ``keep``."""
+    condition = _sessions.c.user_id == user_id
+    if session_id is not None:
+        condition = sa.and_(condition, _sessions.c.id == session_id)
+    if keep is not None:
+        condition = sa.and_(condition, _sessions.c.id != keep)
+    uow.write(sa.delete(_sessions).where(condition))
+
+
+def end_with_credentials(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rule of accounts: a new password, and deactivation, end all sessions of the account."""
+    concerned = [
+        draft
+        for draft in drafts
+        if not draft.new and (draft.changed("password") or (draft.changed("is_active") and not draft["is_active"]))
+    ]
+    if concerned:
+        clause = in_parameter(uow.registry.dialect, _sessions.c.user_id)
+        uow.write(sa.delete(_sessions).where(clause), {"keys": [draft.id for draft in concerned]})
+
+
+def sessions_of(uow: UnitOfWork, user_id: uuid.UUID) -> list[Any]:
+    """The rows of a user's sessions that are not over, the one used last first."""
+    columns = [_sessions.c[name] for name in ("id", "created", "last_used", "address", "user_agent")]
+    statement = sa.select(*columns).where(_sessions.c.user_id == user_id, ~_over(uow.registry.settings))
+    return list(uow.execute(statement.order_by(_sessions.c.last_used.desc())))
+
+
+def set_cookie(request: Request, response: Any, key: str) -> None:
+    """Adds the cookie of a session to a response: not readable by scripts, not sent by other sites."""
+    lifetime = int(request.registry.netinv.settings["session_lifetime"])
+    secure = is_secure(request)
+    response.set_cookie(cookie_name(request), key, max_age=lifetime, httponly=True, secure=secure, samesite="Lax")
+
+
+def delete_cookie(request: Request, response: Any) -> None:
+    """Removes the cookie."""
+    secure = is_secure(request)  # browsers ignore a cookie with the prefix __Host- that is not
+    response.set_cookie(cookie_name(request), "", max_age=0, httponly=True, secure=secure, samesite="Lax")

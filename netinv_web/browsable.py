@@ -1,0 +1,189 @@
+"""The browsable API: answers of the API as pages, with links, and editors that send requests.
+
+An editor is a form that posts to :data:`SEND_PATH`, whose view sends the request to the API as a subrequest with the
+session of the browser. The check of the origin is that of every POST (:mod:`netinv_web.auth.sessions`), before the request is
+sent and again in the API.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from pyramid.events import NewRequest
+from pyramid.renderers import render
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.auth.security_policy import AUTHENTICATED
+from netinv_core.http import versions
+from netinv_core.http.methods import PERMISSIONS, UNSAFE_METHODS
+from netinv_core.http.request_uow import negotiation_of
+from netinv_core.http.serialization import dumps
+from netinv_core.http.traversal import Collection, Item
+from netinv_core.http.views import options_item, options_list
+from netinv_web.json_markup import markup_of
+from netinv_web.menu import may
+from netinv_web.pages import POLICY, form_of, local_path, page
+from netinv_web.paths import object_path, page_path
+
+TEMPLATE = "netinv_web:templates/browsable.jinja2"
+SEND_PATH = "/api-request/"
+HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY}
+SHOWN_HEADERS = ("Allow", "API-Version", "Content-Type", "Location", "Retry-After", "Vary")
+# What the subrequest has of the browser's request.
+COPIED = ("HTTP_COOKIE", "HTTP_ORIGIN", "HTTP_SEC_FETCH_SITE", "HTTP_HOST", "HTTP_USER_AGENT", "REMOTE_ADDR", "wsgi.url_scheme")
+EMPTY_VALUES: dict[str, Any] = {"boolean": False, "integer": 0, "field": None, "list": []}
+
+
+@dataclasses.dataclass(frozen=True)
+class Editor:
+    """An editor of a request: its method, the body it starts with, and the fields as OPTIONS describes them."""
+
+    method: str
+    body: str
+    fields: Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """An answer of the API as the template shows it."""
+
+    status: int
+    headers: Iterable[tuple[str, str]]
+    body: Any
+
+    @property
+    def reason(self) -> str:
+        """The phrase of the status."""
+        return HTTPStatus(self.status).phrase
+
+
+def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, str]]:
+    """The page of an answer of the API and its headers; see :data:`netinv_core.http.renderer.HtmlRenderer`."""
+    data = json.loads(dumps(body))
+    negotiation = negotiation_of(request)
+    headers = {"Allow": negotiation.allow, "API-Version": negotiation.api_version, "Content-Type": versions.JSON}
+    location = request.response.headers.get("Location")
+    headers |= {"Location": location} if location else {}
+    answer = Answer(status, sorted(headers.items()), markup_of(data, request.uow.base))
+    values = {
+        **_place(request),
+        "method": request.method,
+        "path": request.path_qs,
+        "answer": answer,
+        "editors": list(_editors(request, data)),
+        "milliseconds": (time.perf_counter() - request.netinv_began) * 1000,
+    }
+    return render(TEMPLATE, values, request).encode(), HEADERS
+
+
+def _place(request: Request) -> dict[str, Any]:
+    """The page of the same object or list, versions and formats."""
+    context = getattr(request, "context", None)
+    is_list = isinstance(context, Collection) and request.path == context.endpoint.path
+    formats = ["json", "csv", "tsv", "yaml"] if is_list else ["json"]
+    chosen = ("api_version", "format")
+    pairs = [(name, value) for name, values in request.uow.query.items() for value in values if name not in chosen]
+    return {
+        "page_path": _page_of(request, context),
+        "versions": versions.SUPPORTED,
+        "version": negotiation_of(request).api_version,
+        "formats": formats,
+        "pairs": pairs,
+    }
+
+
+def _page_of(request: Request, context: Any) -> str:
+    """The path of the page with the object or the list; empty for other paths of the API."""
+    if isinstance(context, Collection) and request.path == context.endpoint.path:
+        query = f"?{request.query_string}" if request.query_string else ""
+        return page_path(context.endpoint) + query
+    if isinstance(context, Item) and request.path == f"{context.endpoint.path}{context.key}/":
+        return object_path(context.endpoint, context.key)
+    return ""
+
+
+def _editors(request: Request, data: Any) -> Iterable[Editor]:
+    """Yields an editor for each unsafe method of the path that the user may use."""
+    context = getattr(request, "context", None)
+    methods = [name for name in negotiation_of(request).allow.split(", ") if name in UNSAFE_METHODS]
+    if not isinstance(context, Collection | Item):
+        yield from (Editor(method, "{}", {}) for method in methods)
+        return
+    is_resource = request.path in (context.endpoint.path, f"{context.endpoint.path}{getattr(context, 'key', '')}/")
+    described = (options_list if isinstance(context, Collection) else options_item)(request).get("actions", {})
+    fields: Mapping[str, Any] = next(iter(described.values()), {})
+    writable = {name: entry for name, entry in fields.items() if not entry["read_only"]}
+    for method in methods:
+        if is_resource and not may(request.uow, context.endpoint, PERMISSIONS[method]):
+            continue
+        yield Editor(method, _first_body(method, context, writable, data) if is_resource else "{}", writable)
+
+
+def _first_body(method: str, context: Any, fields: Mapping[str, Any], data: Any) -> str:
+    """The body that an editor starts with, from the description of the fields."""
+    body: Any = {}
+    if method == "POST":
+        body = {name: _first_value(entry) for name, entry in fields.items() if entry["required"]}
+    elif method == "PUT" and isinstance(context, Item) and isinstance(data, dict):
+        body = {name: _written(data[name]) for name in fields if name in data}
+    elif isinstance(context, Collection):
+        body = [{"id": ""}]
+    return "" if method == "DELETE" and isinstance(context, Item) else json.dumps(body, indent=2, ensure_ascii=False)
+
+
+def _first_value(entry: Mapping[str, Any]) -> Any:
+    choices = entry.get("choices") or []
+    return choices[0]["value"] if choices else EMPTY_VALUES.get(entry["type"], "")
+
+
+def _written(value: Any) -> Any:
+    """A value of a representation as a body has it: references by id, choices by value."""
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    if isinstance(value, dict):
+        return value["id"] if "id" in value and "url" in value else value["value"] if set(value) == {"value", "label"} else value
+    return value
+
+
+def send(request: Request) -> Response:
+    """Sends the request of an editor to the API, and shows its answer."""
+    path, method = local_path(form_of(request).get("path", "")), form_of(request).get("method", "")
+    problem = "" if path.startswith("/api/") and method in UNSAFE_METHODS else "Choose a method and a path of the API."
+    values = {"method": method, "path": path, "problem": problem, "body": form_of(request).get("body", "")}
+    if problem:
+        return page(request, "netinv_web:templates/browsable_sent.jinja2", {**values, "answer": None}, status=422)
+    answer = request.invoke_subrequest(_subrequest(request, path, method), use_tweens=True)
+    headers = [(name, answer.headers[name]) for name in SHOWN_HEADERS if name in answer.headers]
+    is_json = answer.content_type == versions.JSON and answer.body
+    shown = markup_of(answer.json, request.uow.base) if is_json else answer.text if answer.body else ""
+    values |= {"answer": Answer(answer.status_int, headers, shown)}
+    return page(request, "netinv_web:templates/browsable_sent.jinja2", values, status=answer.status_int if answer.status_int >= 400 else 200)
+
+
+def _subrequest(request: Request, path: str, method: str) -> Request:
+    """The request to the API, with the cookies and the origin of the browser's request."""
+    if form_of(request).get("dry_run"):
+        path += ("&" if "?" in path else "?") + "dry_run=true"
+    environ = {name: request.environ[name] for name in COPIED if name in request.environ}
+    body = form_of(request).get("body", "").strip().encode()
+    inner = Request.blank(path, environ, method=method, body=body)
+    inner.headers["Content-Type"] = inner.headers["Accept"] = versions.JSON
+    inner.registry = request.registry
+    return inner
+
+
+def _note_begin(event: NewRequest) -> None:
+    event.request.netinv_began = time.perf_counter()
+
+
+def includeme(config: Any) -> None:
+    """Adds the pages of answers, and the page that sends requests."""
+    config.set_netinv_html_renderer(render_answer)
+    config.add_subscriber(_note_begin, NewRequest)
+    config.add_netinv_page(SEND_PATH, send, permission=AUTHENTICATED, methods=["POST"], read_only=True)

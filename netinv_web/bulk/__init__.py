@@ -1,0 +1,1 @@
+"""Changes of many objects at once, each with a preview."""

@@ -1,0 +1,188 @@
+"""Form of a bulk edit: for each field that several objects can share, what to do with it, and a value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import colander
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Invalid
+from netinv_core.fields import Field, Image, errors_of
+from netinv_core.uow import UnitOfWork
+from netinv_web.bulk.selection import Members
+from netinv_web.forms import form as forms
+from netinv_web.forms import pickers
+from netinv_web.forms.cloning import identifying
+from netinv_web.forms.control_values import ABSENT, member, put, value_of
+from netinv_web.forms.controls import Control
+
+MODE = "_mode_"  # prefix of the members that say what to do with a control
+KEEP, SET, CLEAR, ADD, REMOVE, REPLACE = "", "set", "clear", "add", "remove", "replace"
+LABELS = {KEEP: "Keep", SET: "Set", CLEAR: "Clear", ADD: "Add", REMOVE: "Remove", REPLACE: "Replace"}
+BOOLEAN_CHOICES = [("true", "Yes"), ("false", "No")]
+NEVER = frozenset({"relationships"})  # their sides have rules of their own for how many objects they take
+
+
+@dataclasses.dataclass
+class BulkControl:
+    """A control, with what is to be done with its field. A value without a mode sets it, or adds to a list."""
+
+    control: Control
+    modes: Sequence[tuple[str, str]]
+    is_list: bool
+    mode: str = KEEP
+
+    @property
+    def is_used(self) -> bool:
+        """True when the field is to be changed."""
+        return self.mode != KEEP
+
+
+def settable_fields(endpoint: Endpoint) -> list[str]:
+    """The fields that several objects can have the same value of: not those that identify one object."""
+    identifying_fields = identifying(endpoint)
+    return [
+        name
+        for name, field in forms.writable_fields(endpoint).items()
+        if name not in identifying_fields and name not in NEVER and _is_shareable(field)
+    ]
+
+
+def _is_shareable(field: Field) -> bool:
+    return not (field.write_only or field.confidential or isinstance(field, Image))
+
+
+class BulkForm:
+    """The form of a bulk edit, with what was posted. ``errors`` concern no single control."""
+
+    def __init__(self, uow: UnitOfWork, endpoint: Endpoint, members: Members, names: Sequence[str] = ()) -> None:
+        self.endpoint = endpoint
+        offered = [name for name in settable_fields(endpoint) if not names or name in names]
+        self.form = forms.empty(uow, endpoint, offered)
+        self.errors = self.form.errors
+        self.groups = [
+            (title, [_entered(control, members) for control in controls if control.kind != "file"])
+            for title, controls in self.form.groups
+        ]
+        if len(names) == 1:
+            self._preselect(members)
+
+    def _preselect(self, members: Members) -> None:
+        """Selects adding in the short form of one list, such as the tags."""
+        for item in self.used_or_all(used=False):
+            if item.is_list and f"{MODE}{item.control.name}" not in members:
+                item.mode = ADD
+
+    def used_or_all(self, *, used: bool) -> list[BulkControl]:
+        """All controls, or those whose field is to be changed."""
+        return [item for _, items in self.groups for item in items if item.is_used or not used]
+
+    def complete(self, uow: UnitOfWork) -> None:
+        """Adds what is needed to show the form."""
+        forms.complete(uow, self.form)
+
+    def bodies(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+        """The changes of each object, by id.
+
+        :raises Invalid: with the errors of texts that cannot be converted, also shown at the controls
+        """
+        common: dict[str, Any] = {}
+        lists: list[tuple[BulkControl, list[Any]]] = []
+        for item in self.used_or_all(used=True):
+            try:
+                value = _value(item)
+            except colander.Invalid as error:
+                item.control.errors = [forms.readable(errors_of(error))]
+                continue
+            if item.mode in (ADD, REMOVE):
+                lists.append((item, value))
+            else:
+                put(common, item.control.path, value)
+        self._check()
+        current = self._current(uow, keys, {item.control.path[0] for item, _ in lists})
+        return {key: self._body(common, lists, current.get(key, {})) for key in keys}
+
+    def _check(self) -> None:
+        faulty = {item.control.name: item.control.errors for item in self.used_or_all(used=True) if item.control.errors}
+        if not self.used_or_all(used=True):
+            self.errors.append("Nothing is to be changed: choose a field and a value.")
+        if faulty or self.errors:
+            raise Invalid(faulty or {"non_field_errors": list(self.errors)})
+
+    def _current(self, uow: UnitOfWork, keys: Sequence[Any], names: set[str]) -> dict[Any, dict[str, Any]]:
+        """The lists of the objects before the change, by id."""
+        if not names:
+            return {}
+        without = frozenset(self.endpoint.fields.keys() - names - {"id"})
+        return dict(self.endpoint.plan("full", without).fetch(uow, keys))
+
+    def _body(
+        self, common: Mapping[str, Any], lists: Sequence[tuple[BulkControl, list[Any]]], current: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        body = {name: dict(value) if isinstance(value, dict) else value for name, value in common.items()}
+        for item, values in lists:
+            stored = member(current, item.control.path)
+            put(body, item.control.path, _combined(item, [] if stored is ABSENT or stored is None else stored, values))
+        return body
+
+
+def _entered(control: Control, members: Members) -> BulkControl:
+    """A control with what was posted for it."""
+    is_list = control.multiple or control.kind == "list"
+    modes = [ADD, REMOVE, REPLACE] if is_list else [SET]
+    if not control.required and control.kind != "checkbox":
+        modes.append(CLEAR)
+    if control.kind == "checkbox":
+        control.kind, control.choices = "select", BOOLEAN_CHOICES
+    control.required = False
+    control.values = control.texts_in(members)
+    control.typed = forms.last_text(members, f"{pickers.TEXT_PREFIX}{control.name}")
+    mode = forms.last_text(members, f"{MODE}{control.name}")
+    has_value = bool(control.values or control.typed.strip())
+    if mode not in modes:
+        mode = modes[0] if has_value else KEEP
+    return BulkControl(control, [(name, LABELS[name]) for name in (KEEP, *modes)], is_list, mode)
+
+
+def _value(item: BulkControl) -> Any:
+    """The value of a control as a body has it.
+
+    :raises colander.Invalid: for texts that cannot be converted, and a list without items to add or remove
+    """
+    control = item.control
+    if item.mode == CLEAR:
+        value = value_of(control, [])
+        return None if value is ABSENT else value
+    typed = pickers.typed_references(control, control.typed) if control.typed.strip() else []
+    if item.is_list:
+        value = [*(value_of(control, control.values) if control.values or not typed else []), *typed]
+        if not value and item.mode in (ADD, REMOVE):
+            raise colander.Invalid(None, "Choose what is to be added or removed.")
+        return value
+    if typed:
+        return typed if control.read is not None else typed[0]
+    value = value_of(control, control.values)
+    return None if value is ABSENT else value
+
+
+def _combined(item: BulkControl, stored: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """The items of a list after adding or removing some."""
+    kept = [entry for entry in stored if not any(_is_same(item.control, entry, value) for value in values)]
+    if item.mode == REMOVE:
+        return [_reference(item.control, entry) for entry in kept]
+    missing = [value for value in values if not any(_is_same(item.control, entry, value) for entry in stored)]
+    return [*(_reference(item.control, entry) for entry in stored), *missing]
+
+
+def _is_same(control: Control, entry: Any, value: Any) -> bool:
+    """True when a value of a form, an id or attributes, means an item of a list."""
+    if isinstance(entry, Mapping) and isinstance(value, Mapping):
+        return all(str(entry.get(name)) == str(attribute) for name, attribute in value.items())
+    return str(_reference(control, entry)) == str(value)
+
+
+def _reference(control: Control, entry: Any) -> Any:
+    return str(entry.get(control.key, entry.get("id"))) if isinstance(entry, Mapping) else entry

@@ -1,0 +1,85 @@
+"""Configuration of the web interface: templates, static files, sign-in, pages, and those of other packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyramid_jinja2
+from jinja2 import StrictUndefined
+from pyramid.events import BeforeRender
+
+from netinv_core.labels import label_of, label_of_name, plural_of, title_of
+from netinv_core.packages import errors_of
+from netinv_core.registry import Registry
+from netinv_web import cells, extensions, frame, icons, menu
+from netinv_web.auth import sessions
+from netinv_web.forms import controls
+from netinv_web.lists import columns
+from netinv_web.objects import snippets
+
+MODULES = (
+    "netinv_web.pages",
+    "netinv_web.static_files",
+    "netinv_web.errors",
+    "netinv_web.auth.sign_in",
+    "netinv_web.home",
+    "netinv_web.search",
+    "netinv_web.browsable",
+    "netinv_web.account.pages",
+    "netinv_web.system",
+)
+# Their paths have parameters, so they come after all others: the first route that matches a path has it.
+DERIVED = "netinv_web.resource_pages"
+AFTER_RENDERERS = 1000  # order of an action after those of the renderers (pyramid.config.PHASE3_CONFIG is the last, 20)
+
+
+def includeme(config: Any) -> None:
+    """Adds everything: pages of other packages before those that are derived from resources."""
+    _templates(config)
+    config.add_identity_source(sessions.from_cookie)
+    for module in MODULES:
+        config.include(module)
+    registry = config.registry.netinv
+    for package, modules in registry.call_each("netinv_web_includes", registry=registry):
+        with errors_of(package):
+            for module in modules:
+                config.include(module)
+    config.include(DERIVED)
+    _check_hooks(registry)
+
+
+def _check_hooks(registry: Registry) -> None:
+    """Calls the hooks that need no request.
+
+    :raises PackageError: when a package fails, or returns something else than the hook specifies
+    """
+    extensions.check_hooks(registry)
+    menu.declared_sections(registry)
+    cells.factories_of(registry)
+    controls.factories_of(registry)
+    for endpoint in registry.endpoints.values():
+        columns.presentation_of(endpoint)
+
+
+def _templates(config: Any) -> None:
+    """Adds the renderer of templates: undefined names are errors, and everything is escaped."""
+    config.include(pyramid_jinja2)
+    config.add_settings({"jinja2.undefined": "strict", "jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true"})
+    config.action("netinv web templates", _complete_environment, (config,), order=AFTER_RENDERERS)
+    config.add_subscriber(_add_frame, BeforeRender)
+
+
+def _complete_environment(config: Any) -> None:
+    """Adds filters and functions to the environment of the templates, which the renderer's actions have made."""
+    environment = config.get_jinja2_environment()
+    environment.undefined = StrictUndefined
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters |= {"label": label_of_name}
+    environment.globals |= {"icon": icons.icon, "label_of": label_of, "title_of": title_of, "plural_of": plural_of}
+    environment.globals |= {"as_code": snippets.as_code}
+
+
+def _add_frame(event: Any) -> None:
+    request = event.get("request")
+    if request is not None and str(event.get("renderer_name", "")).endswith(".jinja2"):
+        event["frame"] = frame.of(request)

@@ -1,0 +1,167 @@
+"""Errors as pages, for requests of browsers: 403, 404 and 500 with the next step, and the way to the sign-in."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import sqlalchemy as sa
+from markupsafe import Markup
+from pyramid.httpexceptions import HTTPForbidden
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.errors import Denied, RequestError, error_text
+from netinv_core.http import errors, versions
+from netinv_core.http.request_uow import negotiation_of
+from netinv_web import browsable
+from netinv_web.auth import replay, sign_in
+from netinv_web.auth.sessions import CrossSiteRequest, current
+from netinv_web.pages import page, see_other
+
+log = logging.getLogger(__name__)
+TEMPLATE = "netinv_web:templates/error.jinja2"
+SIGN_IN = "/login/"
+TITLES = {
+    400: "This request cannot be understood",
+    403: "You may not see this",
+    404: "There is nothing here",
+    405: "This page cannot do that",
+    409: "Something else stands against it",
+    413: "That is too large",
+    429: "Too many attempts",
+    500: "Something went wrong",
+    503: "The service is not available",
+}
+
+
+class BrowserPredicate:
+    """View predicate ``for_browser``: true for a request of a page, false for a request of the API."""
+
+    def __init__(self, value: bool, config: Any) -> None:
+        self._value = value
+
+    def text(self) -> str:
+        """The predicate for Pyramid's reports."""
+        return f"for_browser = {self._value}"
+
+    phash = text
+
+    def __call__(self, context: Any, request: Request) -> bool:
+        return is_page(request) is self._value
+
+
+def is_page(request: Request) -> bool:
+    """True for a path outside of the API, the media files and the monitoring."""
+    return not request.path.startswith(("/api/", "/media/", "/metrics", "/health"))
+
+
+def accepts_html(request: Request) -> bool:
+    """True for a request of a browser: it says that it accepts HTML."""
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def sign_in_path(request: Request) -> str:
+    """The path of the sign-in page that leads back to this page."""
+    path = request.path_qs if request.method in ("GET", "HEAD") else request.path
+    return f"{SIGN_IN}?{urlencode({'next': path})}"
+
+
+def refused(error: RequestError, request: Request) -> Response:
+    """A request error as a page. Without a session, a refusal leads to the sign-in."""
+    if isinstance(error, Denied) and request.uow.identity.anonymous and not isinstance(error, CrossSiteRequest):
+        form = replay.kept_form(request)
+        if form is not None:
+            return sign_in.keep_form(request, form)
+        return see_other(sign_in_path(request))
+    response = errors.refused(error, request)
+    if not accepts_html(request):
+        return response
+    shown = _page(request, error.status, error_text(error.body))
+    shown.headers.update(error.headers)
+    return shown
+
+
+def forbidden(error: HTTPForbidden, request: Request) -> Response:
+    """A permission that the security policy denied."""
+    return refused(getattr(error.result, "error", None) or Denied(), request)
+
+
+def not_found(error: Exception, request: Request) -> Response:
+    """404, or a redirect where only the closing slash is missing."""
+    response = errors.not_found(error, request)
+    if response.status_int != 404 or not accepts_html(request):
+        return response
+    return _page(request, 404, "The address is wrong, or what it named was deleted.")
+
+
+def broken(error: Exception, request: Request) -> Response:
+    """500 with an id that is in the log; other answers as in the API (:mod:`netinv_core.http.errors`)."""
+    failure = uuid.uuid4().hex[:12]
+    of_database = isinstance(error, sa.exc.SQLAlchemyError)
+    handler: Callable[[Any, Request], Response] = errors.unavailable if of_database else errors.broken
+    response = handler(error, request)
+    if response.status_int == 500:
+        log.error("the failure of %s %s has the id %s", request.method, request.path, failure)
+    if not accepts_html(request):
+        return response
+    detail = f"The failure was logged with the id {failure}." if response.status_int == 500 else response.json["detail"]
+    return _bare_page(response.status_int, detail)
+
+
+def _page(request: Request, status: int, detail: str) -> Response:
+    try:
+        values = {"status": status, "title": TITLES.get(status, "That did not work"), "detail": detail}
+        return page(request, TEMPLATE, values, status)
+    except Exception:  # the page needs the database for its frame
+        log.exception("the page of an error failed on %s", request.path)
+        return _bare_page(status, detail)
+
+
+def _bare_page(status: int, detail: str) -> Response:
+    """A page without the frame, which needs no database."""
+    text = Markup(
+        '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{0} · netinv</title>'
+        '<main><h1>{0}</h1><p>{1}</p><p><a href="/">To the first page</a></p></main></html>'
+    )
+    title = TITLES.get(status, "That did not work")
+    return Response(text.format(title, detail), status=status, content_type="text/html", charset="utf-8")
+
+
+def denied_in_api(error: Denied, request: Request) -> Response:
+    """A refusal in the API: a browser without a session is led to the sign-in, every other client gets 403 as JSON."""
+    negotiated = negotiation_of(request).media_type == versions.HTML or accepts_html(request)
+    anonymous = request.uow.identity.anonymous and "Authorization" not in request.headers
+    if negotiated and anonymous and request.method in ("GET", "HEAD"):
+        return see_other(sign_in_path(request))
+    return refused_in_api(error, request)
+
+
+def refused_in_api(error: RequestError, request: Request) -> Response:
+    """A request error in the API: a signed-in browser gets the page that shows answers, other clients JSON."""
+    response = errors.refused(error, request)
+    if negotiation_of(request).media_type == versions.HTML and current(request) is not None:
+        response.body, headers = browsable.render_answer(request, response.json, response.status_int)
+        response.headers.update(headers)
+    return response
+
+
+def forbidden_in_api(error: HTTPForbidden, request: Request) -> Response:
+    """A permission of the API that the security policy denied."""
+    return denied_in_api(getattr(error.result, "error", None) or Denied(), request)
+
+
+def includeme(config: Any) -> None:
+    """Adds the exception views of pages; those of the API stay."""
+    config.add_view_predicate("for_browser", BrowserPredicate)
+    config.add_exception_view(refused, context=RequestError, for_browser=True)
+    config.add_exception_view(broken, context=Exception, for_browser=True)
+    config.add_exception_view(broken, context=sa.exc.SQLAlchemyError, for_browser=True)
+    config.add_forbidden_view(forbidden, for_browser=True)
+    config.add_notfound_view(not_found, for_browser=True)
+    config.add_exception_view(refused_in_api, context=RequestError, for_browser=False)
+    config.add_exception_view(denied_in_api, context=Denied, for_browser=False)
+    config.add_forbidden_view(forbidden_in_api, for_browser=False)

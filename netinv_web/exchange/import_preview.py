@@ -1,0 +1,149 @@
+"""Preview of an import: what each row creates or changes, and every error at its cell, by a dry run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.tabular import rows
+from netinv_core.uow import UnitOfWork
+from netinv_core.write import save
+from netinv_core.write.dry_run import dry_run
+from netinv_web.bulk.preview import Difference, Errors, attempt, differences_of, messages_of
+from netinv_web.exchange.import_table import ImportTable
+from netinv_web.forms.deletion import Affected, by_model
+from netinv_web.forms.form import readable
+from netinv_web.lists.columns import NEVER
+from netinv_web.paths import object_path
+
+CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
+MAX_SHOWN_ROWS = 500
+IGNORED = NEVER | {"last_updated", "created"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A cell of a row, with its errors, and what its field was before where the row changes it."""
+
+    text: str
+    errors: Sequence[str] = ()
+    before: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportRow:
+    """A row of a preview: its number in the file, what it does, its cells, and what concerns none of them."""
+
+    number: int
+    state: str
+    cells: Sequence[Cell]
+    path: str = ""
+    errors: Sequence[str] = ()
+    differences: Sequence[Difference] = ()
+
+
+@dataclasses.dataclass
+class ImportPreview:
+    """The outcome of an import. ``rows`` are the shown ones, those with errors first; ``errors`` concern the whole."""
+
+    columns: Sequence[str] = ()
+    rows: list[ImportRow] = dataclasses.field(default_factory=list)
+    errors: list[str] = dataclasses.field(default_factory=list)
+    counts: dict[str, int] = dataclasses.field(default_factory=dict)
+    others: Sequence[Affected] = ()
+
+    @property
+    def applicable(self) -> bool:
+        """True when something would be written, and nothing is refused."""
+        return not self.errors and not self.counts[FAULTY] and bool(self.counts[CREATED] + self.counts[UPDATED])
+
+    @property
+    def total(self) -> int:
+        """The number of rows of the file."""
+        return sum(self.counts.values())
+
+
+def write(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, places: Sequence[int]) -> None:
+    """Writes rows: first those that change objects, then those that create some.
+
+    :raises RequestError: for a row that is refused
+    """
+    changed = [table.bodies[place] for place in places if table.changes(place)]
+    created = [table.bodies[place] for place in places if not table.changes(place)]
+    if changed:
+        save.update(uow, endpoint, changed, partial=True, listed=True)
+    if created:
+        save.create(uow, endpoint, created)
+
+
+def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPreview:
+    """Writes the rows in a dry run. Rows with errors do not hide those of others."""
+    result = ImportPreview(table.columns)
+    errors: Errors = {place: error for place, error in enumerate(table.errors) if error}
+    valid = [place for place in range(len(table.bodies)) if place not in errors]
+    with dry_run(uow) as made:
+        changed = [place for place in valid if table.changes(place)]
+        created = [place for place in valid if not table.changes(place)]
+        changed = attempt(uow, changed, lambda places: write(uow, endpoint, table, places), errors, result.errors)
+        updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
+        created = attempt(uow, created, lambda places: write(uow, endpoint, table, places), errors, result.errors)
+    changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
+    result.others = by_model(uow, [change for change in made.changes if change["object_type"] != endpoint.label])
+    states = dict.fromkeys(errors, FAULTY) | dict.fromkeys(created, CREATED)
+    states |= {place: UPDATED if _key(endpoint, table, place) in updated else UNCHANGED for place in changed}
+    result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
+    shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
+    result.rows = [
+        _row(endpoint, table, place, states[place], errors.get(place), changes.get(_key(endpoint, table, place)))
+        for place in shown
+    ]
+    return result
+
+
+def _key(endpoint: Endpoint, table: ImportTable, place: int) -> str:
+    """The id of the object that a row changes, as in the change of a dry run; empty for a new object."""
+    return str(endpoint.parse_key(str(table.bodies[place][rows.ID]))) if table.changes(place) else ""
+
+
+def _row(
+    endpoint: Endpoint, table: ImportTable, place: int, state: str, error: Any, change: Mapping[str, Any] | None
+) -> ImportRow:
+    at_columns, general = _by_column(table, error)
+    differences = {} if change is None or state != UPDATED else _differences(endpoint, table, change)
+    cells = []
+    for name, text in zip(table.columns, table.cells[place], strict=True):
+        known = differences.pop(name, None)
+        cells.append(Cell(text, at_columns.get(name, ()), known[0].before or "–" if known else None))
+    key = _key(endpoint, table, place)
+    path = object_path(endpoint, key) if key and state in (UPDATED, UNCHANGED) else ""
+    rest = [difference for items in differences.values() for difference in items]
+    return ImportRow(table.numbers[place], state, cells, path, general, rest)
+
+
+def _by_column(table: ImportTable, error: Any) -> tuple[dict[str, list[str]], list[str]]:
+    """The messages of a row's error by column, and those that belong to none."""
+    if error is None:
+        return {}, []
+    if not isinstance(error, Mapping):
+        return {}, messages_of(error)
+    at_columns: dict[str, list[str]] = {}
+    general: list[str] = []
+    for name, messages in error.items():
+        column = table.column_of(str(name))
+        if column is None:
+            general += messages_of({name: messages})
+        else:
+            at_columns.setdefault(column, []).append(readable(messages))
+    return at_columns, general
+
+
+def _differences(endpoint: Endpoint, table: ImportTable, change: Mapping[str, Any]) -> dict[str, list[Difference]]:
+    """The differences of an update, by the column of the changed field, or by the field's name."""
+    before, after = change["before"] or {}, change["after"] or {}
+    names = [name for name in change["fields"] if name in endpoint.fields and name not in IGNORED]
+    return {
+        table.column_of(name) or name: differences_of(endpoint, name, before.get(name), after.get(name))
+        for name in names
+    }

@@ -1,0 +1,290 @@
+"""Extensions of pages, which packages return from the hooks of :mod:`netinv_web.hookspecs`.
+
+Hooks without a request are called once, when the service starts; a package with a wrong result is quarantined
+(:mod:`netinv_core.packages`). A function that fails for a request is logged under an id, which is shown in its place;
+the rest of the page stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from pyramid.renderers import render
+from pyramid.request import Request
+
+from netinv_core.packages import errors_of
+from netinv_web.menu import may
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+
+log = logging.getLogger(__name__)
+Content = Callable[..., Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """A panel on the page of an object: ``content(request, endpoint, object)`` returns markup, or ``None`` for no panel.
+
+    The object is its representation. ``side`` is ``main`` or ``aside``, or ``head`` for links and buttons beside those of
+    the object, without a heading. ``lazy`` panels are loaded after the page, all in one request.
+    ``template`` is an asset specification; ``content`` then returns the values of the template.
+    """
+
+    name: str
+    title: str
+    content: Content
+    side: str = "aside"
+    lazy: bool = False
+    template: str = ""
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Tab:
+    """A tab at ``…/<id>/<name>/``: ``content(request, endpoint, object)`` returns markup, or the values of ``template``.
+
+    ``permission`` is a further permission, as a pair of a label and an action. ``count(request, object)`` is the number
+    beside the title. ``applies(request, object)`` selects the objects that have the tab.
+    """
+
+    name: str
+    title: str
+    content: Content
+    template: str = ""
+    permission: tuple[str, str] | None = None
+    count: Callable[[Request, Mapping[str, Any]], int | None] | None = None
+    applies: Callable[[Request, Mapping[str, Any]], bool] = lambda request, item: True
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class ListTab:
+    """A tab with the list of the resource ``label``, limited by the conditions that ``within(request, object)`` returns.
+
+    ``preset(object)`` returns the fields that the form for a new object begins with.
+    """
+
+    name: str
+    title: str
+    label: str
+    within: Callable[[Request, Mapping[str, Any]], Sequence[Any]]
+    preset: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda item: {}
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """A link or button. ``scope`` is ``object``, ``selection`` or ``list``.
+
+    ``path(endpoint, object)`` is where it leads, the object is ``None`` on a list; with ``method`` POST it is a button.
+    ``permission`` is the action that the user needs on the resource. ``applies(object)`` selects the objects that have
+    it.
+    """
+
+    name: str
+    title: str
+    path: Callable[..., str]
+    scope: str = "object"
+    method: str = "GET"
+    permission: str = "view"
+    icon: str = ""
+    applies: Callable[[Mapping[str, Any]], bool] = lambda item: True
+
+
+@dataclasses.dataclass(frozen=True)
+class Widget:
+    """A widget of the home page: ``content(request)`` returns markup, or the values of ``template``; ``None``: not shown."""
+
+    name: str
+    title: str
+    content: Content
+    template: str = ""
+    wide: bool = False
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Snippet:
+    """A form of *as code*: ``code(request, endpoint, parameters, key)`` returns the text.
+
+    ``parameters`` are the query's filters as pairs; ``key`` is the id of the object, ``None`` on a list.
+    """
+
+    name: str
+    title: str
+    code: Callable[..., str]
+    language: str = "text"
+    position: int = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Banner:
+    """A sentence on top of every page; ``kind`` is ``info``, ``warning`` or ``danger``."""
+
+    text: str
+    kind: str = "info"
+
+
+@dataclasses.dataclass(frozen=True)
+class IdentityProvider:
+    """A way to sign in: a link on the sign-in page to ``path``, whose view ends in
+    :func:`netinv_web.auth.sign_in.signed_in`.
+    """
+
+    title: str
+    path: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Attention:
+    """A sentence about what needs somebody's attention, on the home page, and a link to where it is dealt with."""
+
+    text: str
+    path: str = ""
+    link_text: str = "Show"
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstStep:
+    """A way to begin, on the home page of an empty inventory; with ``method`` POST it is a button."""
+
+    title: str
+    path: str
+    description: str = ""
+    method: str = "GET"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rendered:
+    """A rendered extension. ``failure`` is the id in the log of the exception that it raised."""
+
+    name: str
+    title: str
+    markup: Markup | str = ""
+    failure: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ActionLink:
+    """An action of a page. ``failure`` is the id in the log of the exception that it raised instead of its path."""
+
+    name: str
+    title: str
+    path: str = ""
+    method: str = "GET"
+    icon: str = ""
+    failure: str = ""
+
+
+# Types of the items that hooks return: of those that are called for each resource, and once for the service.
+RESOURCE_HOOKS: Mapping[str, tuple[type, ...]] = {
+    "netinv_web_panels": (Panel,),
+    "netinv_web_tabs": (Tab, ListTab),
+    "netinv_web_actions": (Action,),
+}
+SERVICE_HOOKS: Mapping[str, tuple[type, ...]] = {
+    "netinv_web_widgets": (Widget,),
+    "netinv_web_snippets": (Snippet,),
+    "netinv_web_identity_providers": (IdentityProvider,),
+}
+
+
+def extensions_of(hook: Any, endpoint: Endpoint | None = None, *, registry: Registry) -> list[Any]:
+    """The extensions that all packages return from a hook, in order of their position.
+
+    :raises PackageError: when a package fails, or returns anything else
+    """
+    return list(_collected(registry, hook.name, endpoint))
+
+
+@functools.lru_cache(maxsize=4096)
+def _collected(registry: Registry, hook: str, endpoint: Endpoint | None) -> tuple[Any, ...]:
+    arguments = {"registry": registry} if endpoint is None else {"registry": registry, "endpoint": endpoint}
+    item_types = RESOURCE_HOOKS.get(hook) or SERVICE_HOOKS[hook]
+    items: list[Any] = []
+    for package, result in registry.call_each(hook, **arguments):
+        with errors_of(package):
+            items += [_checked(hook, item, *item_types) for item in result]
+    return tuple(sorted(items, key=lambda item: getattr(item, "position", 500)))
+
+
+def _checked(hook: str, item: Any, *item_types: type) -> Any:
+    if not isinstance(item, item_types):
+        names = " or ".join(item_type.__name__ for item_type in item_types)
+        raise TypeError(f"{hook} returns {type(item).__name__} instead of {names}")
+    return item
+
+
+def check_hooks(registry: Registry) -> None:
+    """Calls the hooks for every resource.
+
+    :raises PackageError: when a package fails, or returns anything else than extensions
+    """
+    for hook in SERVICE_HOOKS:
+        _collected(registry, hook, None)
+    for endpoint in registry.endpoints.values():
+        for hook in RESOURCE_HOOKS:
+            _collected(registry, hook, endpoint)
+
+
+def items_for(request: Request, hook: str, item_type: type, failed: Callable[[str], Any]) -> list[Any]:
+    """The items that packages return from a hook with a request. ``failed`` makes the item of a package that fails, from
+    a sentence with the id in the log.
+    """
+    items: list[Any] = []
+    for package, caller in request.registry.netinv.callers(hook):
+        try:
+            results = caller(request=request)
+            items += [_checked(hook, item, item_type) for result in results for item in result]
+        except Exception:
+            failure = log_failure("%s of the package %s failed on %s", hook, package, request.path)
+            items.append(failed(f"A part of the package {package} failed. The log has the reason under {failure}."))
+    return items
+
+
+def log_failure(message: str, *arguments: Any) -> str:
+    """Logs the exception that is being handled, with a random id; returns the id."""
+    failure = uuid.uuid4().hex[:12]
+    log.exception(f"{message}, failure %s", *arguments, failure)
+    return failure
+
+
+def render_safely(request: Request, extension: Panel | Tab | Widget, *arguments: Any) -> Rendered | None:
+    """Renders an extension; ``None`` when it has nothing to show. Its failure is logged, and shown in its place."""
+    try:
+        content = extension.content(request, *arguments)
+        if content is None:
+            return None
+        if extension.template:
+            content = Markup(render(extension.template, content, request))
+        return Rendered(extension.name, extension.title, Markup("{}").format(content))
+    except Exception:
+        failure = log_failure("%s %r failed on %s", type(extension).__name__, extension.name, request.path)
+        return Rendered(extension.name, extension.title, failure=failure)
+
+
+def actions_of(
+    request: Request, endpoint: Endpoint, scope: str, item: Mapping[str, Any] | None = None
+) -> list[ActionLink]:
+    """The actions of packages that the user may take on an object (``item``), a selection or a list."""
+    links: list[ActionLink] = []
+    registry = endpoint.registry
+    for action in extensions_of(registry.hooks.netinv_web_actions, endpoint, registry=registry):
+        if action.scope != scope or not may(request.uow, endpoint, action.permission):
+            continue
+        try:
+            if item is None or action.applies(item):
+                path = action.path(endpoint, item)
+                links.append(ActionLink(action.name, action.title, path, action.method, action.icon))
+        except Exception:
+            failure = log_failure("Action %r failed on %s", action.name, request.path)
+            links.append(ActionLink(action.name, action.title, failure=failure))
+    return links

@@ -1,0 +1,1 @@
+"""Forms for objects: controls of fields, pickers, errors, merging, deletion."""

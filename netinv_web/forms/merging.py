@@ -1,0 +1,88 @@
+"""Merge of a form with what others changed after it was opened, field by field."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import datetime
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from netinv_core.changelog.later_changes import FieldChange, changes_since
+from netinv_core.endpoint import Endpoint
+from netinv_core.uow import UnitOfWork
+from netinv_web.forms.control_values import ABSENT, fill, member, put, texts_of
+from netinv_web.forms.controls import Control
+from netinv_web.forms.form import Submission
+
+
+@dataclasses.dataclass(frozen=True)
+class Conflict:
+    """A field that the user and somebody else changed: the other value as text, by whom and when."""
+
+    theirs: str
+    user_name: str
+    time: datetime.datetime | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Baseline:
+    """The object as a form showed it: ``original``, from its ``current`` representation and the ``changes`` since."""
+
+    original: Mapping[str, Any]
+    current: Mapping[str, Any]
+    changes: Mapping[str, FieldChange]
+
+
+def baseline(uow: UnitOfWork, endpoint: Endpoint, key: Any, current: Mapping[str, Any], version: str) -> Baseline:
+    """Returns the object as it was in the version of a form; one statement if it was changed since.
+
+    :param version: the time of the object's last change when the form was opened; empty if the form did not say it
+    """
+    now = current.get("last_updated")
+    try:
+        shown = datetime.datetime.fromisoformat(version)
+    except ValueError:
+        shown = None
+    if now is None or shown is None or shown.tzinfo is None or not isinstance(key, uuid.UUID) or now <= shown:
+        return Baseline(current, current, {})
+    changes = changes_since(uow, endpoint, key, shown)
+    original = copy.deepcopy(dict(current))
+    for name, change in changes.items():
+        put(original, name.split(".", 1), change.before)
+    return Baseline(original, current, changes)
+
+
+def conflicts_of(submission: Submission, base: Baseline) -> list[Control]:
+    """Sets the conflict of each control that others changed too, to another value; returns these controls."""
+    conflicting = []
+    for control in submission.changed.values():
+        theirs = texts_of(control, member(base.current, control.path))
+        if theirs in (texts_of(control, member(base.original, control.path)), list(control.values)):
+            continue
+        change = base.changes.get(control.name) or base.changes.get(control.path[0])
+        text = change.after_text if change is not None else ", ".join(theirs)
+        summary = change.change if change is not None else None
+        control.conflict = Conflict(text or "nothing", summary.user_name if summary else "", summary.time if summary else None)
+        conflicting.append(control)
+    return conflicting
+
+
+def show_current(submission: Submission, base: Baseline) -> None:
+    """Fills the controls that the user did not change with the current values, and makes them the form's version."""
+    for control in submission.form.controls:
+        value = member(base.current, control.path)
+        if control.name not in submission.changed and value is not ABSENT:
+            fill(control, value)
+    submission.form.version = base.current["last_updated"].isoformat()
+
+
+def merged_sentence(submission: Submission, base: Baseline) -> str:
+    """The sentence about the changes of others that were kept; empty without any."""
+    own = {control.path[0] for control in submission.changed.values()} | submission.changed.keys()
+    kept = [change for name, change in base.changes.items() if name not in own]
+    if not kept:
+        return ""
+    users = ", ".join(dict.fromkeys(change.change.user_name or "Somebody" for change in kept))
+    return f" What {users} changed meanwhile was kept: {', '.join(change.label for change in kept)}."

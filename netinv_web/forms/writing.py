@@ -1,0 +1,196 @@
+"""Forms for one object: add, edit and clone. They post to their own address, and write as the API does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Conflict, Invalid, RequestError
+from netinv_core.http import multipart
+from netinv_core.http.views import key_of
+from netinv_core.labels import title_of
+from netinv_core.read import listing
+from netinv_core.write import save
+from netinv_web import notices
+from netinv_web.forms import form as forms
+from netinv_web.forms import merging, several
+from netinv_web.forms.cloning import identifying
+from netinv_web.forms.form import Form, Submission
+from netinv_web.lists.columns import presentation_of
+from netinv_web.pages import fragment, page, see_other
+from netinv_web.paths import object_path, page_path
+
+FORM = "netinv_web:templates/form.jinja2"
+QUICK_FORM = "netinv_web:templates/quick_form.jinja2"
+SEVERAL = "netinv_web:templates/several.jinja2"
+INLINE_FORM = "netinv_web:templates/inline_form.jinja2"
+CREATED = "netinv_web:templates/created.jinja2"
+CONFLICT = 409  # HTTP status
+INVALID = 422  # HTTP status
+
+
+def add(request: Request) -> Response:
+    """The form for a new object. The query presets fields; ``_clone`` names an object to copy.
+
+    With ``_quick`` the answer is the short form for a dialog.
+    """
+    endpoint = request.context.endpoint
+    if request.method == "POST":
+        return _create(request, endpoint)
+    values = forms.defaults(endpoint) | _preset(request, endpoint)
+    if is_quick(request):
+        return _show(request, endpoint, forms.build(request, endpoint, values, quick_fields(endpoint)))
+    return _show(request, endpoint, forms.build(request, endpoint, values))
+
+
+def is_quick(request: Request) -> bool:
+    """True for the short form in a dialog of another form."""
+    return "_quick" in request.uow.query
+
+
+def quick_fields(endpoint: Endpoint) -> list[str]:
+    """The fields of the short form: those that the presentation states, or the required ones."""
+    stated = list(presentation_of(endpoint).quick_fields)
+    writable = forms.writable_fields(endpoint)
+    return stated or [name for name, field in writable.items() if field.required or name == "status"]
+
+
+def _preset(request: Request, endpoint: Endpoint) -> dict[str, Any]:
+    """The values that the query presets. Values that no such field can have are errors of the form when it is posted."""
+    query = request.uow.query
+    values: dict[str, Any] = {}
+    if "_clone" in query:
+        key = endpoint.parse_key(query["_clone"][-1])
+        copied = forms.read_object(request.uow, endpoint, key) if key is not None else {}
+        left_out = identifying(endpoint)
+        values |= {name: value for name, value in copied.items() if name in endpoint.writable and name not in left_out}
+    for name, items in query.items():
+        field = endpoint.writable.get(name)
+        if field is not None:
+            values[name] = items if len(items) > 1 else items[0]
+    return values
+
+
+def _create(request: Request, endpoint: Endpoint) -> Response:
+    members = multipart.members_of(request, endpoint)
+    limited = quick_fields(endpoint) if is_quick(request) else None
+    submission = Submission(request, endpoint, forms.defaults(endpoint), members, limited)
+    if submission.text(forms.SHOW_AGAIN):
+        return _show_again(request, endpoint, submission)
+    try:
+        body = submission.body(new=True)
+        names = several.patterns_in(submission, body)
+        if names:
+            return _create_several(request, endpoint, submission, several.expanded(body, names), names)
+        created = save.create(request.uow, endpoint, [body], single=True)[0]
+    except (Invalid, Conflict) as error:
+        return _refused(request, endpoint, submission, error)
+    display = created.get("display", "")
+    if is_quick(request):
+        return fragment(request, CREATED, {"created": created})
+    path = object_path(endpoint, created["id"])
+    text, undo = f"{title_of(endpoint)} {display} was created.", str(request.uow.request_id)
+    if submission.text("_another"):
+        following = f"{page_path(endpoint)}add/?{urlencode({'_clone': created['id']})}"
+        notice = notices.Notice(text, link=path, link_text="Open it", undo=undo)
+        return notices.add(request, see_other(following), notice)
+    return notices.add(request, see_other(path), notices.Notice(text, undo=undo))
+
+
+def _create_several(
+    request: Request, endpoint: Endpoint, submission: Submission, bodies: Sequence[dict[str, Any]], names: Sequence[str]
+) -> Response:
+    """Creates the objects that patterns stand for, after a preview that the user agreed to."""
+    if submission.text(several.ANSWER) == several.ALL:
+        try:
+            created = save.create(request.uow, endpoint, bodies)
+        except (Invalid, Conflict) as raised:
+            error: RequestError | None = raised
+        else:
+            text = f"{len(created):,} {endpoint.plural} were created."
+            notice = notices.Notice(text, undo=str(request.uow.request_id))
+            return notices.add(request, see_other(page_path(endpoint)), notice)
+    else:
+        error = several.refusal(request.uow, endpoint, bodies)
+    shown = several.preview(submission, bodies, names, error)
+    values = {"endpoint": endpoint, "preview": shown, "list_path": page_path(endpoint), "path": request.path_qs}
+    return page(request, SEVERAL, values, INVALID if shown.faulty else 200)
+
+
+def edit(request: Request) -> Response:
+    """The form for the fields of an object. Changes of others since the form was opened are merged by field.
+
+    ``_field`` limits it to one field; the answer is then a form without a page, for the place of a value.
+    """
+    endpoint, key, uow = request.context.endpoint, key_of(request), request.uow
+    names = uow.query.get("_field")
+    if request.method != "POST":
+        representation = forms.read_object(uow, endpoint, key)
+        return _show(request, endpoint, forms.build(request, endpoint, representation, names), representation)
+    listing.rows_for_change(uow, endpoint, [key], "change")  # nobody changes the object between comparison and write
+    current = forms.read_object(uow, endpoint, key)
+    members = multipart.members_of(request, endpoint)
+    base = merging.baseline(uow, endpoint, key, current, forms.last_text(members, forms.VERSION))
+    submission = Submission(request, endpoint, base.original, members, names)
+    if submission.text(forms.SHOW_AGAIN):
+        return _show_again(request, endpoint, submission, current)
+    if merging.conflicts_of(submission, base):
+        merging.show_current(submission, base)
+        forms.complete(uow, submission.form)
+        return _show(request, endpoint, submission.form, current, CONFLICT)
+    try:
+        body = {**submission.body(new=False), "id": key}
+        changed = save.update(uow, endpoint, [body], partial=True, single=True)[0]
+    except (Invalid, Conflict) as error:
+        return _refused(request, endpoint, submission, error, current)
+    if not submission.changed:
+        return see_other(object_path(endpoint, key))
+    text = f"{title_of(endpoint)} {changed.get('display', '')} was changed.{merging.merged_sentence(submission, base)}"
+    notice = notices.Notice(text, undo=str(uow.request_id))
+    return notices.add(request, see_other(object_path(endpoint, key)), notice)
+
+
+def _show(
+    request: Request, endpoint: Endpoint, form: Form, representation: Mapping[str, Any] | None = None, status: int = 200
+) -> Response:
+    values = {"endpoint": endpoint, "form": form, "object": representation, "list_path": page_path(endpoint)}
+    cancel = page_path(endpoint) if representation is None else object_path(endpoint, representation["id"])
+    template = QUICK_FORM if is_quick(request) else INLINE_FORM if "_field" in request.uow.query else FORM
+    return page(request, template, values | {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs}, status)
+
+
+def _show_again(
+    request: Request,
+    endpoint: Endpoint,
+    submission: Submission,
+    representation: Mapping[str, Any] | None = None,
+) -> Response:
+    """The form with what was entered, except secrets. Nothing is written."""
+    submission.forget_secrets()
+    forms.complete(request.uow, submission.form)
+    return _show(request, endpoint, submission.form, representation)
+
+
+def _heading(endpoint: Endpoint, representation: Mapping[str, Any] | None) -> str:
+    if representation is None:
+        return f"Add {endpoint.title}"
+    return f"Edit {representation.get('display') or representation['id']}"
+
+
+def _refused(
+    request: Request,
+    endpoint: Endpoint,
+    submission: Submission,
+    error: RequestError,
+    representation: Mapping[str, Any] | None = None,
+) -> Response:
+    """The form with what was entered, except secrets, and the errors at their controls."""
+    submission.forget_secrets()
+    forms.complete(request.uow, submission.form)
+    forms.add_errors(submission.form, error.body)
+    return _show(request, endpoint, submission.form, representation, INVALID)

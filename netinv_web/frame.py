@@ -1,0 +1,109 @@
+"""The frame of pages: navigation, account, theme, notices, static files. Templates have it as ``frame``."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+from pyramid.request import Request
+
+from netinv_web import icons, notices, static_files
+from netinv_web.extensions import Banner, items_for
+from netinv_web.menu import Section, menu_of
+from netinv_web.preferences import preferences_of
+
+
+class Frame:
+    """Values of the frame of one page; computed when the template asks for them."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._path = str(request.path)
+        self.icons: set[str] = set()
+
+    @property
+    def symbols(self) -> Markup:
+        """The symbols of the icons that the page has used so far."""
+        return icons.symbols(self.icons)
+
+    @property
+    def username(self) -> str:
+        """The name of the user; empty for anonymous requests."""
+        return str(self._request.uow.identity.username)
+
+    @property
+    def superuser(self) -> bool:
+        """True for superusers."""
+        return bool(self._request.uow.identity.superuser)
+
+    @functools.cached_property
+    def menu(self) -> tuple[Section, ...]:
+        """The sections of the navigation."""
+        return menu_of(self._request.uow)
+
+    @property
+    def open_section(self) -> str:
+        """The title of the section with the page."""
+        path = self._path
+        matches = [
+            (len(entry.path), section.title)
+            for section in self.menu
+            for entry in section.entries
+            if path.startswith(entry.path)
+        ]
+        return max(matches)[1] if matches else ""
+
+    def is_current(self, path: str) -> bool:
+        """True for the entry of the navigation that the page belongs to."""
+        return self._path == path or (self._path.startswith(path) and path.count("/") > 2)
+
+    @functools.cached_property
+    def preferences(self) -> Any:
+        """The preferences of the user (:class:`netinv_web.preferences.Preferences`)."""
+        return preferences_of(self._request)
+
+    @functools.cached_property
+    def notice(self) -> notices.Notice | None:
+        """The notice of the form that led to the page."""
+        return notices.take(self._request)
+
+    @property
+    def undo_path(self) -> str:
+        """The path of the page that undoes a request; blank when no package has one for the user."""
+        paths = self._request.registry.netinv.hooks.netinv_web_undo(request=self._request)
+        return str(paths[0]) if paths else ""
+
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        return self._path
+
+    @property
+    def banners(self) -> Sequence[Banner]:
+        """The banners of packages."""
+        return items_for(self._request, "netinv_web_banners", Banner, lambda text: Banner(text, "warning"))
+
+    def static(self, name: str) -> str:
+        """The path of a static file, which changes with the contents of the folder."""
+        return static_files.path_of(self._request, name)
+
+    @property
+    def page_files(self) -> Sequence[str]:
+        """The paths of the style sheets and scripts of packages."""
+        return static_files.page_files(self._request)
+
+    @property
+    def version(self) -> str:
+        """The version of netinv."""
+        return importlib.metadata.version("netinv-core")
+
+
+def of(request: Request) -> Frame:
+    """The frame of a request."""
+    frame = getattr(request, "netinv_frame", None)
+    if frame is None:
+        frame = request.netinv_frame = Frame(request)
+    return frame

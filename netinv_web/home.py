@@ -1,0 +1,123 @@
+"""The home page: what needs attention, how many objects there are, and widgets of packages.
+
+An empty inventory gets ways to begin instead of the numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import weakref
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+
+from netinv_core.auth import permissions
+from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.db import migrate
+from netinv_core.endpoint import Endpoint
+from netinv_core.labels import description_of, plural_of
+from netinv_core.registry import Registry
+from netinv_core.uow import UnitOfWork
+from netinv_web.extensions import Attention, FirstStep, extensions_of, items_for, render_safely
+from netinv_web.lists.columns import presentation_of
+from netinv_web.menu import declared_sections, may
+from netinv_web.paths import page_path
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourceCount:
+    """The number of the objects of a resource that the user may view."""
+
+    endpoint: Endpoint
+    title: str
+    path: str
+    count: int
+
+
+def show(request: Request) -> dict[str, Any]:
+    """The values of the template."""
+    registry, uow = request.registry.netinv, request.uow
+    counts = counts_of(uow)
+    empty = not any(item.count for item in counts)
+    widgets = extensions_of(registry.hooks.netinv_web_widgets, registry=registry)
+    rendered = [(widget, render_safely(request, widget)) for widget in widgets]
+    return {
+        "attention": items_for(request, "netinv_web_attention", Attention, Attention),
+        "counts": counts,
+        "first_steps": first_steps(request, counts) if empty else [],
+        "empty": empty,
+        "widgets": [(widget, result) for widget, result in rendered if result is not None],
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def counted_endpoints(registry: Registry) -> tuple[Endpoint, ...]:
+    """The resources whose objects are counted, in the order of the navigation."""
+    names = [(app, name) for section, app in declared_sections(registry) for name in section.entries]
+    endpoints = [registry.by_path[name] for name in names if name in registry.by_path]
+    return tuple(endpoint for endpoint in endpoints if presentation_of(endpoint).counted)
+
+
+def counts_of(uow: UnitOfWork) -> list[ResourceCount]:
+    """The numbers of objects that the user may view; one statement for all resources."""
+    endpoints = [endpoint for endpoint in counted_endpoints(uow.registry) if may(uow, endpoint, "view")]
+    queries: list[Any] = []
+    for number, endpoint in enumerate(endpoints):
+        table = endpoint.table.alias()
+        limits = permissions.visible(uow, endpoint, table)
+        position: Any = sa.literal_column(str(number))
+        queries.append(sa.select(position, sa.func.count()).select_from(table).where(*limits))
+    counts = dict(uow.execute(sa.union_all(*queries)).tuples().all()) if queries else {}
+    return [
+        ResourceCount(endpoint, plural_of(endpoint), page_path(endpoint), counts[number])
+        for number, endpoint in enumerate(endpoints)
+    ]
+
+
+def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep]:
+    """Ways to begin: a form for the first resource that the user may add objects of, and those of packages."""
+    steps: list[FirstStep] = []
+    for item in counts:
+        endpoint = item.endpoint
+        if "add" in endpoint.resource.writes and may(request.uow, endpoint, "add"):
+            steps.append(FirstStep(f"Add a {endpoint.title}", f"{item.path}add/", description_of(endpoint)))
+            break
+    return steps + items_for(
+        request, "netinv_web_first_steps", FirstStep, lambda text: FirstStep("Show the status", "/api/status/", text)
+    )
+
+
+def attention_of_service(request: Request) -> list[Attention]:
+    """Packages that do not start, and migrations that are not applied; for superusers."""
+    if not request.uow.identity.superuser:
+        return []
+    registry = request.registry.netinv
+    items = [
+        Attention(f"The package {item.name} does not start: {item.reason}", "/api/plugins/installed-plugins/")
+        for item in registry.broken
+    ]
+    missing = pending_migrations(registry, request.registry.netinv_engine)
+    if missing:
+        text = f"The database lacks migrations ({', '.join(missing)}): run `netinv migrate` and restart the service."
+        items.append(Attention(text))
+    return items
+
+
+def pending_migrations(registry: Registry, engine: sa.Engine) -> list[str]:
+    """The migrations that the database lacks. They are not looked for again once there are none."""
+    if registry in _migrated:
+        return []
+    missing = migrate.pending(engine, registry)
+    if not missing:
+        _migrated.add(registry)
+    return missing
+
+
+_migrated: weakref.WeakSet[Registry] = weakref.WeakSet()
+
+
+def includeme(config: Any) -> None:
+    """Adds the page."""
+    config.add_netinv_page("/", show, "netinv_web:templates/home.jinja2", permission=API_ACCESS)

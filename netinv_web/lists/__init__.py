@@ -1,0 +1,1 @@
+"""Lists of resources: query, filters, columns, facets, saved views."""

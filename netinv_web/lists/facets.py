@@ -1,0 +1,144 @@
+"""Facets beside a list: values of choices and references with counts, each a link that adds or removes the filter."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netinv_core import fields
+from netinv_core.endpoint import Endpoint
+from netinv_core.labels import label_of
+from netinv_core.read import facets
+from netinv_core.read.filters import NULL
+from netinv_core.read.lookups import convert
+from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.uow import UnitOfWork
+from netinv_web.lists.columns import default_columns, presentation_of
+from netinv_web.lists.list_query import ListQuery
+
+PARAMETER = "_facets"  # ``1`` shows the facets, the name of one shows more of its values
+MAX_FACETS = 6
+MAX_ROWS = 50_000  # of a list whose facets are counted unasked
+TOP, MORE = 10, 100  # values
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """A value of a facet. ``path`` is the list with or without the filter; empty for a value that has no filter."""
+
+    label: str
+    count: int
+    path: str
+    selected: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Facet:
+    """A field with its most frequent values; ``more`` is the path of the list with more of them, if there are."""
+
+    label: str
+    values: Sequence[Value]
+    more: str = ""
+
+
+@functools.lru_cache(maxsize=1024)
+def facet_names(endpoint: Endpoint) -> tuple[str, ...]:
+    """The fields of a resource's facets: those of its presentation, or choices and references among its columns."""
+    stated = [name for name in presentation_of(endpoint).facets if facets.is_facet(endpoint, name)]
+    if stated:
+        return tuple(stated[:MAX_FACETS])
+    derived = [name for name in default_columns(endpoint) if facets.is_facet(endpoint, name)]
+    derived.sort(key=lambda name: not isinstance(endpoint.fields[name], fields.Status | fields.Choice))
+    return tuple(derived[:MAX_FACETS])
+
+
+def facets_of(
+    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, conditions: facets.Conditions, within: Sequence[Any] = ()
+) -> list[Facet]:
+    """The facets of a list: one statement for the counts, and one for the names of references."""
+    expanded = query.values(PARAMETER)
+    limits = {name: (MORE if name in expanded else TOP) + 1 for name in facet_names(endpoint)}
+    counts = facets.counts(uow, endpoint, limits, conditions, within)
+    kept = {name: pairs[: limits[name] - 1] for name, pairs in counts.items()}
+    targets = _targets(uow, endpoint, kept)
+    shown = []
+    for name, pairs in kept.items():
+        values = [_value(endpoint, query, name, value, count, targets) for value, count in pairs]
+        has_more = len(counts[name]) == limits[name] and name not in expanded
+        more = query.with_values(PARAMETER, [name]).url if has_more else ""
+        if len(values) > 1 or any(value.selected for value in values):
+            shown.append(Facet(label_of(endpoint.fields[name]), values, more))
+    return shown
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(endpoint: Endpoint, natural: str) -> Plan:
+    """The plan that reads the display name of objects, and their value in queries."""
+
+    def build(plan: Plan, place: JoinedTable) -> Any:
+        display, value = plan.read(place, "display"), plan.column(place, natural)
+
+        def read(row: Row, page: RowSet) -> tuple[str, str]:
+            return str(display(row, page) or row[value]), str(row[value])
+
+        return read
+
+    return Plan(endpoint.registry, endpoint).finish_with(build)
+
+
+def _targets(
+    uow: UnitOfWork, endpoint: Endpoint, counts: Mapping[str, facets.Counts]
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """Name and value in queries of the objects that references lead to, by field and id.
+
+    As in cells, they are shown to everybody who may view the list's objects.
+    """
+    requests: list[tuple[Plan, list[Any]]] = []
+    names: list[str] = []
+    for name, pairs in counts.items():
+        field = endpoint.fields[name]
+        target = field.target if isinstance(field, fields.Reference) else None
+        if target is not None:
+            keys = [convert(target.table.c.id, value) for value, _ in pairs if value is not None]
+            requests.append((_plan(target, _query_column(endpoint, name, target)), keys))
+            names.append(name)
+    results = fetch_together(uow, requests) if requests else []
+    pairs_of: Any = zip(names, results, strict=True)
+    return {(name, str(key)): pair for name, rows in pairs_of for key, pair in rows}
+
+
+def _query_column(endpoint: Endpoint, name: str, target: Endpoint) -> str:
+    """The column of the target by which queries name it: a unique name such as the slug, or the id."""
+    relation = endpoint.filters[name].relation
+    assert relation is not None  # as is_facet says
+    unique = [column for column in relation.name_columns(target) if target.table.c[column].unique or not relation.ids]
+    return unique[0] if unique else "id"
+
+
+def _value(
+    endpoint: Endpoint,
+    query: ListQuery,
+    name: str,
+    value: str | None,
+    count: int,
+    targets: Mapping[tuple[str, str], tuple[str, str]],
+) -> Value:
+    item, current = endpoint.filters[name], query.values(name)
+    if item.choices is not None:
+        labels = {str(choice): label for choice, label in item.choices.items}
+        label, term = (labels.get(value, value), value) if value else ("Empty", "")
+    elif value is None:
+        label, term = "Empty", NULL
+    else:
+        label, term = targets.get((name, value), (value, value))
+    same = {term, value} - {None, ""}
+    selected = any(other in same for other in current)
+    if selected:
+        path = query.with_values(name, [other for other in current if other not in same]).url
+    elif term:
+        path = query.with_values(name, [*current, term] if item.multiple else [term]).url
+    else:
+        path = ""
+    return Value(label, count, path, selected)

@@ -1,0 +1,292 @@
+"""The list of a resource as a page: rows of cells, made by one plan."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup, escape
+from pyramid.request import Request
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Invalid, error_text
+from netinv_core.labels import description_of
+from netinv_core.read import filters, listing, ordering
+from netinv_core.read.listing import Slice
+from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
+from netinv_core.uow import UnitOfWork
+from netinv_web import frame
+from netinv_web.cells import CellReader, cell, name_cell, text_markup
+from netinv_web.lists import facets, filter_text, saved_views, view_pages
+from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
+from netinv_web.lists.columns import Column, columns_of
+from netinv_web.lists.filter_bar import chips_of
+from netinv_web.lists.filter_form import form_of, groups_of, submitted
+from netinv_web.lists.list_query import ListQuery, query_of
+from netinv_web.lists.selection import list_actions, selection_actions
+from netinv_web.lists.sorting import sorting_of
+from netinv_web.menu import may
+from netinv_web.objects.details import own_tabs
+from netinv_web.pages import fragment, see_other
+from netinv_web.paths import object_path, page_path
+
+TEMPLATE = "netinv_web:templates/list.jinja2"
+PAGE_SIZES = (25, 50, 100, 250, 500, 1000)
+PART = "netinv_web:templates/list_part.jinja2"
+FACETS = "netinv_web:templates/facets.jinja2"
+HISTORY_TAB = "changelog"
+# Icons of the part that scripts replace: the page has their symbols from the start.
+ICONS = frozenset({"x-mark", "plus", "arrow-up", "view-columns", "arrow-down-tray", "bookmark", "trash"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Pages:
+    """The pages of a list: the current one, its size, and how many objects there are in all."""
+
+    number: int
+    size: int
+    count: int
+
+    @property
+    def last(self) -> int:
+        """The number of the last page."""
+        return max(1, -(-self.count // self.size))
+
+    @property
+    def first_row(self) -> int:
+        """The number of the first row of the page, from 1; 0 on an empty page."""
+        return min((self.number - 1) * self.size + 1, self.count)
+
+    @property
+    def last_row(self) -> int:
+        """The number of the last row of the page."""
+        return min(self.number * self.size, self.count)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of pages to link: the first, the last, and those around the current one. 0 marks a gap."""
+        near = {1, self.last, *range(self.number - 2, self.number + 3)}
+        numbers: list[int] = []
+        for number in sorted(item for item in near if 1 <= item <= self.last):
+            if numbers and number > numbers[-1] + 1:
+                numbers.append(0)
+            numbers.append(number)
+        return numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Matches:
+    """The objects that a query matches: their ``count``, and the ids of the page.
+
+    ``conditions`` are those of each valid filter, by parameter. ``errors`` are messages by parameter; what has an error
+    is left out of the query. ``error`` is a message about the whole, with which there are no objects.
+    """
+
+    count: int
+    keys: Sequence[Any]
+    conditions: Mapping[str, Sequence[Any]]
+    errors: Mapping[str, str]
+    error: str = ""
+
+
+def conditions_of(
+    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery
+) -> tuple[dict[str, Sequence[Any]], dict[str, str]]:
+    """The conditions of the filters, and the messages of invalid ones, by parameter.
+
+    Each is parsed by itself, so that an invalid filter spares the others.
+    """
+    conditions: dict[str, Sequence[Any]] = {}
+    errors: dict[str, str] = {}
+    for parameter in query.filters:
+        try:
+            conditions[parameter[0]] = filters.parse_parameters(
+                uow, endpoint, endpoint.table, [parameter], strict=True
+            )
+        except Invalid as invalid:
+            errors[parameter[0]] = _message(invalid, parameter[0])
+    return conditions, errors
+
+
+def matches_of(
+    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, window: Slice, within: Sequence[Any] = ()
+) -> Matches:
+    """The objects that a query matches."""
+    conditions, errors = conditions_of(uow, endpoint, query)
+    limits = [*within, *(condition for group in conditions.values() for condition in group)]
+    orders = [(ordering.PARAMETER, names)] if (names := query.values(ordering.PARAMETER)) else []
+    while True:
+        try:
+            count, keys = listing.ids(uow, endpoint, orders, window, within=limits)
+            return Matches(count, keys, conditions, errors)
+        except Invalid as invalid:
+            if not orders or ordering.PARAMETER not in invalid.body:
+                return Matches(0, [], conditions, errors, error_text(invalid.body))
+            errors[ordering.PARAMETER], orders = _message(invalid, ordering.PARAMETER), []
+
+
+def _message(invalid: Invalid, parameter: str) -> str:
+    body = invalid.body
+    return error_text(body[parameter] if isinstance(body, Mapping) and parameter in body else body)
+
+
+def rows_of(
+    uow: UnitOfWork, endpoint: Endpoint, columns: Sequence[Column], keys: Sequence[Any]
+) -> list[tuple[Any, Markup]]:
+    """The rows of a list: the id of each object, and the markup of its cells."""
+
+    def build(plan: Plan, place: JoinedTable) -> Any:
+        name = name_cell(plan, place)
+        cells = [(_cell(plan, place, column), column) for column in columns]
+        parts = [(read, Markup('<td class="number">') if column.numeric else Markup("<td>")) for read, column in cells]
+
+        def read_row(row: Row, page: RowSet) -> Markup:
+            markup = "".join(f"{opening}{escape(read(row, page))}</td>" for read, opening in parts)
+            return Markup(f'<th scope="row">{name(row, page)}</th>{markup}')
+
+        return read_row
+
+    plan = endpoint.custom_plan(("row", *[column.name for column in columns]), build)
+    by_key = dict(plan.fetch(uow, keys))
+    return [(key, by_key[key]) for key in keys if key in by_key]
+
+
+def _cell(plan: Plan, place: JoinedTable, column: Column) -> CellReader:
+    """The reader of a column's cells."""
+    if not column.member:
+        return cell(plan, place, column.field)
+    read, member = plan.reader_of(place, column.field), column.member
+    return lambda row, page: text_markup((read(row, page) or {}).get(member))
+
+
+def row_links(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[Any], Markup] | None:
+    """The function from an id to the links of its row: edit, clone, history, delete, as far as the user may."""
+    writes = endpoint.resource.writes
+    base, links = object_path(endpoint, ""), []
+    if "change" in writes and may(uow, endpoint, "change"):
+        links.append(("Edit", "{base}{key}/edit/"))
+    if "add" in writes and may(uow, endpoint, "add"):
+        links.append(("Clone", "{base}add/?_clone={key}"))
+    if any(tab.name == HISTORY_TAB for tab in own_tabs(endpoint)):
+        links.append(("History", f"{{base}}{{key}}/{HISTORY_TAB}/"))
+    if "delete" in writes and may(uow, endpoint, "delete"):
+        links.append(("Delete", "{base}{key}/delete/"))
+    if not links:
+        return None
+    template = "".join(f'<a href="{path}">{title}</a>' for title, path in links).replace("{base}", base[:-1])
+    parts = template.split("{key}")
+    return lambda key: Markup(str(key).join(parts))
+
+
+def show(request: Request) -> Any:
+    """The page of a list, or the part that ``_part`` names. What a form of the filter bar has sent leads to the list
+    with that filter.
+    """
+    endpoint: Endpoint = request.context.endpoint
+    query = query_of(request)
+    following = submitted(request, query)
+    if following is not None:
+        return see_other(following.url)
+    part = request.uow.query.get("_part", [""])[-1]
+    if part == "facets":
+        return fragment(request, FACETS, {"facets": facets_at(request, endpoint, query)})
+    views = saved_views.views_of(request.uow, endpoint)
+    default = saved_views.default_of(views, request.uow.identity.user_id)
+    if default and not request.uow.query:
+        return see_other(f"{query.path}?{default}")
+    values = page_values(request, endpoint, dataclasses.replace(query, has_default_view=bool(default)))
+    values["views"] = view_pages.menu_of(request, views, values["query"])
+    return fragment(request, PART, values) if part == "list" else values
+
+
+def facets_at(request: Request, endpoint: Endpoint, query: ListQuery) -> list[facets.Facet]:
+    """The facets of a query; none when the database cannot evaluate its filters."""
+    conditions, _ = conditions_of(request.uow, endpoint, query)
+    try:
+        return facets.facets_of(request.uow, endpoint, query, conditions)
+    except Invalid:
+        return []
+
+
+def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[str, Any]:
+    """The values of the template of a list's page."""
+    uow, writes = request.uow, endpoint.resource.writes
+    values = results(request, endpoint, query=query)
+    names = facets.facet_names(endpoint)
+    wanted = bool(names and query.values(facets.PARAMETER) and not values["error"])
+    return values | {
+        "endpoint": endpoint,
+        "path": page_path(endpoint),
+        "may_add": "add" in writes and may(uow, endpoint, "add"),
+        "described": description_of(endpoint),
+        "has_facets": bool(names) and values["pages"].count > 0,
+        "facets": facets.facets_of(uow, endpoint, query, values["conditions"]) if wanted else None,
+        "facets_query": query.with_values(facets.PARAMETER, ["1"]),
+        "selection": selection_actions(request, endpoint, query),
+        "list_actions": list_actions(request, endpoint),
+        "may_share": view_pages.may_share(request),
+        "may_set_default": may_set_default(request),
+        "facets_unasked": values["pages"].count <= facets.MAX_ROWS,
+    }
+
+
+def results(
+    request: Request, endpoint: Endpoint, within: Sequence[Any] = (), query: ListQuery | None = None
+) -> dict[str, Any]:
+    """The values of the template for a list at the request's path: filters, columns, rows, pages.
+
+    :param within: further conditions on the endpoint's table
+    :param query: by default that of the request
+    """
+    uow, query = request.uow, query or query_of(request)
+    frame.of(request).icons |= ICONS
+    number, size = _page_of(request)
+    columns = columns_of(uow, endpoint, chosen_columns(request, endpoint))
+    matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)
+    return {
+        "query": query,
+        "conditions": matches.conditions,
+        "columns": columns,
+        "rows": rows_of(uow, endpoint, columns, matches.keys),
+        "row_links": row_links(uow, endpoint),
+        "pages": Pages(number, size, matches.count),
+        "errors": [matches.errors[ordering.PARAMETER]] if ordering.PARAMETER in matches.errors else [],
+        "all_valid": not matches.errors,
+        "error": matches.error,
+        "sorting": sorting_of(endpoint, query),
+        "chips": chips_of(uow, endpoint, query, matches.errors),
+        "filter_groups": groups_of(uow, endpoint),
+        "filter_form": form_of(request, endpoint, query),
+        "filter_text": filter_text.written(query.filters),
+        "searchable": filter_text.SEARCH in endpoint.filters,
+        "search": " ".join(query.values(filter_text.SEARCH)),
+        "offered_columns": offered_columns(request, endpoint, query, columns),
+        "exports": exports_of(endpoint, query),
+        "page_sizes": PAGE_SIZES,
+    }
+
+
+def exports_of(endpoint: Endpoint, query: ListQuery) -> list[tuple[str, str]]:
+    """Titles and paths of the list's files with the current filters and order: those of the API."""
+    kept = dataclasses.replace(query.with_filters(query.filters), path=endpoint.path)
+    kept = kept.without(*(name for name, _ in kept.pairs if name.startswith("_") or name == "per_page"))
+    return [
+        ("CSV", f"{kept.base}format=csv"),
+        ("YAML", f"{kept.base}format=yaml"),
+        ("JSON", f"{kept.base}limit=0"),
+        ("Browse the API", kept.url),
+    ]
+
+
+def _page_of(request: Request) -> tuple[int, int]:
+    """The number of the page, and its size in rows."""
+    uow = request.uow
+    number = _positive(uow.query, "page", 1)
+    size = _positive(uow.query, "per_page", frame.of(request).preferences.per_page)
+    return number, min(size, uow.registry.settings["max_page_size"] or size)
+
+
+def _positive(query: dict[str, list[str]], name: str, default: int) -> int:
+    text = query.get(name, [""])[-1]
+    return int(text) if text.isascii() and text.isdecimal() and 0 < int(text[:9]) == int(text) else default

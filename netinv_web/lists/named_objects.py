@@ -1,0 +1,82 @@
+"""Display names of the objects that filters name, by id or by a natural key such as a slug; one statement for all."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
+from netinv_core.read import filters
+from netinv_core.read.filters import NULL, Filter, RelatedFilter
+from netinv_core.read.lookups import convert
+from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.uow import UnitOfWork
+
+Names = Mapping[tuple[str, str], str]
+
+
+@functools.lru_cache(maxsize=1024)
+def _plan(endpoint: Endpoint, attribute: str) -> Plan:
+    """The plan that reads the display names of objects by a column."""
+
+    def build(plan: Plan, place: JoinedTable) -> Any:
+        display, key = plan.read(place, "display"), plan.column(place, "id")
+
+        def read(row: Row, page: RowSet) -> str:
+            return str(display(row, page) or row[key])
+
+        return read
+
+    return Plan(endpoint.registry, endpoint, key=endpoint.table.c[attribute]).finish_with(build)
+
+
+def target_of(endpoint: Endpoint, item: Filter) -> Endpoint | None:
+    """The endpoint of the objects that a filter's values name; ``None`` for other filters."""
+    return filters.target_of(endpoint, item.relation.steps) if item.relation is not None else None
+
+
+def names_of(uow: UnitOfWork, endpoint: Endpoint, used: Sequence[tuple[Filter, Sequence[str]]]) -> Names:
+    """The display names by label of the model and value. Values of objects that the user may not view have none."""
+    requests: list[tuple[Plan, list[Any]]] = []
+    texts: list[tuple[str, dict[Any, str]]] = []
+    public: set[str] = set()
+    for item, values in used:
+        target = target_of(endpoint, item)
+        if target is None or item.relation is None:
+            continue
+        public |= {target.label} if item.relation.public else set()
+        for attribute in _attributes(item.relation, target):
+            keys = _keys(target, attribute, values)
+            if keys:
+                requests.append((_plan(target, attribute), list(keys)))
+                texts.append((target.label, keys))
+
+    def visible(target: Endpoint, table: Any) -> Sequence[Any]:
+        return () if target.label in public else permissions.visible(uow, target, table)
+
+    results = fetch_together(uow, requests, visible) if requests else []
+    return {
+        (label, keys[key]): str(name)
+        for (label, keys), rows in zip(texts, results, strict=True)
+        for key, name in rows
+        if key in keys
+    }
+
+
+def _attributes(relation: RelatedFilter, target: Endpoint) -> list[str]:
+    return [*(["id"] if relation.ids else []), *relation.name_columns(target)]
+
+
+def _keys(target: Endpoint, attribute: str, values: Sequence[str]) -> dict[Any, str]:
+    """The values as those of a column, each with its text; those that the column cannot have are left out."""
+    keys: dict[Any, str] = {}
+    for value in values:
+        if value == NULL or "\x00" in value:
+            continue
+        try:
+            keys[convert(target.table.c[attribute], value)] = value
+        except ValueError:
+            continue
+    return keys

@@ -1,0 +1,104 @@
+"""Saved views: queries of lists under a name, private or shared, and the one that a bare URL of a list leads to."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped
+
+from netinv_core.auth.models import User
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.associations import unique_together
+from netinv_core.models.base import ChangeLogged, table_of
+from netinv_core.models.columns import CASCADE, Name, Ref, boolean, column, foreign_key, slug, text
+from netinv_core.resource import Resource
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+
+MAX_QUERY = 4000  # characters
+
+
+class SavedView(ChangeLogged):
+    """Query of a list under a name. A private view is seen by its owner only."""
+
+    __tablename__ = "web_saved_view"
+    __table_args__ = (
+        unique_together(
+            "owner_id", "content_type", "slug", field="name", message="You have a view of this name already."
+        ),
+    )
+
+    owner_id: Mapped[Ref] = foreign_key(User, on_delete=CASCADE, read_only=True)
+    content_type: Mapped[str] = column(length=100, index=True, help="The model of the list, as app.model")
+    name: Mapped[Name]
+    slug: Mapped[str] = slug(unique=False)
+    query: Mapped[str] = text(None, "Filters, order and columns as in the list's URL", max_length=MAX_QUERY)
+    shared: Mapped[bool] = boolean(False, "Everybody who may view the list sees it")
+    is_default: Mapped[bool] = boolean(False, "The owner's list without a query leads to it; the newest one counts")
+
+
+saved_view_resource = Resource(
+    SavedView,
+    "saved-views",
+    order=["content_type", "name"],
+    search=["name", "content_type"],
+    brief=["name", "slug"],
+    recorded=False,
+    exempt_by_name_only=True,
+    example={"content_type": "users.user", "shared": True},
+)
+_views = table_of(SavedView)
+
+
+@saved_view_resource.base_filter
+def own_and_shared(uow: UnitOfWork, table: Any) -> Any:
+    """Base filter: private views are their owners' alone."""
+    return sa.or_(table.c.shared.is_(True), table.c.owner_id == uow.identity.user_id)
+
+
+@saved_view_resource.prepare
+def set_owner(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Sets the owner of new views, and removes the question mark of queries."""
+    for draft in drafts:
+        if draft.new:
+            draft["owner_id"] = uow.identity.user_id
+        draft["query"] = str(draft["query"] or "").lstrip("?")
+
+
+@saved_view_resource.rule
+def of_a_known_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects views of lists that do not exist."""
+    for draft in drafts:
+        if draft.changed("content_type") and uow.registry.get(draft["content_type"]) is None:
+            draft.reject("content_type", f"There is no list of “{draft['content_type']}”.")
+
+
+def views_of(uow: UnitOfWork, endpoint: Endpoint) -> list[Any]:
+    """The rows of a list's views that the user sees, by name: own ones and shared ones. One statement."""
+    statement = sa.select(_views).where(_views.c.content_type == endpoint.label, own_and_shared(uow, _views))
+    return list(uow.execute(statement.order_by(_views.c.name, _views.c.id)).mappings())
+
+
+def default_of(views: Sequence[Any], user_id: uuid.UUID | None) -> str:
+    """The query of the user's default view, the one changed last; empty without one."""
+    own = [view for view in views if view["is_default"] and view["owner_id"] == user_id]
+    return str(max(own, key=lambda view: view["last_updated"])["query"]) if own else ""
+
+
+def own_view(uow: UnitOfWork, endpoint: Endpoint, condition: Any) -> Any:
+    """The id of the user's own view of a list that meets a condition; ``None`` without one."""
+    is_own = (_views.c.owner_id == uow.identity.user_id, _views.c.content_type == endpoint.label)
+    return uow.execute(sa.select(_views.c.id).where(*is_own, condition)).scalar()
+
+
+def named(slug_text: str) -> Any:
+    """The condition that a view has a slug."""
+    return _views.c.slug == slug_text
+
+
+def with_id(key: Any) -> Any:
+    """The condition that a view has an id."""
+    return _views.c.id == key

@@ -1,0 +1,38 @@
+"""Order of a list: the links of column headers, and the state that they show."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.read.ordering import PARAMETER
+from netinv_web.lists.list_query import ListQuery
+
+DISPLAY = "display"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sorting:
+    """The order of a list. ``name_ordering`` orders it by the column with the objects' names; empty without one."""
+
+    query: ListQuery
+    name_ordering: str = ""
+
+    @property
+    def first(self) -> str:
+        """The name that the list is ordered by first; empty for its own order."""
+        return ",".join(self.query.values(PARAMETER)).partition(",")[0].strip()
+
+    def state(self, name: str) -> str:
+        """``ascending`` or ``descending`` for the column that the list is ordered by; empty for others."""
+        return {name: "ascending", f"-{name}": "descending"}.get(self.first, "")
+
+    def url(self, name: str) -> str:
+        """The path of the list in the next order: ascending, then descending, then the list's own."""
+        following = {name: [f"-{name}"], f"-{name}": []}.get(self.first, [name])
+        return self.query.with_values(PARAMETER, following).url
+
+
+def sorting_of(endpoint: Endpoint, query: ListQuery) -> Sorting:
+    """The order of a resource's list."""
+    return Sorting(query, DISPLAY if DISPLAY in endpoint.orderings else "")

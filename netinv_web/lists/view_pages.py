@@ -1,0 +1,112 @@
+"""Menu *Views* of lists: saves the current query under a name, and deletes own views.
+
+Every signed-in user keeps private views. To share them takes the permission to add saved views.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Conflict, Denied, Invalid, NotFound, error_text
+from netinv_core.write import delete, save
+from netinv_core.write.slugs import slugify
+from netinv_web import notices
+from netinv_web.auth.sessions import current
+from netinv_web.lists import saved_views
+from netinv_web.lists.column_choice import posted_query
+from netinv_web.lists.list_query import MOMENTARY, ListQuery
+from netinv_web.menu import may
+from netinv_web.pages import form_of, see_other
+
+LABEL = "web.savedview"
+MEMBERS = ("_name", "_shared", "_is_default", "_delete")
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A view in the menu; ``own`` is the id of one that the user may delete, empty for others."""
+
+    name: str
+    path: str
+    shared: bool
+    is_default: bool
+    current: bool
+    own: str
+
+
+def menu_of(request: Request, rows: Sequence[Any], query: ListQuery) -> list[View]:
+    """The views of a list for its menu."""
+    user_id = request.uow.identity.user_id
+    pairs = sorted(query.without().pairs)
+    return [
+        View(
+            row["name"],
+            dataclasses.replace(query, pairs=tuple(saved)).url,
+            row["shared"],
+            row["is_default"] and row["owner_id"] == user_id,
+            sorted(saved) == pairs,
+            str(row["id"]) if row["owner_id"] == user_id else "",
+        )
+        for row in rows
+        for saved in [[pair for pair in parse_qsl(row["query"]) if pair[0] not in MOMENTARY]]
+    ]
+
+
+def may_share(request: Request) -> bool:
+    """True when the user may share views."""
+    endpoint = request.registry.netinv.get(LABEL)
+    return endpoint is not None and may(request.uow, endpoint, "add")
+
+
+def post(request: Request) -> Response:
+    """Saves the query that the form sent along, or deletes a view.
+
+    :raises Denied: without a session
+    :raises NotFound: for a view of somebody else
+    """
+    if current(request) is None:
+        raise Denied()
+    endpoint: Endpoint = request.context.endpoint
+    query = posted_query(request, endpoint).without(*MEMBERS)
+    if "_delete" in form_of(request):
+        return _delete(request, endpoint, query)
+    name = str(form_of(request).get("_name", "")).strip()
+    body = {
+        "content_type": endpoint.label,
+        "name": name,
+        "slug": slugify(name)[:100],
+        "query": query.text,
+        "shared": "_shared" in form_of(request) and may_share(request),
+        "is_default": "_is_default" in form_of(request),
+    }
+    try:
+        _save(request, endpoint, body)
+    except (Invalid, Conflict) as error:
+        return notices.add(request, see_other(query.url), notices.Notice(error_text(error.body), "danger"))
+    return notices.add(request, see_other(query.url), notices.Notice(f"The view “{name}” was saved."))
+
+
+def _save(request: Request, endpoint: Endpoint, body: dict[str, Any]) -> None:
+    """Creates a view of the user, or changes the one of this name."""
+    uow, resource = request.uow.as_system(), request.registry.netinv[LABEL]
+    key = saved_views.own_view(uow, endpoint, saved_views.named(body["slug"])) if body["slug"] else None
+    if key is None:
+        save.create(uow, resource, [body], single=True)
+    else:
+        save.update(uow, resource, [{**body, "id": key}], partial=True, single=True)
+
+
+def _delete(request: Request, endpoint: Endpoint, query: ListQuery) -> Response:
+    uow, resource = request.uow.as_system(), request.registry.netinv[LABEL]
+    key = resource.parse_key(str(form_of(request)["_delete"]))
+    if key is None or saved_views.own_view(uow, endpoint, saved_views.with_id(key)) is None:
+        raise NotFound()
+    delete.delete(uow, resource, [{"id": key}], single=True)
+    return notices.add(request, see_other(query.url), notices.Notice("The view was deleted."))

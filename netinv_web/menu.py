@@ -1,0 +1,113 @@
+"""Navigation: sections of resources and pages, limited to what the user may view, cached by permissions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from netinv_core.auth import permissions
+from netinv_core.auth.identity import Identity
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Denied
+from netinv_core.labels import plural_of
+from netinv_core.packages import errors_of
+from netinv_core.presentation import MenuEntry, MenuSection
+from netinv_core.registry import Registry
+from netinv_core.uow import UnitOfWork
+from netinv_web.lists.columns import presentation_of
+from netinv_web.paths import page_path
+
+PLUGINS = "Plugins"
+PLUGIN_POSITION = 800
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """An entry of the navigation. ``add`` is the path of the form for a new object; empty without permission. ``key`` is the
+    letter that opens it after ``g``.
+    """
+
+    title: str
+    path: str
+    add: str = ""
+    key: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """A section of the navigation."""
+
+    title: str
+    icon: str
+    entries: tuple[Entry, ...]
+
+
+def declared_sections(registry: Registry) -> list[tuple[MenuSection, str]]:
+    """The sections that packages declare, each with the name of its application, in order of position.
+
+    An application without sections has one of its own; that of a plugin is called :data:`PLUGINS`.
+    """
+    sections: list[tuple[MenuSection, str]] = []
+    for name, app in registry.apps.items():
+        declared = app.menu
+        if not declared and app.resources:
+            names = [resource.name for resource in app.resources]
+            title, position = (PLUGINS, PLUGIN_POSITION) if app.plugin else (app.title, 500)
+            declared = [MenuSection(title, names, "puzzle-piece", position)]
+        sections += [(section, name) for section in declared]
+    for package, others in registry.call_each("netinv_web_menu", registry=registry):
+        with errors_of(package):
+            for section in others:
+                if not isinstance(section, MenuSection):
+                    raise TypeError(f"netinv_web_menu returns {type(section).__name__} instead of MenuSection")
+                sections.append((section, package))
+    return sorted(sections, key=lambda pair: pair[0].position)
+
+
+def menu_of(uow: UnitOfWork) -> tuple[Section, ...]:
+    """The sections with entries that the user may view; from the configuration's cache."""
+    identity = uow.identity
+    key = ("web menu", identity.superuser, identity.anonymous, identity.can_write, frozenset(identity.permissions))
+    sections: tuple[Section, ...] = uow.cached_config(key, _visible_sections)
+    return sections
+
+
+def _visible_sections(uow: UnitOfWork) -> tuple[Section, ...]:
+    entries_by_title: dict[str, list[Entry]] = {}
+    icons: dict[str, str] = {}
+    for section, app in declared_sections(uow.registry):
+        entries_by_title.setdefault(section.title, []).extend(_entries(uow, section, app))
+        icons.setdefault(section.title, section.icon)
+    return tuple(Section(title, icons[title], tuple(entries)) for title, entries in entries_by_title.items() if entries)
+
+
+def _entries(uow: UnitOfWork, section: MenuSection, app: str) -> Iterable[Entry]:
+    for declared in section.entries:
+        if isinstance(declared, MenuEntry):
+            if _may_open(uow, declared):
+                yield Entry(declared.title, declared.path, key=declared.key)
+            continue
+        endpoint = uow.registry.by_path.get((app, declared))
+        if endpoint is not None and may(uow, endpoint, "view"):
+            can_add = "add" in endpoint.resource.writes and may(uow, endpoint, "add")
+            path = page_path(endpoint)
+            yield Entry(plural_of(endpoint), path, f"{path}add/" if can_add else "", presentation_of(endpoint).key)
+
+
+def _may_open(uow: UnitOfWork, entry: MenuEntry) -> bool:
+    identity: Identity = uow.identity
+    if entry.superuser:
+        return identity.superuser
+    if not entry.label:
+        return not identity.anonymous
+    endpoint = uow.registry.get(entry.label)
+    return endpoint is not None and may(uow, endpoint, "view")
+
+
+def may(uow: UnitOfWork, endpoint: Endpoint, action: str) -> bool:
+    """True when the user has permission for an action on some objects of a resource."""
+    try:
+        permissions.check(uow, endpoint, action)
+    except Denied:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The Alembic branch of this package."""

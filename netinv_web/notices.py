@@ -1,0 +1,64 @@
+"""Notices: a sentence about what a form did, shown once on the next page. It travels in a signed cookie."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.response import Response
+from webob.cookies import JSONSerializer, SignedCookieProfile
+
+from netinv_web.auth.sessions import is_secure
+
+COOKIE = "netinv_notice"
+LIFETIME = 60  # seconds
+MAX_TEXT = 600  # characters; a cookie holds about 4 KB
+
+
+@dataclasses.dataclass(frozen=True)
+class Notice:
+    """A sentence for the user. ``undo`` is the id of the request to undo, ``link`` a path that ``link_text`` names."""
+
+    text: str
+    kind: str = "success"
+    undo: str = ""
+    link: str = ""
+    link_text: str = ""
+
+
+def _profile(request: Request) -> SignedCookieProfile:
+    return SignedCookieProfile(
+        request.registry.netinv.settings["secret"],
+        "netinv notice",
+        COOKIE,
+        secure=is_secure(request),
+        max_age=LIFETIME,
+        httponly=True,
+        samesite="Lax",
+        serializer=JSONSerializer(),
+    )
+
+
+def add(request: Request, response: Response, notice: Notice) -> Response:
+    """Adds a notice to a redirect, to be shown by the page it leads to."""
+    values = dataclasses.asdict(dataclasses.replace(notice, text=notice.text[:MAX_TEXT]))
+    _profile(request).bind(request).set_cookies(response, values)
+    return response
+
+
+def take(request: Request) -> Notice | None:
+    """The notice to show on this page, whose response removes it from the browser; ``None`` without one."""
+    if COOKIE not in request.cookies:
+        return None
+    profile = _profile(request).bind(request)
+    request.add_response_callback(_remove)
+    values: Any = profile.get_value()
+    try:
+        return Notice(**values) if isinstance(values, dict) else None
+    except TypeError:
+        return None
+
+
+def _remove(request: Request, response: Response) -> None:
+    response.set_cookie(COOKIE, "", max_age=0, httponly=True, secure=is_secure(request), samesite="Lax")

@@ -1,0 +1,59 @@
+"""Markdown that users wrote, as markup: HTML in it stays text, and links lead to harmless schemes only."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+LINK_SCHEMES = ("", "http", "https", "ftp", "ssh", "mailto", "tel")
+HEADING_OFFSET = 2  # a page has one h1, and its panels have h2
+LOWEST_HEADING = 6
+
+
+def _is_harmless(url: str) -> bool:
+    """True for addresses of known schemes, and for paths of this service."""
+    try:
+        return urlsplit(url).scheme.lower() in LINK_SCHEMES
+    except ValueError:
+        return False
+
+
+class _Parser(MarkdownIt):
+    """A parser that leaves links with other schemes as text."""
+
+    def validateLink(self, url: str) -> bool:
+        """Returns true for an address that may become a link."""
+        return _is_harmless(url)
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    """The parser: CommonMark with tables and strikethrough; pictures become links, because pages load no other hosts."""
+    return _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+
+
+def _adapt(tokens: Sequence[Token]) -> None:
+    """Lowers headings below those of the page, and marks links to other hosts."""
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(LOWEST_HEADING, int(token.tag[1:]) + HEADING_OFFSET)}"
+        elif token.type == "link_open":
+            token.attrSet("rel", "noopener noreferrer")
+        _adapt(token.children or ())
+
+
+def render(text: Any) -> Markup:
+    """The markup of a text in Markdown."""
+    parser = _parser()
+    environment: dict[str, Any] = {}
+    tokens = parser.parse(str(text or ""), environment)
+    _adapt(tokens)
+    return Markup('<div class="prose">{}</div>').format(
+        Markup(parser.renderer.render(tokens, parser.options, environment))
+    )

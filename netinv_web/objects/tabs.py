@@ -1,0 +1,71 @@
+"""Tabs of an object: lists of what belongs to it, and the tabs of packages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from pyramid.request import Request
+from pyramid.response import Response
+
+from netinv_core.endpoint import Endpoint, IncomingForeignKey
+from netinv_core.errors import NotFound
+from netinv_core.http.views import key_of
+from netinv_web.extensions import ListTab, Tab, render_safely
+from netinv_web.lists import listing as lists
+from netinv_web.menu import may
+from netinv_web.objects import details, slugs
+from netinv_web.pages import page
+from netinv_web.paths import page_path
+
+LIST_TEMPLATE = "netinv_web:templates/tab_list.jinja2"
+TEMPLATE = "netinv_web:templates/tab.jinja2"
+
+
+def show(request: Request) -> Response:
+    """A tab: a list of objects that belong to this one, or the contents of a package.
+
+    :raises NotFound: for a tab that the object does not have, or the user may not open
+    """
+    return show_tab(request, request.matchdict["tab"])
+
+
+def show_tab(request: Request, name: str) -> Response:
+    """The tab with a name, for a package whose tab has a route of its own.
+
+    :raises NotFound: for a tab that the object does not have, or the user may not open
+    """
+    endpoint = request.context.endpoint
+    if (redirect := slugs.redirect(request, f"{name}/")) is not None:
+        return redirect
+    representation, cells = details.read_object(request, endpoint, key_of(request))
+    values = details.object_values(request, endpoint, representation, name, cells)
+    if name not in {tab.name for tab in values["tabs"]} - {""}:
+        raise NotFound()
+    children = dict(details.child_tabs(endpoint))
+    if name in children:
+        return page(request, LIST_TEMPLATE, values | _list(request, children[name], representation["id"]))
+    tab: Tab | ListTab = next(tab for tab in details.own_tabs(endpoint) if tab.name == name)
+    if isinstance(tab, ListTab):
+        child = endpoint.registry[tab.label]
+        preset = urlencode({name: value for name, value in tab.preset(representation).items() if value is not None})
+        return page(request, LIST_TEMPLATE, values | _limited(request, child, tab.within(request, representation), preset))
+    return page(request, TEMPLATE, values | {"content": render_safely(request, tab, endpoint, representation)})
+
+
+def _list(request: Request, incoming: IncomingForeignKey, key: Any) -> dict[str, Any]:
+    """The values of a list that is limited to the objects of one parent."""
+    child = incoming.child
+    preset = urlencode({incoming.attribute.removesuffix("_id"): key})
+    return _limited(request, child, [child.table.c[incoming.attribute] == key], preset)
+
+
+def _limited(request: Request, child: Endpoint, within: Sequence[Any], preset: str) -> dict[str, Any]:
+    """The values of a list that is limited by conditions; ``preset`` is the query of the form for a new object."""
+    writes, uow = child.resource.writes, request.uow
+    add = f"{page_path(child)}add/?{preset}"
+    return lists.results(request, child, within) | {
+        "child": child,
+        "add_child": add if "add" in writes and may(uow, child, "add") else "",
+    }

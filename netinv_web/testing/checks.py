@@ -1,0 +1,169 @@
+"""Checks of the pages that every resource has."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.fields import Value
+from netinv_core.testing import Case, Samples, Service
+from netinv_web.paths import object_path, page_path
+from netinv_web.testing.browser import Browser, Page
+
+HOSTILE = '"><script>x</script>'
+MAX_LIST_STATEMENTS = 8
+MAX_OBJECT_STATEMENTS = 10
+
+
+class PageCase:
+    """A resource under test: its pages in the browser of an administrator, and in that of a user without permissions."""
+
+    def __init__(self, service: Service, browser: Browser, nobody: Browser, label: str) -> None:
+        self.service, self.browser, self.nobody = service, browser, nobody
+        self.endpoint: Endpoint = service.registry[label]
+        self.samples = Samples(service)
+        self.path = page_path(self.endpoint)
+
+    def item(self) -> dict[str, Any]:
+        """An object."""
+        return self.samples.make(self.endpoint)
+
+    def at(self, item: dict[str, Any]) -> str:
+        """The path of an object's page."""
+        return object_path(self.endpoint, item["id"])
+
+    def pages(self, item: dict[str, Any]) -> list[str]:
+        """The paths of the pages of the resource and of one object."""
+        writes = self.endpoint.resource.writes
+        paths = [self.path, self.at(item)] if self.endpoint.resource.of is None else [self.path]
+        paths += [f"{self.path}add/"] if "add" in writes else []
+        paths += [f"{self.at(item)}edit/"] if "change" in writes else []
+        return paths + ([f"{self.at(item)}delete/"] if "delete" in writes else [])
+
+
+@dataclasses.dataclass(frozen=True)
+class PageCheck:
+    """One behaviour of the pages of every resource for which ``applies`` holds."""
+
+    function: Callable[[PageCase], None]
+    applies: Callable[[Endpoint], bool]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.function.__name__
+
+
+PAGE_CHECKS: list[PageCheck] = []
+
+
+def _check(applies: Callable[[Endpoint], bool] = lambda endpoint: True) -> Callable[[Callable[[PageCase], None]], Any]:
+    def register(function: Callable[[PageCase], None]) -> Callable[[PageCase], None]:
+        PAGE_CHECKS.append(PageCheck(function, applies))
+        return function
+
+    return register
+
+
+def _writable(endpoint: Endpoint) -> bool:
+    return endpoint.resource.writable
+
+
+@_check()
+def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
+    """List, object, tabs and forms answer 200 with valid pages whose links lead somewhere."""
+    item = case.item()
+    links: set[str] = set()
+    for path in case.pages(item):
+        links |= set(case.browser.get(path).links())
+    for link in sorted(_one_of_each_kind(case, item, links) - set(case.pages(item))):
+        case.browser.get(link)
+
+
+def _one_of_each_kind(case: PageCase, item: dict[str, Any], links: set[str]) -> set[str]:
+    """The links to pages of the resource and of the object: one for each path and set of query parameters.
+
+    Other objects of the list, and other values of a parameter, lead to pages of the same kind.
+    """
+    kinds: dict[tuple[str, frozenset[str]], str] = {}
+    for link in sorted(links):
+        parts = urlsplit(link)
+        of_list = parts.path.startswith(case.path) and case.endpoint.parse_key(parts.path[len(case.path) :].split("/")[0]) is None
+        if of_list or parts.path.startswith(case.at(item)):
+            kinds[parts.path, frozenset(parse_qs(parts.query, keep_blank_values=True))] = link
+    return set(kinds.values())
+
+
+@_check()
+def nobody_sees_pages_without_permission(case: PageCase) -> None:
+    """A user without permissions gets 403 for every page."""
+    item = case.item()
+    for path in case.pages(item):
+        case.nobody.get(path, status=403)
+
+
+@_check()
+def the_number_of_statements_does_not_grow(case: PageCase) -> None:
+    """A list of many objects takes as many statements as a list of one, within the budget."""
+    items = case.samples.make_many(case.endpoint, 3)
+    query = [("id", item["id"]) for item in items]
+    case.browser.get(case.path, query)
+    with case.service.statements() as of_one:
+        case.browser.get(case.path, query[:1])
+    with case.service.statements() as of_many:
+        case.browser.get(case.path, query)
+    assert len(of_many) <= max(len(of_one) + 1, 2), of_many  # a count is left out where the page tells it
+    assert len(of_many) <= MAX_LIST_STATEMENTS, of_many
+    if case.endpoint.resource.of is None:
+        with case.service.statements() as of_object:
+            case.browser.get(case.at(items[0]))
+        assert len(of_object) <= MAX_OBJECT_STATEMENTS, of_object
+
+
+@_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
+def a_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
+    """The form of an object sends what the object has: saving it leaves no change record."""
+    item = case.item()
+    before = _number_of_changes(case, item)
+    page = case.browser.get(f"{case.at(item)}edit/")
+    case.browser.submit(page.form())
+    assert _number_of_changes(case, item) == before
+
+
+@_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded)
+def a_filled_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
+    """The same for an object with a value in every field that its rules let change alone."""
+    item = Case(case.service, case.endpoint.label).filled()
+    before = _number_of_changes(case, item)
+    page = case.browser.get(f"{case.at(item)}edit/")
+    case.browser.submit(page.form())
+    assert _number_of_changes(case, item) == before
+
+
+def _number_of_changes(case: PageCase, item: dict[str, Any]) -> int:
+    answer = case.service.api.get("/api/extras/object-changes/", {"changed_object_id": item["id"], "limit": 1})
+    return int(answer["count"])
+
+
+@_check(_writable)
+def hostile_text_stays_text(case: PageCase) -> None:
+    """Text with markup, in every field that takes it, is shown as text."""
+    texts = {
+        name: HOSTILE[: field.length or 100]
+        for name, field in case.endpoint.writable.items()
+        if isinstance(field, Value) and field.python_type is str and field.info.kind in ("value", "text") and field.info.pattern is None
+    }
+    item = case.item()
+    for name, text in texts.items():
+        case.service.api.patch(f"{case.endpoint.path}{item['id']}/", {name: text}, status=(200, 400))
+    columns = ",".join(case.endpoint.fields)
+    _without_script(case.browser.get(case.path, {"id": item["id"], "_columns": columns}))
+    for path in case.pages(item)[1:]:
+        _without_script(case.browser.get(path))
+
+
+def _without_script(page: Page) -> None:
+    assert not [element for element in page.all("script") if not element.get("src")], page.path
