@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from netinv_core import App, Endpoint, FieldFactory, Registry, Rule, UnitOfWork, hookimpl
-from netinv_example import sites, tidying
+from netinv_core import (
+    App,
+    Endpoint,
+    FieldFactory,
+    MenuEntry,
+    MenuSection,
+    Registry,
+    Rule,
+    SearchProvider,
+    UnitOfWork,
+    hookimpl,
+)
+from netinv_example import searching, sites, tidying
 from netinv_example.maintenance_windows import count_active, maintenance_windows
 
 app = App(
@@ -16,6 +27,14 @@ app = App(
     migrations="netinv_example:migrations",
     plugin=True,
     includes=["netinv_example.closing"],
+    menu=[
+        MenuSection(
+            "Plugins",
+            ["maintenance-windows", MenuEntry("Maintenance overview", "/plugins/example/overview/")],
+            icon="puzzle-piece",
+            position=800,
+        ),
+    ],
     description="Maintenance windows of sites",
     author="The netinv authors",
     distribution="netinv-example",
@@ -48,5 +67,66 @@ def netinv_jobs(registry: Registry) -> Iterable[type]:
 
 @hookimpl
 def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
-    """How many windows are active now."""
+    """Number of windows that are active now."""
     return {"active-maintenance-windows": count_active(uow)}
+
+
+@hookimpl
+def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
+    """Finds the windows of a day."""
+    return [SearchProvider("day", 10, searching.windows_of_day)]
+
+
+# -- the web interface: these hooks are called only where it is installed
+
+
+@hookimpl
+def netinv_web_includes(registry: Registry) -> Iterable[str]:
+    """A page, and the address of a button."""
+    return ["netinv_example.pages"]
+
+
+@hookimpl
+def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """The coming windows, on the pages of sites."""
+    from netinv_example import pages
+
+    return [pages.panel] if endpoint.label == pages.SITES else []
+
+
+@hookimpl
+def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """A tab of windows for calendars."""
+    from netinv_example import pages
+
+    return [pages.tab] if endpoint.label == pages.WINDOWS else []
+
+
+@hookimpl
+def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
+    """A button that closes a window."""
+    from netinv_example import pages
+
+    return [pages.closing] if endpoint.label == pages.WINDOWS else []
+
+
+@hookimpl
+def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
+    """The coming windows, on the home page."""
+    from netinv_example import pages
+
+    return [pages.widget]
+
+
+@hookimpl
+def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
+    """The query of a page for HTTPie."""
+    from netinv_example import pages
+
+    return [pages.snippet]
+
+
+@hookimpl
+def netinv_web_static(registry: Registry) -> Mapping[str, str]:
+    """A style sheet and a script for every page."""
+    return {"example": "netinv_example:static"}

@@ -60,6 +60,6 @@ def end_follows_start(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 def count_active(uow: UnitOfWork) -> int:
-    """How many windows are active now."""
+    """Number of windows that are active now."""
     table = MaintenanceWindow.__table__
     return int(uow.execute(sa.select(sa.func.count()).select_from(table).where(active(table, uow.now))).scalar_one())

@@ -1,4 +1,4 @@
-"""What this plugin adds to a resource of another package: a field and a rule on sites."""
+"""Additions to a resource of another package: a field and a rule on sites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RETIRED = "retired"
 
 
 def _starts(uow: UnitOfWork, sites: list[Any]) -> dict[Any, datetime.datetime]:
-    """When the windows begin that are not over, the first of each site: one statement, however many sites."""
+    """Start of the first window of each site that is not over: one statement for any number of sites."""
     table = MaintenanceWindow.__table__
     statement = (
         sa.select(table.c.site_id, sa.func.min(table.c.start))

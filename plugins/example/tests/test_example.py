@@ -387,3 +387,14 @@ def test_the_job_cancels_what_nobody_confirmed(service: Service, make_site: Any,
     assert service.api.get(asked["url"])["data"] == {"output": "\n1 cancelled"}
     shown = [service.api.get(window["url"])["status"]["value"] for window in (forgotten, coming, confirmed, elsewhere)]
     assert shown == ["cancelled", "planned", "confirmed", "planned"]
+
+
+# -- the search
+
+
+def test_a_date_finds_the_windows_of_that_day(service: Service, make_site: Any, make_window: Any) -> None:
+    window = make_window(make_site(), 24 * 400, 24 * 400 + 1)
+    groups = service.api.get("/api/search/", {"q": window["start"][:10], "limit": 50})["groups"]
+    (group,) = [group for group in groups if group["resource"] == "example.maintenancewindow"]
+    assert window["id"] in [item["id"] for item in group["results"]]
+    assert all(item["resource"] != "example.maintenancewindow" for item in service.api.get("/api/search/", {"q": "0001-13-01"})["groups"])
