@@ -2,5 +2,13 @@
 
 import pytest
 
-pytest.register_assert_rewrite("netinv_core.testing", "tests.support")
-pytest_plugins = ["pytester", "tests.support.fixtures", "tests.support.inputs", "tests.support.network_fixtures"]
+pytest.register_assert_rewrite("netinv_core.testing", "netinv_web.testing", "tests.support")
+pytest_plugins = [
+    "pytester",
+    "tests.support.fixtures",
+    "tests.support.chromium",
+    "tests.support.inputs",
+    "tests.support.network_fixtures",
+    "tests.support.order",
+    "tests.support.web",
+]

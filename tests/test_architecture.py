@@ -33,7 +33,9 @@ FOLDERS = {"netinv_core"} | {
         "importing",
         "net",
         "read",
+        "revert",
         "storage",
+        "tabular",
         "tasks",
         "write",
     )
@@ -43,11 +45,16 @@ OPEN_MODULES = {
     f"netinv_core.{name}"
     for name in (
         "app",
+        "auth.access",
         "auth.crypto",
         "auth.identity",
         "auth.models",
+        "auth.passwords",
         "auth.permissions",
+        "auth.security_policy",
         "changelog.change_set",
+        "changelog.differences",
+        "changelog.later_changes",
         "changelog.masking",
         "changelog.models",
         "changelog.object_data",
@@ -59,26 +66,34 @@ OPEN_MODULES = {
         "db.engine",
         "db.json_sql",
         "db.locks",
+        "db.migrate",
         "endpoint",
         "errors",
         "fields",
         "fields.from_column",
         "hookspecs",
         "http.actions",
+        "http.bodies",
+        "http.errors",
+        "http.list_files",
         "http.list_formats",
         "http.media",
+        "http.methods",
         "http.metrics",
+        "http.multipart",
         "http.openapi_parameters",
         "http.pagination",
         "http.request_uow",
         "http.root_views",
         "http.serialization",
+        "http.traversal",
         "http.versions",
         "http.views",
         "importing.dump",
         "importing.mapping",
         "importing.netbox",
         "importing.report",
+        "labels",
         "main",
         "models.associations",
         "models.base",
@@ -87,26 +102,40 @@ OPEN_MODULES = {
         "net.ssrf",
         "packages",
         "patterns",
+        "presentation",
+        "read.facets",
         "read.filters",
         "read.listing",
         "read.lookups",
         "read.name_lookup",
+        "read.ordering",
         "read.plan",
         "read.relations",
         "read.saved_filters",
+        "read.search",
         "read.union",
         "registry",
         "resource",
+        "revert.refusals",
+        "revert.reverting",
         "settings",
         "storage.files",
         "storage.image_headers",
+        "tabular.cells",
+        "tabular.delimited",
+        "tabular.identification",
+        "tabular.rows",
+        "tabular.yaml_documents",
         "tasks.background",
         "tasks.leases",
         "tasks.queue",
+        "testing",
+        "testing.client",
         "uow",
         "write.bulk_update",
         "write.delete",
         "write.draft",
+        "write.dry_run",
         "write.references",
         "write.save",
         "write.schema",
@@ -119,6 +148,8 @@ OPEN_MODULES = {
 NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
 # Requirements of the core that no module imports: the server, database drivers, static files, and of Pyramid pkg_resources and WebOb.
 NOT_IMPORTED = {"waitress", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"}
+# Folders of a package whose requirements are an extra of its distribution.
+EXTRAS = ("testing", "web")
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",
@@ -313,14 +344,15 @@ def distribution_names(names: Iterable[str]) -> set[str]:
 
 
 def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
-    """The modules that a package imports from other distributions, with the distributions that have them."""
+    """The modules that a package imports from other distributions, with the distributions that have them, and the extra that the module belongs to."""
     providers = importlib.metadata.packages_distributions()
     for path, module in modules(package, revisions=True).items():
         for name, _ in imports(module):
             top = name.partition(".")[0]
             if top not in sys.stdlib_module_names and top != package:
                 distributions = ["zope.sqlalchemy"] if name.startswith("zope.sqlalchemy") else providers.get(top, [top])
-                yield ("testing" if "testing" in path.parts else ""), distribution_names(distributions)
+                folder = path.relative_to(REPOSITORY / package).parts[0]
+                yield (folder if folder in EXTRAS else ""), distribution_names(distributions)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -328,10 +360,26 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
     config = configparser.ConfigParser()
     config.read(REPOSITORY / package / "setup.cfg")
     required = distribution_names(config["options"]["install_requires"].split("\n")[1:])
-    testing = distribution_names(config.get("options.extras_require", "testing", fallback="").split("\n")[1:])
+    options = {name: config.get("options.extras_require", name, fallback="").split("\n")[1:] for name in EXTRAS}
+    extras = {name: distribution_names(lines) for name, lines in options.items()}
     imported: set[str] = set()
     for extra, distributions in third_party(package):
-        assert distributions & (required | testing if extra else required), f"{distributions} is imported, but not required"
+        assert distributions & (required | extras.get(extra, set())), f"{distributions} is imported, but not required"
         imported |= distributions
     assert required - imported <= (NOT_IMPORTED if package == "netinv_core" else set())
-    assert testing <= imported
+    assert set().union(*extras.values()) <= imported
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_distribution_has_every_folder_with_code_and_every_template_and_static_file(package: str) -> None:
+    """Editable installations have all files anyway; wheels have what setup.cfg lists."""
+    config, root = configparser.ConfigParser(), REPOSITORY / package
+    config.read(root / "setup.cfg")
+    listed = set(config["options"]["packages"].split())
+    folders = {path.parent for path in root.rglob("__init__.py") if "build" not in path.parts}
+    assert {".".join(folder.relative_to(REPOSITORY).parts) for folder in folders} == listed
+    stated = config.get("options.package_data", "*", fallback="")
+    patterns = [pattern.strip() for pattern in stated.split(",") if pattern.strip()]
+    data = {path for folder in folders for pattern in patterns for path in folder.glob(pattern)}
+    files = {path for suffix in ("jinja2", "js", "css", "svg", "mako") for path in root.rglob(f"*.{suffix}")}
+    assert {path for path in files if "build" not in path.parts} <= data

@@ -33,7 +33,7 @@ def ids(page: Path) -> str:
 
 def known_settings() -> set[str]:
     """The names of every setting of the core and of the installed applications."""
-    return {f"netinv.{name}" for name in settings.known_settings(apps_of(discover()[0]))}
+    return {f"netinv.{name}" for name in settings.setting_definitions(apps_of(discover()[0]))}
 
 
 def anchors(page: Path) -> set[str]:

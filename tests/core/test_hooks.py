@@ -119,6 +119,25 @@ def test_a_package_gives_parameters_that_depend_on_the_configuration(installed: 
     assert api.get("/api/dcim/sites/", query, status=400) == {name: ["Unknown filter field"] for name in query}
 
 
+def test_lists_are_ordered_by_parameters_of_packages(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    word = service.unique()
+    names = [f"{word}--", f"{word}zz-", f"{word}"]
+    ids = [shown["id"] for shown in service.api.post(TENANTS, [{"name": name} for name in names])]
+    listed = service.api.get(TENANTS, {"id": ids, "ordering": "-letters"})["results"]
+    assert [shown["name"] for shown in listed] == [names[1], names[0], names[2]]
+
+
+def test_a_package_recognises_texts_of_searches(installed: Callable[[str], Service]) -> None:
+    service = installed("guest")
+    name = service.unique() * 3
+    made = service.api.post(TENANTS, {"name": name})
+    (group,) = service.api.get("/api/search/", {"q": f"letters {len(name)}"})["groups"]
+    assert (group["title"], group["resource"]) == ("By length", "tenancy.tenant")
+    assert group["url"].endswith(f"{TENANTS}?letters={len(name)}")
+    assert made["id"] in [item["id"] for item in group["results"]]
+
+
 def test_a_package_gives_lists_another_form(installed: Callable[[str], Service]) -> None:
     service = installed("guest")
     api, word = service.api, service.unique()
@@ -208,6 +227,15 @@ def test_a_package_writes_rows_along_with_the_records_of_changes(installed: Call
     finally:
         guest.tally.drop(service.engine)
         api.delete(hook["url"])
+
+
+def test_a_package_tells_a_dry_run_what_changes_would_lead_to(installed: Callable[[str], Service]) -> None:
+    api = installed("guest").api
+    body = {"name": uuid.uuid4().hex}
+    preview = api.post(TENANTS, body, query={"dry_run": "true"}, status=200)
+    assert preview["letters"] == [{"object_type": "tenancy.tenant", "object_id": preview["result"]["id"]}]
+    assert preview["count"]["letters"] == 1
+    assert api.get(TENANTS, {"name": body["name"]})["count"] == 0
 
 
 def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], Service], tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.commands.cli import cli
 from netinv_core.main import read_settings, registry_for
 from netinv_core.packages import FILE_PREFIX
-from netinv_core.testing import Service
+from netinv_core.testing import Api, Service
 from tests.support import SUPPORT
 
 TENANTS = "/api/tenancy/tenants/"
@@ -66,6 +66,27 @@ def test_a_package_with_a_failing_hook_is_reported_and_the_rest_is_served(
     assert "failing" not in api.get("/api/plugins/")
     api.get("/api/plugins/failing/things/", status=503)
     api.get("/api/extras/config-contexts/")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("permission", "declares no permission"),
+        ("action", "ConfigurationConflictError: Conflicting configuration actions"),
+        ("security policy", "ConfigurationConflictError: Conflicting configuration actions"),
+    ],
+)
+def test_a_package_whose_views_pyramid_refuses_is_reported_and_the_rest_is_served(
+    installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch, error: str, reason: str
+) -> None:
+    """Pyramid finds these errors when the configuration is committed, after the ``includeme`` of every package."""
+    monkeypatch.setenv("FAILING_HOOK", error)
+    service = installed("failing", {"netinv.failing_pace": "3"})
+    api = service.api
+    assert reason in api.get("/api/status/")["broken-packages"]["failing"]
+    api.get("/api/plugins/failing/things/", status=503)
+    api.get("/api/ipam/prefixes/")
+    Api(service.app, None).get("/api/ipam/prefixes/", status=403)
 
 
 def test_the_package_is_served_when_none_of_its_hooks_fails(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +153,30 @@ def test_a_file_that_fails_is_left_out_and_the_rest_is_served(engine: Engine, pl
     assert status["broken-packages"][name].startswith(reason)
     assert "greeting" in status["plugins"]
     service.api.get(TENANTS)
+
+
+ACTION = """
+from netinv_core.app import App
+from netinv_core.hookspecs import hookimpl
+
+def greet(request):
+    return {{"from": "{name}"}}
+
+def includeme(config):
+    config.add_netinv_action("tenancy/tenants", "greet", on_list=True, get=greet, permission="view")
+
+@hookimpl
+def netinv_app():
+    return App("{name}", "{name}", plugin=True, includes=["netinv_plugin_{name}"])
+"""
+
+
+def test_of_two_plugins_with_one_action_the_first_is_served(engine: Engine, plugins_dir: Path) -> None:
+    for name in ("first", "second"):
+        (plugins_dir / f"{name}.py").write_text(ACTION.format(name=name))
+    api = Service(engine, {"netinv.plugins_dir": str(plugins_dir)}).api
+    assert list(api.get("/api/status/")["broken-packages"]) == ["second"]
+    assert api.get(f"{TENANTS}greet/") == {"from": "first"}
 
 
 def test_a_folder_of_plugins_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -85,7 +85,8 @@ def test_an_address_is_assigned_to_what_exists(api: Api, vrf: str, kind: str) ->
     assert api.post(ADDRESSES, [{**body, "assigned_object_id": NOBODY}, {**body, "assigned_object_type": None}], status=400)[0] == refused
 
 
-def test_an_address_is_not_assigned_to_what_the_user_may_not_view(service: Service, make_user: Any, vrf: str) -> None:
+def test_an_address_is_not_assigned_to_what_the_user_may_not_view(service: Service, make_user: Any) -> None:
+    vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique()})["id"]
     interface = Case(service, "dcim.interface").make()
     body = {"address": "10.9.9.8/32", "vrf": vrf, "status": "active", "assigned_object_type": "dcim.interface", "assigned_object_id": interface["id"]}
     writer = make_user(("add change view", "ipam.ipaddress"), ("view", ["ipam.vrf", "extras.status"]))

@@ -10,7 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.testing import Service
-from netinv_dcim.cabling.paths import MAX_STEPS
+from netinv_dcim.cabling.paths import MAX_STACK_DEPTH
 from tests.support.cabling_fixtures import CABLES, PATHS, End, Panel, Plant
 
 CONNECTED, PLANNED = "connected", "planned"
@@ -44,7 +44,7 @@ class Site:
             shared = len(panel.fronts) > 1
             if end in panel.fronts and not shared:
                 return panel.rear
-            if end in panel.fronts and len(stack) < MAX_STEPS:
+            if end in panel.fronts and len(stack) < MAX_STACK_DEPTH:
                 stack.append(panel.fronts.index(end))
                 return panel.rear
             if end == panel.rear and not shared:

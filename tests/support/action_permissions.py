@@ -6,6 +6,7 @@ CLASS = "{source}/{module_name}/{job_class_name}"
 NEEDS = {
     "*/notes GET": "view",
     "*/notes POST": "view",
+    "*/history GET": "view",
     "*/trace GET": "view",
     "*/paths GET": "view",
     "racks/elevation GET": "view",
@@ -20,6 +21,7 @@ NEEDS = {
     f"jobs/{CLASS} GET": "view",
     f"jobs/{CLASS}/run POST": "run",
     "object-changes/feed GET": "view",
+    "object-changes/revert POST": "view",
     "scheduled-jobs/approve POST": "change",
     "scheduled-jobs/deny POST": "delete",
     "scheduled-jobs/dry-run POST": "view",

@@ -6,6 +6,7 @@ without it tests run on a SQLite file. Tests share the database and use names th
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,21 @@ from tests.support.jobs import JOBS
 from tests.support.seed import seed_deliveries, seed_job_results
 
 crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
+# Tests build many registries, whose objects live long: with the default thresholds half of their processor time goes to
+# garbage collections.
+gc.set_threshold(50_000, 20, 10)
+
+
+# names of tests.support.databases: a module that imports one makes databases or queues without a fixture
+MAKERS = {"SERVER", "DIALECT", "empty_database", "migrated_database", "template_database", "new_queue_url"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks tests that have neither a database nor a queue as ``any_database``."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "database_template" not in item.fixturenames and not MAKERS & vars(item.module).keys():
+            item.add_marker("any_database")
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +64,8 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service
         service.examples["dcim.rackreservation"] = {"user": service.admin.id}
     seed_deliveries(service)
     seed_job_results(service)
+    gc.collect()
+    gc.freeze()  # the service lives until the process ends
     return service
 
 
@@ -134,10 +152,13 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 @pytest.fixture
 def installed(engine: Engine, install: Callable[[str], None]) -> Callable[..., Service]:
-    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is installed."""
+    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is installed.
+
+    It has the jobs folder of ``service``, on whose database it is: else a refresh would mark these jobs as not installed.
+    """
 
     def start(name: str, settings: dict[str, str] | None = None) -> Service:
         install(name)
-        return Service(engine, settings)
+        return Service(engine, {**JOBS, **(settings or {})})
 
     return start

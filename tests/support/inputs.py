@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-RANDOM_REQUESTS = {"few": 30, "many": 220, "all": 220}
-COMBINATIONS = {"few": 25, "many": None, "all": None}
+RANDOM_REQUESTS = {"few": 20, "many": 110, "all": 220}
+COMBINATIONS = {"few": 15, "many": None, "all": None}
 
 
 @dataclasses.dataclass(frozen=True)

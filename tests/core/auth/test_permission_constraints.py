@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 from pyramid.interfaces import IRoutesMapper
+from sqlalchemy.engine import Engine
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.actions import Action, actions_of
+from netinv_core.packages import discover
 from netinv_core.testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS
 from tests.support.inputs import Inputs
@@ -138,20 +140,32 @@ BESIDE = {
     "/api/dcim/connected-device/": 403,
     "/api/core/filterset-fields/lookup-choices/": 403,
     "/api/core/filterset-fields/lookup-value-dom-element/": 403,
+    "/api/search/": 200,
     "/api/users/config/": 200,
     "/api/status/": 200,
     "/api/plugins/installed-plugins/": 200,
     **dict.fromkeys(("/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/docs/", "api/docs/assets/*subpath"), 200),
 }
 QUERIES = {
+    "/api/search/": "?q=site",
     "/api/dcim/connected-device/": "?peer_device=a&peer_interface=b",
     "/api/core/filterset-fields/lookup-choices/": "?content_type=dcim.site&field_name=name",
     "/api/core/filterset-fields/lookup-value-dom-element/": "?content_type=dcim.site&field_name=name",
 }
 
 
-def test_the_table_names_every_other_route(service: Service) -> None:
+@pytest.fixture
+def without_pages(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A service without the web interface, whose pages have tests of their own."""
+    modules, broken = discover()
+    packages = ([(name, module) for name, module in modules if name != "web"], broken)
+    monkeypatch.setattr("netinv_core.main.discover", lambda plugins_dir="": packages)
+    return Service(engine)
+
+
+def test_the_table_names_every_other_route(without_pages: Service) -> None:
     """A route is an application's list of resources, a service of Cornice (a resource), an action, or in the table."""
+    service = without_pages
     patterns = {route.pattern for route in service.app.registry.queryUtility(IRoutesMapper).get_routes(include_static=True)}
     served = {found.path for found in service.app.registry.cornice_services.values()}
     served |= {action.path for action in actions_of(service.app.registry)}

@@ -188,6 +188,20 @@ def retries_within_the_constraint(service: Service) -> None:
     service.api.delete(webhook["url"])
 
 
+@write("object-changes/revert POST")
+def reverts_within_the_constraint(service: Service) -> None:
+    """A change is undone where the permission for the opposite write allows the object."""
+    tenant, log = sample(service, "tenancy.tenant"), "/api/extras/object-changes/"
+    (change,) = service.api.get(log, {"changed_object_id": tenant["id"]})["results"]
+    path, sight = f"{log}{change['id']}/revert/", ("view", ["extras.objectchange", "tenancy.tenant"])
+    someone = service.user(sight, ("delete", "tenancy.tenant", {"name": "another"})).api
+    assert someone.post(path, status=403) == DENIED
+    assert service.user(sight).api.post(path, status=403) == DENIED
+    assert service.api.get(tenant["url"])
+    service.user(sight, ("delete", "tenancy.tenant", {"name": tenant["name"]})).api.post(path, status=200)
+    service.api.get(tenant["url"], status=404)
+
+
 @write("git-repositories/sync POST")
 def syncs_within_the_constraint(service: Service) -> None:
     """A sync is asked for by who may change that repository."""

@@ -27,6 +27,7 @@ CONFIDENTIAL = {
 INTERNAL = {
     *("name_key", "tree_key", "tree_names", "port_key", "position", "unowned_name", "untenanted_name", "custom_field_data", "advanced_ui", "grouping"),
     *("network", "broadcast", "prefix_length", "host", "claimed_by", "claimed_until", "lost_claims", "created", "last_updated"),
+    "core_object_change.memberships",
     *("core_user.is_superuser", "core_user.config_data", "core_token.user_id", "core_object_change.before", "core_object_change.after"),
     *("core_object_change.number", "extras_status.description", "extras_job.git_repository_id", "extras_job.path", "extras_job_hook.slug"),
     *("extras_scheduled_job.start_time", "extras_scheduled_job.next_run", "dcim_power_feed.available_power"),

@@ -110,7 +110,7 @@ def query_fields(service: Service) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("label", LABELS)
 def test_all_that_a_model_has_can_be_read(service: Service, query_fields: list[dict[str, Any]], label: str) -> None:
     """Every value and every way from it, for an object with every field filled; as many statements for it as for more of them."""
-    case = Case(service, label)
+    case = Case(service, label).for_reading()
     shown = case.filled()
     case.make_many(2)
     type_ = f"{case.endpoint.schema_name}Type"

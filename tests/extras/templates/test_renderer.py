@@ -24,7 +24,7 @@ from netinv_extras.templates.renderer.values import ObjectRef
 from netinv_extras.templates.sandbox import Limits, RenderError, Rendering
 from tests.support.processes import processor_seconds, runs
 
-LIMITS = Limits.of({name: default for name, (_, default) in settings.known.items()})
+LIMITS = Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
 TWINS = "{% set ns = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set ns.a = [ns.a, ns.a] %}{% set ns.b = [ns.b, ns.b] %}{% endfor %}"
 FREEZE = TWINS + "{{ ns.a == ns.b }}"  # 2**60 comparisons in C: nothing but a kill ends them
 
@@ -275,7 +275,7 @@ PARENT = """
 import time
 from netinv_extras import settings
 from netinv_extras.templates import renderer_pool, sandbox
-limits = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
+limits = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
 assert sandbox.render([sandbox.Rendering("x", {})], limits) == ["x"]
 print(renderer_pool.pool(limits.pool).processes()[0].pid, flush=True)
 time.sleep(600)

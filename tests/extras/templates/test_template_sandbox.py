@@ -265,7 +265,7 @@ def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any
 
 
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
-    limits = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
+    limits = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
     for source in ("{{ 'x' * 10 ** 9 }}", "{{ 9 ** 9999999 }}", "{{ 'x'|center(10 ** 9) }}", "{{ ['x' * 1000000] * 1000|join }}"):
         (fault,) = sandbox.faults([sandbox.Rendering(source, None)], limits)
         assert fault is None or "longer than 2 s" in fault or "256 MiB" in fault

@@ -230,7 +230,7 @@ def rendered(source: str, **limits: Any) -> str | sandbox.RenderError:
     return result
 
 
-LIMITS = sandbox.Limits.of({name: default for name, (_, default) in settings.known.items()})
+LIMITS = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
 CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": "{{ event }}"}}
 
 

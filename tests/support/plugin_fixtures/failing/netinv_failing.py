@@ -46,8 +46,19 @@ def netinv_app() -> App:
 
 
 def includeme(config: Any) -> None:
-    """Adds nothing."""
+    """Adds a view that declares no permission, or one that another package has, or nothing."""
     failure("includes")
+    if fails == "permission":
+        config.add_route("failing things", "/api/plugins/failing/things/")
+        config.add_view(_view, route_name="failing things")
+    elif fails == "action":
+        config.add_netinv_action("ipam/prefixes", "available-ips", get=_view, permission="view")
+    elif fails == "security policy":
+        config.set_security_policy(object())
+
+
+def _view(request: Any) -> dict[str, Any]:
+    return {}
 
 
 @hookimpl

@@ -12,9 +12,11 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.read import filters, listing, relations
+from netinv_core.read.search import Match, SearchProvider
 from netinv_core.resource import computed
 from netinv_core.tasks.queue import Task
 from netinv_core.write.delete import GenericCascade
+from netinv_core.write.dry_run import Effects
 from netinv_extras.config_contexts.scopes import Scope
 from netinv_extras.git.sync import CREATED, ContentKind
 from netinv_extras.secrets import Provider
@@ -41,10 +43,26 @@ def netinv_fields(registry, endpoint):
 
 @hookimpl
 def netinv_filters(registry, endpoint):
-    """``letters``: how long the name is."""
+    """``letters``: how long the name is; lists can be ordered by it."""
     if endpoint.label != TARGET:
         return []
-    return [filters.custom("letters", lambda uow, table, values: sa.func.length(table.c.name).in_([int(value) for value in values]))]
+
+    def length(table):
+        return sa.func.length(table.c.name)
+
+    return [filters.custom("letters", lambda uow, table, values: length(table).in_([int(value) for value in values]), sort_by=length)]
+
+
+@hookimpl
+def netinv_search(registry):
+    """``letters 12``: the tenants whose names are so long."""
+
+    def recognise(uow, text):
+        word, _, number = text.partition(" ")
+        if word == "letters" and number.isdecimal():
+            yield Match(TARGET, "by length", "name", lambda table: sa.func.length(table.c.name) == int(number), [("letters", number)])
+
+    return [SearchProvider("letters", 50, recognise)]
 
 
 @hookimpl
@@ -169,6 +187,13 @@ def netinv_changes_recorded(uow, changes):
             recorded.append((held, change.key, change.before and change.before["name"], change.after and change.after["name"]))
             if change.after and "forbidden" in change.after["name"]:
                 raise Invalid.field("name", "It is forbidden.")
+
+
+@hookimpl
+def netinv_change_effects(uow, changes):
+    """Letters to tenants."""
+    tenants = [change for change in changes if change.endpoint.label == TARGET]
+    return {"letters": Effects(len(tenants), [{"object_type": TARGET, "object_id": str(change.key)} for change in tenants])}
 
 
 @hookimpl

@@ -1,0 +1,130 @@
+"""Journeys in a browser by keyboard alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Service
+
+pytestmark = [pytest.mark.browser, pytest.mark.any_database]
+
+
+def press(page: Any, *keys: str) -> None:
+    """Presses keys, one after the other."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def heading(page: Any, text: str) -> None:
+    """Waits for the page with a heading."""
+    page.wait_for_function("text => document.querySelector('h1')?.textContent.includes(text)", arg=text)
+
+
+def test_the_palette_finds_a_device_and_opens_it(page: Any, demo_service: Service) -> None:
+    device = demo_service.api.get("/api/dcim/devices/", {"limit": 1})["results"][0]
+    page.goto("/")
+    press(page, "/")
+    page.keyboard.type(device["name"])
+    page.locator("[role=option]", has_text=device["name"]).first.wait_for()
+    option = page.locator("[role=option]")
+    for _ in range(option.count()):
+        press(page, "ArrowDown")
+        active = page.locator("[role=option][aria-selected=true]")
+        if active.inner_text().strip().startswith(device["name"]):
+            break
+    press(page, "Enter")
+    heading(page, device["name"])
+
+
+def test_the_palette_runs_a_command(page: Any) -> None:
+    page.goto("/dcim/devices/")
+    press(page, "Control+k")
+    page.keyboard.type("add to racks")
+    press(page, "ArrowDown", "Enter")
+    heading(page, "Add rack")
+
+
+def test_keys_lead_to_pages_and_a_dialog_lists_them(page: Any) -> None:
+    page.goto("/")
+    press(page, "g", "d")
+    heading(page, "Devices")
+    press(page, "g", "p")
+    heading(page, "Prefixes")
+    press(page, "?")
+    page.get_by_role("dialog", name="Keys").wait_for()
+    press(page, "Escape")
+    page.get_by_role("dialog", name="Keys").wait_for(state="hidden")
+
+
+def test_rows_are_visited_selected_and_opened(page: Any) -> None:
+    page.goto("/dcim/sites/")
+    second = page.locator("tbody th a").nth(1).inner_text()
+    press(page, "j", "j", "x")
+    assert page.locator("tbody input:checked").count() == 1
+    press(page, "Enter")
+    heading(page, second)
+
+
+def test_a_site_is_created_edited_and_deleted(page: Any, demo_service: Service) -> None:
+    page.goto("/dcim/sites/")
+    press(page, "c")
+    heading(page, "Add site")
+    page.locator("#field-name").focus()
+    page.keyboard.type("Keyboard site")
+    page.locator("#field-status").focus()
+    page.keyboard.type("Active")
+    page.locator("#field-name").focus()
+    press(page, "Enter")
+    heading(page, "Keyboard site")
+    press(page, "e")
+    heading(page, "Edit Keyboard site")
+    page.locator("#field-facility").focus()
+    page.keyboard.type("DC-K")
+    press(page, "Enter")
+    page.wait_for_url("**/dcim/sites/*-*/")
+    site = demo_service.api.get("/api/dcim/sites/", {"name": "Keyboard site"})["results"][0]
+    assert (site["facility"], site["status"]["value"]) == ("DC-K", "active")
+    page.get_by_role("link", name="Delete", exact=True).focus()
+    press(page, "Enter")
+    page.locator("main form button.danger").focus()
+    press(page, "Enter")
+    page.wait_for_url("**/dcim/sites/")
+    assert demo_service.api.get("/api/dcim/sites/", {"name": "Keyboard site"})["count"] == 0
+
+
+def test_an_error_puts_the_focus_on_its_summary_which_leads_to_the_field(page: Any) -> None:
+    page.goto("/ipam/prefixes/add/")
+    page.locator("#field-status").focus()
+    page.keyboard.type("Active")
+    page.locator("#field-prefix").focus()
+    page.keyboard.type("10.0.0.300/24")
+    press(page, "Enter")
+    page.locator("#error-summary").wait_for()
+    page.wait_for_function("() => document.activeElement.id === 'error-summary'")
+    press(page, "Tab", "Enter")
+    assert page.evaluate("document.activeElement.id") == "field-prefix"
+    assert page.locator("#field-prefix").input_value() == "10.0.0.300/24"
+
+
+def test_quick_search_narrows_the_list_while_typing(page: Any, demo_service: Service) -> None:
+    site = demo_service.api.get("/api/dcim/sites/", {"limit": 1})["results"][0]
+    page.goto("/dcim/sites/")
+    page.locator("#list-search").focus()
+    page.keyboard.type(site["name"])
+    page.wait_for_function("() => document.querySelectorAll('#list tbody tr').length === 1")
+    assert f"q={site['name'].replace(' ', '+')}" in page.url
+
+
+def test_a_request_is_sent_from_the_browsable_api(page: Any, demo_service: Service) -> None:
+    page.goto("/api/tenancy/tenants/")
+    page.locator(".api-editor summary").first.focus()
+    press(page, "Enter")
+    page.locator("#body-POST").focus()
+    press(page, "Control+a")
+    page.keyboard.insert_text('{"name": "From the API", "slug": "from-the-api"}')
+    page.get_by_role("button", name="Send POST").focus()
+    press(page, "Enter")
+    page.get_by_text("201 Created").first.wait_for()
+    assert demo_service.api.get("/api/tenancy/tenants/", {"slug": "from-the-api"})["count"] == 1

@@ -1,0 +1,97 @@
+"""Journeys in a browser: signing in and out, the frame of pages, phones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Service
+from netinv_core.testing.client import PASSWORD
+from tests.support.chromium import PHONE_WIDTH
+
+pytestmark = [pytest.mark.browser, pytest.mark.any_database]
+
+
+def sign_in_by_keyboard(page: Any, username: str, password: str) -> None:
+    """Types name and password into the form, which has the focus."""
+    page.keyboard.type(username)
+    page.keyboard.press("Tab")
+    page.keyboard.type(password)
+    page.keyboard.press("Enter")
+
+
+def test_a_visitor_signs_in_by_keyboard_and_lands_where_they_were_going(
+    chromium: Any, address: str, demo_service: Service
+) -> None:
+    account = demo_service.user(superuser=True, password=PASSWORD)
+    context = chromium.new_context(base_url=address)
+    page = context.new_page()
+    page.goto("/dcim/racks/?ordering=-name")
+    assert page.url.startswith(f"{address}/login/")
+    sign_in_by_keyboard(page, account.username, "wrong")
+    page.get_by_role("alert").wait_for()
+    assert page.input_value("#username") == account.username
+    assert page.evaluate("document.activeElement.id") == "password"
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}/dcim/racks/?ordering=-name")
+    context.close()
+
+
+def test_signing_out_ends_the_session(chromium: Any, address: str, demo_service: Service) -> None:
+    account = demo_service.user(superuser=True, password=PASSWORD)
+    context = chromium.new_context(base_url=address)
+    page = context.new_page()
+    page.goto("/login/")
+    sign_in_by_keyboard(page, account.username, PASSWORD)
+    page.wait_for_url(f"{address}/")
+    cookies = context.cookies()
+    page.locator(".account summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login/**")
+    context.add_cookies(cookies)
+    page.goto("/dcim/sites/")
+    assert "/login/" in page.url
+    context.close()
+
+
+def test_the_first_tab_stop_skips_to_the_content(page: Any) -> None:
+    page.goto("/dcim/sites/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+
+
+def test_the_navigation_opens_a_list_by_keyboard(page: Any) -> None:
+    page.goto("/")
+    page.locator(".rail summary", has_text="IPAM").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/ipam/prefixes/")
+    assert page.locator("h1").inner_text().startswith("Prefixes")
+
+
+def test_on_a_phone_the_menu_opens_and_rows_are_cards(new_page: Callable[..., Any]) -> None:
+    page = new_page(width=PHONE_WIDTH)
+    page.goto("/dcim/devices/")
+    assert page.locator("thead").is_hidden()
+    page.get_by_role("link", name="Menu").click()
+    page.locator(".rail summary", has_text="Racks").click()
+    page.locator(".rail").get_by_role("link", name="Racks", exact=True).click()
+    page.wait_for_url("**/dcim/racks/")
+
+
+def test_without_scripts_lists_and_forms_work(new_page: Callable[..., Any]) -> None:
+    page = new_page(scripts=False)
+    page.goto("/dcim/regions/")
+    page.get_by_role("link", name="Add", exact=True).click()
+    page.get_by_label("Name").fill("Without scripts")
+    page.get_by_role("button", name="Create", exact=True).click()
+    assert page.locator("h1").inner_text() == "Without scripts"
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete").click()
+    assert page.locator("[data-notice]").inner_text().startswith("Region Without scripts was deleted.")

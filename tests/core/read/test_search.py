@@ -1,0 +1,119 @@
+"""``/api/search/``: objects of all resources that a text identifies or names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Api, Samples, Service, Unique
+
+SEARCH, SITES, TENANTS = "/api/search/", "/api/dcim/sites/", "/api/tenancy/tenants/"
+
+
+def groups_of(api: Api, text: str, **query: Any) -> dict[str, list[str]]:
+    """The ids of each group by its resource."""
+    groups = api.get(SEARCH, {"q": text, **query})["groups"]
+    return {group["resource"]: [item["id"] for item in group["results"]] for group in groups}
+
+
+@pytest.fixture
+def places(api: Api, unique: Unique) -> dict[str, Any]:
+    """A site and a tenant whose names begin alike."""
+    word = unique()
+    site = api.post(SITES, {"name": f"{word} site", "slug": word, "status": "active", "description": f"near{word}"})
+    return {"word": word, "site": site, "tenant": api.post(TENANTS, {"name": f"{word} tenant"})}
+
+
+def test_names_are_found_by_their_beginning_over_all_resources(api: Api, places: dict[str, Any]) -> None:
+    expected = {"dcim.site": [places["site"]["id"]], "tenancy.tenant": [places["tenant"]["id"]]}
+    for text in (places["word"], places["word"].upper().lower(), f"  {places['word']} "):
+        assert groups_of(api, text) == expected
+
+
+def test_names_that_contain_the_text_come_after_those_that_begin_with_it(api: Api, unique: Unique) -> None:
+    word = unique()
+    names = [f"the {word}", f"{word} two", word]
+    ids = [api.post(TENANTS, {"name": name})["id"] for name in names]
+    assert groups_of(api, word) == {"tenancy.tenant": ids[::-1]}
+    assert groups_of(api, f"HE {word}".title()) == {"tenancy.tenant": ids[:1]}
+
+
+def test_devices_are_found_by_name_though_their_display_is_composed(service: Service, api: Api, unique: Unique) -> None:
+    device = Samples(service).make(service.registry["dcim.device"])
+    name = f"sw-{unique()}"
+    api.patch(device["url"], {"name": name})
+    for text in (name, name.upper(), name[3:]):
+        assert groups_of(api, text) == {"dcim.device": [device["id"]]}
+    (group,) = api.get(SEARCH, {"q": name})["groups"]
+    assert [item["id"] for item in api.get(group["url"])["results"]] == [device["id"]]
+
+
+def test_results_are_brief_and_say_what_matches(api: Api, places: dict[str, Any]) -> None:
+    answer = api.get(SEARCH, {"q": f"{places['word']} s"})
+    (group,) = answer["groups"]
+    brief = api.get(places["site"]["url"], {"brief": 1})
+    assert answer["query"] == f"{places['word']} s"
+    assert group["results"] == [{**brief, "match": {"field": "name", "text": places["site"]["name"]}}]
+    assert (group["title"], group["count_more"], group["links"]) == ("Sites", False, [])
+    assert [item["id"] for item in api.get(group["url"])["results"]] == [places["site"]["id"]]
+
+
+def test_an_id_finds_its_object(api: Api, places: dict[str, Any]) -> None:
+    assert groups_of(api, places["site"]["id"]) == {"dcim.site": [places["site"]["id"]]}
+
+
+def test_other_fields_are_searched_where_no_name_matches(api: Api, places: dict[str, Any]) -> None:
+    assert groups_of(api, f"near{places['word']}") == {"dcim.site": [places["site"]["id"]]}
+
+
+def test_a_search_can_be_within_one_resource(api: Api, places: dict[str, Any]) -> None:
+    for name in ("sites", "site", "dcim.site", "Sites"):
+        assert groups_of(api, f"in:{name} {places['word']}") == {"dcim.site": [places["site"]["id"]]}
+    assert list(api.get(SEARCH, {"q": "in:nothing x"}, status=400)) == ["q"]
+
+
+def test_groups_are_limited_and_say_when_there_is_more(api: Api, unique: Unique) -> None:
+    word = unique()
+    api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(4)])
+    for limit, more in ((2, True), (4, False)):
+        for text in (word, f"in:tenants {word}"):
+            (group,) = api.get(SEARCH, {"q": text, "limit": limit})["groups"]
+            assert (len(group["results"]), group["count_more"]) == (limit, more)
+
+
+def test_only_what_a_user_may_view_is_found(service: Service, places: dict[str, Any]) -> None:
+    """By name, by id, by other fields, and within a resource; constraints apply."""
+    outsider = service.user(("view", "tenancy.tenant", {"name": "nothing"}), ("view", "dcim.rack")).api
+    insider = service.user(("view", "dcim.site", {"name": places["site"]["name"]})).api
+    for text in (places["word"], places["site"]["id"], f"near{places['word']}"):
+        assert groups_of(outsider, text) == {}
+        assert groups_of(insider, text) == {"dcim.site": [places["site"]["id"]]}
+    assert list(outsider.get(SEARCH, {"q": f"in:sites {places['word']}"}, status=400)) == ["q"]
+    assert groups_of(outsider, f"in:tenants {places['word']}") == {}
+    service.anonymous.get(SEARCH, {"q": "x"}, status=403)
+
+
+@pytest.mark.parametrize("text", ["", " ", "x" * 201, "a\x00b"])
+def test_a_text_is_required_and_short(api: Api, text: str) -> None:
+    assert list(api.get(SEARCH, {"q": text}, status=400)) == ["q"]
+
+
+def test_bad_parameters_are_named(api: Api) -> None:
+    assert list(api.get(SEARCH, status=400)) == ["q"]
+    assert list(api.get(SEARCH, {"q": "x", "limit": "0"}, status=400)) == ["limit"]
+    assert list(api.get(SEARCH, {"q": "x", "limit": "x"}, status=400)) == ["limit"]
+    assert list(api.get(SEARCH, {"q": "x", "name": "x"}, status=400)) == ["name"]
+
+
+def test_wildcards_and_odd_characters_stand_for_themselves(api: Api) -> None:
+    for text in ("%", "_", "\\", "'", '"', "é", "\U0010ffff", "in:", "in: x", "1e9", "::", "/", "10.0.0.0/99"):
+        api.get(SEARCH, {"q": text}, status=(200, 400))
+
+
+def test_a_search_takes_a_fixed_number_of_statements(service: Service, places: dict[str, Any]) -> None:
+    """Authentication, recognisers, two for names, representations; the filters ``q`` if nothing else is found."""
+    for text, most in ((places["word"], 6), ("no such name", 6), (f"near{places['word']}", 7), ("198.18.0.1", 6)):
+        with service.statements() as statements:
+            service.api.get(SEARCH, {"q": text})
+        assert len(statements) <= most, "\n".join(statements)

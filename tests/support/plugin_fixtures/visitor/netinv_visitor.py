@@ -1,0 +1,167 @@
+"""A package that a test installs: it implements every hook of the web interface on the pages of tenants.
+
+The variable ``VISITOR_FAILS`` names a hook that returns something wrong, or a part that fails when it is shown.
+"""
+
+import os
+
+from netinv_core import fields
+from netinv_core.hookspecs import hookimpl
+from netinv_core.presentation import MenuEntry, MenuSection, Presentation
+
+TARGET = "tenancy.tenant"
+fails = os.environ.get("VISITOR_FAILS", "")
+
+
+def result_of(hook, result):
+    """The result of a hook; a wrong one when the hook is to fail."""
+    return ["wrong"] if hook == fails else result
+
+
+def shown(part, content):
+    """A function of a part.
+
+    :raises ZeroDivisionError: when the part is to fail
+    """
+
+    def show(*arguments):
+        if part and part == fails:
+            raise ZeroDivisionError(f"{part} fails")
+        return content
+
+    return show
+
+
+@hookimpl
+def netinv_web_menu(registry):
+    return result_of("netinv_web_menu", [MenuSection("Visitor", [MenuEntry("Welcome", "/welcome/")])])
+
+
+@hookimpl
+def netinv_web_presentation(registry, endpoint):
+    if endpoint.label != TARGET:
+        return None
+    return "wrong" if fails == "netinv_web_presentation" else Presentation(columns=["description", "group"])
+
+
+@hookimpl
+def netinv_web_cells(registry):
+    """Descriptions of tenants in angle brackets."""
+    from netinv_web.cells import FACTORIES
+
+    def factory(plan, place, field):
+        if field.name != "description" or place.endpoint.label != TARGET:
+            return FACTORIES[fields.Value](plan, place, field)
+        shown("cell factory", None)()
+        read = plan.reader_of(place, field)
+        return lambda row, page: shown("cell", f"<{read(row, page)}>")()
+
+    return ["wrong"] if fails == "netinv_web_cells" else {fields.Value: factory}
+
+
+@hookimpl
+def netinv_web_controls(registry):
+    return ["wrong"] if fails == "netinv_web_controls" else {}
+
+
+@hookimpl
+def netinv_web_panels(registry, endpoint):
+    from netinv_web.extensions import Panel
+
+    if endpoint.label != TARGET:
+        return []
+    panels = [Panel("greeting", "Greeting", shown("panel", "good <b>day</b>")), Panel("none", "Nothing", shown("", None))]
+    return result_of("netinv_web_panels", panels)
+
+
+@hookimpl
+def netinv_web_tabs(registry, endpoint):
+    from netinv_web.extensions import Tab
+
+    if endpoint.label != TARGET:
+        return []
+    tab = Tab("guests", "Guests", shown("tab", "no guests"), count=shown("tab count", 7), applies=shown("tab applies", True))
+    return result_of("netinv_web_tabs", [tab])
+
+
+@hookimpl
+def netinv_web_actions(registry, endpoint):
+    from netinv_web.extensions import Action
+
+    if endpoint.label != TARGET:
+        return []
+    invite = Action("invite", "Invite", shown("action", "/welcome/"))
+    never = Action("never", "Never", shown("", "/never/"), applies=lambda item: False)
+    remove = Action("remove", "Remove", shown("", "/remove/"), permission="delete")
+    return result_of("netinv_web_actions", [invite, never, remove])
+
+
+@hookimpl
+def netinv_web_widgets(registry):
+    from netinv_web.extensions import Widget
+
+    return result_of("netinv_web_widgets", [Widget("weather", "Weather", shown("widget", "sunny"))])
+
+
+@hookimpl
+def netinv_web_attention(request):
+    from netinv_web.extensions import Attention
+
+    return result_of("netinv_web_attention", [Attention(shown("attention", "The kettle boils")(), "/welcome/")])
+
+
+@hookimpl
+def netinv_web_first_steps(request):
+    from netinv_web.extensions import FirstStep
+
+    return result_of("netinv_web_first_steps", [FirstStep(shown("first step", "Knock")(), "/welcome/")])
+
+
+@hookimpl
+def netinv_web_snippets(registry):
+    from netinv_web.extensions import Snippet
+
+    return result_of("netinv_web_snippets", [Snippet("shout", "Shout", shown("snippet", "HELLO"))])
+
+
+@hookimpl
+def netinv_web_banners(request):
+    from netinv_web.extensions import Banner
+
+    return result_of("netinv_web_banners", [Banner(shown("banner", "Mind the <step>")(), "warning")])
+
+
+@hookimpl
+def netinv_web_undo(request):
+    """Undoes nothing itself."""
+    return None
+
+
+@hookimpl
+def netinv_web_identity_providers(registry):
+    from netinv_web.extensions import IdentityProvider
+
+    return result_of("netinv_web_identity_providers", [IdentityProvider("Sign in by knocking", "/knock/")])
+
+
+@hookimpl
+def netinv_web_static(registry):
+    return {"visitor": "netinv_visitor:nowhere"} if fails == "netinv_web_static" else {}
+
+
+@hookimpl
+def netinv_web_includes(registry):
+    return ["netinv_nowhere"] if fails == "netinv_web_includes" else ["netinv_visitor"]
+
+
+def _broken(request):
+    raise LookupError("the secret reason")
+
+
+def includeme(config):
+    """Adds a page, and one that fails."""
+    config.add_netinv_page("/welcome/", lambda request: {"status": 200, "title": "Welcome", "detail": "Come in"}, ERROR)
+    config.add_netinv_page("/broken/", _broken, ERROR, methods=["GET", "POST"])
+
+
+ERROR = "netinv_web:templates/error.jinja2"

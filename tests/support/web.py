@@ -1,0 +1,22 @@
+"""Fixtures of tests of pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from netinv_core.testing import Service
+from netinv_core.testing.client import PASSWORD
+from netinv_web.testing import Browser
+
+
+@pytest.fixture(scope="session")
+def browser(service: Service) -> Browser:
+    """The browser of an administrator."""
+    return Browser(service.app, service.admin.username, PASSWORD)
+
+
+@pytest.fixture(scope="session")
+def nobody(service: Service) -> Browser:
+    """The browser of a user without permissions."""
+    account = service.user(password=PASSWORD)
+    return Browser(service.app, account.username, PASSWORD)

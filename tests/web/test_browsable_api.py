@@ -1,0 +1,116 @@
+"""The API in a browser without scripts: answers as pages, and editors that send requests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Account, Api, Service, Unique
+from tests.support.browsers import Browser
+
+TENANTS = "/api/tenancy/tenants/"
+PASSWORD = "a password for the browsable API"
+
+
+@pytest.fixture
+def browser(service: Service, make_user: Any) -> Browser:
+    """The browser of a user who may view, add, change and delete tenants."""
+    account: Account = make_user(("view add change delete", "tenancy.tenant"), password=PASSWORD)
+    return Browser(service, account)
+
+
+def editor(page: Any, method: str) -> Any:
+    """The form that sends a method."""
+    return next(form for form in page.forms.values() if form.action == "/api-request/" and form["method"].value == method)
+
+
+def test_an_answer_is_shown_with_status_headers_and_links(browser: Browser, api: Api, unique: Unique) -> None:
+    name = f'"><script>{unique()}'
+    tenant = api.post(TENANTS, {"name": name, "slug": unique()})
+    path = f"{TENANTS}{tenant['id']}/"
+    page = browser.get(path, status=200)
+    assert json.loads(page.html.select_one("pre.json").text)["name"] == name
+    assert "<script>" + name[10:] not in page.text
+    assert page.html.select_one(f"pre.json a[href='{path}']")
+    assert "200 OK" in page and "Allow: GET, PUT, PATCH, DELETE" in page and " ms" in page
+    assert "unsafe-inline" not in page.headers["Content-Security-Policy"]
+    link = page.html.select_one(f"main a[href='{path.removeprefix('/api')}']")
+    assert browser.get(link["href"], status=200).html.select_one(f"a[href='{path}']")
+
+
+def test_lists_keep_their_filters_in_versions_formats_and_the_page(browser: Browser, api: Api, unique: Unique) -> None:
+    name = unique()
+    api.post(TENANTS, {"name": name})
+    page = browser.get(f"{TENANTS}?name={name}", status=200)
+    assert page.html.select_one(f"main a[href='/tenancy/tenants/?name={name}']")
+    form = next(form for form in page.forms.values() if form.action == TENANTS)
+    form["api_version"], form["format"] = "1.4", "csv"
+    answer = form.submit(status=200)
+    assert answer.content_type == "text/csv" and name in answer
+    form["format"] = ""
+    assert "API-Version: 1.4" in form.submit(status=200)
+
+
+def test_an_object_is_created_changed_and_deleted_by_editors(browser: Browser, api: Api, unique: Unique) -> None:
+    name = unique()
+    form = editor(browser.get(TENANTS), "POST")
+    body = json.loads(form["body"].value)
+    assert "name" in body
+    form["body"] = json.dumps({**body, "name": name})
+    assert "201 Created" in form.submit(status=200)
+    (tenant,) = api.get(TENANTS, {"name": name})["results"]
+    form = editor(browser.get(f"{TENANTS}{tenant['id']}/"), "PUT")
+    form["body"] = json.dumps({**json.loads(form["body"].value), "description": "changed"})
+    assert "200 OK" in form.submit(status=200)
+    assert api.get(f"{TENANTS}{tenant['id']}/")["description"] == "changed"
+    assert "204 No Content" in editor(browser.get(f"{TENANTS}{tenant['id']}/"), "DELETE").submit(status=200)
+    api.get(f"{TENANTS}{tenant['id']}/", status=404)
+
+
+def test_a_dry_run_changes_nothing(browser: Browser, api: Api, unique: Unique) -> None:
+    name = unique()
+    form = editor(browser.get(TENANTS), "POST")
+    form["body"], form["dry_run"] = json.dumps({"name": name}), True
+    assert name in form.submit(status=200)
+    assert api.get(TENANTS, {"name": name})["count"] == 0
+
+
+def test_errors_are_shown_as_the_api_gives_them(browser: Browser) -> None:
+    form = editor(browser.get(TENANTS), "POST")
+    form["body"] = "{}"
+    page = form.submit(status=400)
+    assert json.loads(page.html.select_one("pre.json").text) == {"name": ["This field is required."]}
+    form["body"] = "{"
+    assert "400 Bad Request" in form.submit(status=400)
+    page = browser.get(f"{TENANTS}?nothing=1", status=400)
+    assert "nothing" in json.loads(page.html.select_one("pre.json").text)
+    browser.get(f"{TENANTS}?nothing=1", headers={"Accept": "application/json"}, status=400).json["nothing"]
+
+
+@pytest.mark.parametrize(("path", "method"), [("/login/", "POST"), ("//example.com/api/", "POST"), (TENANTS, "GET"), ("", "")])
+def test_only_requests_to_the_api_are_sent(browser: Browser, path: str, method: str) -> None:
+    browser.post("/api-request/", {"path": path, "method": method, "body": "{}"}, status=422)
+
+
+def test_a_page_of_another_site_cannot_send_requests(browser: Browser, api: Api, unique: Unique) -> None:
+    name = unique()
+    form = {"path": TENANTS, "method": "POST", "body": json.dumps({"name": name})}
+    for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        browser.post("/api-request/", form, headers=headers, status=403)
+    assert api.get(TENANTS, {"name": name})["count"] == 0
+
+
+def test_editors_are_those_that_a_user_may_use(service: Service, make_user: Any, api: Api, unique: Unique) -> None:
+    reader = Browser(service, make_user(("view", "tenancy.tenant"), password=PASSWORD))
+    page = reader.get(TENANTS, status=200)
+    assert not page.html.select("form[action='/api-request/']")
+    form = {"path": TENANTS, "method": "POST", "body": json.dumps({"name": unique()})}
+    assert "403 Forbidden" in reader.post("/api-request/", form, status=403)
+
+
+def test_a_visitor_is_led_to_the_sign_in_and_a_client_gets_json(service: Service) -> None:
+    assert Browser(service).get("/api/", status=303).headers["Location"].startswith("/login/?next=")
+    assert Browser(service).get("/api/", headers={"Accept": "application/json"}, status=403).json
+    Browser(service).post("/api-request/", {"path": TENANTS, "method": "POST"}, status=403)

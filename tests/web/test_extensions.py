@@ -1,0 +1,243 @@
+"""Parts that packages add to the web interface, and what happens to pages when a part fails."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy.engine import Engine
+
+from netinv_core.packages import discover
+from netinv_core.testing import Api, Service
+from netinv_core.testing.client import PASSWORD
+from netinv_web.extensions import Snippet, extensions_of
+from netinv_web.testing import Browser
+
+TENANTS, SITES, WINDOWS = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/plugins/example/maintenance-windows/"
+FAILURE = re.compile(r"[0-9a-f]{12}")
+Visit = Callable[..., tuple[Service, Browser]]
+
+
+@pytest.fixture
+def visit(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """``visit("panel")``: a service with the package ``visitor``, of which a part fails, and an administrator's browser."""
+
+    def start(fails: str = "") -> tuple[Service, Browser]:
+        monkeypatch.setenv("VISITOR_FAILS", fails)
+        service = installed("visitor")
+        return service, Browser(service.app, service.admin.username, PASSWORD)
+
+    return start
+
+
+def tenant_of(service: Service) -> dict[str, Any]:
+    """A tenant with a description."""
+    tenant: dict[str, Any] = service.api.post(TENANTS, {"name": service.unique(), "description": "calm"})
+    return tenant
+
+
+def path_of(item: dict[str, Any]) -> str:
+    """The path of the page of an object."""
+    return str(item["url"]).removeprefix("http://localhost/api")
+
+
+# -- every part is shown
+
+
+def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
+    service, browser = visit()
+    assert service.api.get("/api/status/")["broken-packages"] == {}
+    tenant = tenant_of(service)
+    page = browser.get(path_of(tenant))
+    assert "good <b>day</b>" in page.text, "text of a package is no markup"
+    assert page.all("section", id="panel-greeting") and not page.all("section", id="panel-none")
+    assert "Invite" in page.text and "Never" not in page.text
+    assert "Mind the <step>" in page.text
+    assert "Guests 7" in page.text
+    assert "no guests" in browser.get(f"{path_of(tenant)}guests/").text
+    assert "<calm>" in browser.get("/tenancy/tenants/", {"name": tenant["name"]}).text
+    home = browser.get("/")
+    assert "sunny" in home.text and "The kettle boils" in home.text
+    assert "/welcome/" in home.links()
+    assert "Come in" in browser.get("/welcome/").text
+    assert "Sign in by knocking" in Browser(service.app).get("/login/").text
+
+
+def test_an_action_is_shown_to_those_who_may_take_it(visit: Visit) -> None:
+    service, browser = visit()
+    tenant = tenant_of(service)
+    assert "Remove" in browser.get(path_of(tenant)).text
+    reader = service.user(("view", "tenancy.tenant"), password=PASSWORD)
+    page = Browser(service.app, reader.username, PASSWORD).get(path_of(tenant))
+    assert "Invite" in page.text and "Remove" not in page.text
+
+
+def test_snippets_of_packages_are_collected(service: Service) -> None:
+    snippets = extensions_of(service.registry.hooks.netinv_web_snippets, registry=service.registry)
+    assert all(isinstance(snippet, Snippet) for snippet in snippets)
+    assert "httpie" in [snippet.name for snippet in snippets]
+
+
+# -- a part that fails
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ("panel", "object"),
+        ("tab", "tab"),
+        ("action", "object"),
+        ("banner", "object"),
+        ("banner", "/"),
+        ("widget", "/"),
+        ("attention", "/"),
+        ("netinv_web_attention", "/"),
+        ("netinv_web_banners", "/dcim/sites/"),
+        ("cell", "object"),
+        ("cell", "/tenancy/tenants/"),
+        ("cell factory", "/tenancy/tenants/"),
+    ],
+)
+def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
+    visit: Visit, caplog: pytest.LogCaptureFixture, part: str, place: str
+) -> None:
+    service, browser = visit(part)
+    path = path_of(tenant_of(service))
+    page = browser.get({"object": path, "tab": f"{path}guests/"}.get(place, place))
+    shown = {text for text in FAILURE.findall(page.text) if any(f"failure {text}" in line for line in messages(caplog))}
+    assert shown, page.text[-500:]
+    assert "ZeroDivisionError" not in page.text
+    assert any(record.exc_info for record in caplog.records)
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The errors in the log."""
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+@pytest.mark.parametrize("part", ["tab count", "tab applies"])
+def test_what_is_beside_a_tab_fails_in_the_log_alone(
+    visit: Visit, caplog: pytest.LogCaptureFixture, part: str
+) -> None:
+    service, browser = visit(part)
+    page = browser.get(path_of(tenant_of(service)))
+    assert ("Guests" in page.text) is (part == "tab count")
+    assert any("guests" in message for message in messages(caplog))
+
+
+# -- a wrong result of a hook
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [
+        ("netinv_web_panels", "netinv_web_panels returns str instead of Panel"),
+        ("netinv_web_tabs", "netinv_web_tabs returns str instead of Tab or ListTab"),
+        ("netinv_web_actions", "netinv_web_actions returns str instead of Action"),
+        ("netinv_web_widgets", "netinv_web_widgets returns str instead of Widget"),
+        ("netinv_web_snippets", "netinv_web_snippets returns str instead of Snippet"),
+        ("netinv_web_menu", "netinv_web_menu returns str instead of MenuSection"),
+        ("netinv_web_identity_providers", "netinv_web_identity_providers returns str instead of IdentityProvider"),
+        ("netinv_web_presentation", "TypeError"),
+        ("netinv_web_cells", "AttributeError"),
+        ("netinv_web_controls", "Error"),
+        ("netinv_web_includes", "netinv_nowhere"),
+        ("netinv_web_static", "nowhere"),
+    ],
+)
+def test_a_package_with_a_wrong_result_is_left_out_and_reported(visit: Visit, hook: str, reason: str) -> None:
+    service, browser = visit(hook)
+    assert reason in service.api.get("/api/status/")["broken-packages"]["visitor"]
+    page = browser.get(path_of(tenant_of(service)))
+    assert "Invite" not in page.text
+    assert "The package visitor does not start" in browser.get("/").text
+    browser.get("/welcome/", status=404)
+
+
+# -- pages that fail
+
+
+def test_a_page_that_fails_says_under_which_id_it_is_logged(visit: Visit, caplog: pytest.LogCaptureFixture) -> None:
+    _, browser = visit()
+    for answer in (browser.app.get("/broken/", status=500), browser.app.post("/broken/", status=500)):
+        assert answer.content_type == "text/html"
+        (failure,) = FAILURE.findall(answer.text)
+        assert any(failure in message for message in messages(caplog))
+        assert "secret reason" not in answer.text and "LookupError" not in answer.text
+        assert '<a href="/">' in answer.text
+
+
+def test_a_page_that_fails_answers_other_clients_in_json(visit: Visit) -> None:
+    _, browser = visit()
+    answer = browser.app.get("/broken/", headers={"Accept": "application/json"}, status=500)
+    assert answer.content_type == "application/json"
+    assert "secret reason" not in answer.text
+
+
+# -- the example plugin
+
+
+@pytest.fixture
+def window(api: Api, service: Service) -> dict[str, Any]:
+    """An active window of a new site."""
+    site = api.post(SITES, {"name": service.unique(), "status": "active"})
+    at = datetime.datetime.now(datetime.UTC)
+    hour = datetime.timedelta(hours=1)
+    times = {"start": (at - 1000 * hour).isoformat(), "end": (at + hour).isoformat()}
+    made: dict[str, Any] = api.post(WINDOWS, {"name": service.unique(), "site": site["id"], **times})
+    return made
+
+
+def test_the_example_adds_parts_to_the_pages_of_sites(browser: Browser, window: dict[str, Any]) -> None:
+    panel = browser.get(path_of(window["site"])).one("section", id="panel-maintenance")
+    assert window["name"] in "".join(panel.itertext())
+    assert "maintenance" in " ".join(link for link in browser.get("/").links())
+    assert window["name"] in browser.get("/plugins/example/overview/").text
+    assert window["name"] in browser.get("/").text
+    calendar = browser.get(f"{path_of(window)}calendar/").text
+    assert f"UID:{window['id']}" in calendar and "DTSTART:2" in calendar
+
+
+def test_the_button_of_the_example_closes_a_window(browser: Browser, api: Api, window: dict[str, Any]) -> None:
+    page = browser.get(path_of(window))
+    after = browser.follow(browser.submit(page.form(f"{path_of(window)}close/")))
+    assert "is closed" in after.text
+    assert api.get(window["url"])["end"] < window["end"]
+
+
+def test_the_parts_of_the_example_are_limited_by_permissions(service: Service, window: dict[str, Any]) -> None:
+    reader = service.user(("view", "dcim.site"), password=PASSWORD)
+    browser = Browser(service.app, reader.username, PASSWORD)
+    assert browser.get(path_of(window["site"])).all("section", id="panel-maintenance") == []
+    assert window["name"] not in browser.get("/plugins/example/overview/").text
+    assert window["name"] not in browser.get("/").text
+    browser.post(f"{path_of(window)}close/", status=403)
+
+
+def test_every_page_loads_the_style_sheet_and_the_script_of_the_example(browser: Browser) -> None:
+    page = browser.get("/")
+    files = [link.get("href", "") for link in page.all("link")] + [script.get("src", "") for script in page.all("script")]
+    for name in ("/example/page.css", "/example/page.js"):
+        (path,) = [file for file in files if file.endswith(name)]
+        answer = browser.app.get(path, status=200)
+        assert "max-age=31536000" in answer.headers["Cache-Control"]
+
+
+# -- the interface as a package
+
+
+def test_without_the_web_interface_the_api_is_served(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules, broken = discover()
+    without = ([(name, module) for name, module in modules if name != "web"], broken)
+    monkeypatch.setattr("netinv_core.main.discover", lambda plugins_dir="": without)
+    bare = Service(engine)
+    assert bare.api.get("/api/status/")["broken-packages"] == {}
+    site = bare.api.post(SITES, {"name": bare.unique(), "status": "active"})
+    bare.api.get(site["url"])
+    bare.api.get("/api/extras/webhook-deliveries/")
+    for path in ("/", "/login/", "/dcim/sites/", "/demo/load/", "/plugins/example/overview/"):
+        assert bare.api.send("GET", path, status=404).content_type == "application/json"

@@ -1,0 +1,219 @@
+"""The home page: numbers of objects, what needs attention, the latest changes, and an empty inventory."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.db import migrate
+from netinv_core.models.base import now, table_of
+from netinv_core.packages import FailedPackage, discover
+from netinv_core.testing import Account, Service, Unique
+from netinv_core.testing.client import PASSWORD
+from netinv_extras.jobs.schedules import ScheduledJob
+from netinv_extras.webhooks.deliveries import WebhookDelivery
+from netinv_web import home
+from netinv_web.testing import Browser, Page
+from tests.support.databases import migrated_database
+
+MAX_STATEMENTS = 12
+SITES = "/api/dcim/sites/"
+MakeUser = Callable[..., Account]
+
+
+def texts(page: Page, section: str) -> list[str]:
+    """The texts of the entries in a section of the page; empty without the section."""
+    entries = [item for part in page.all("section", id=section) for item in part.iter("li")]
+    return [" ".join("".join(entry.itertext()).split()) for entry in entries]
+
+
+def number_of(page: Page, title: str) -> int:
+    """The number of objects beside the title of a resource."""
+    (text,) = [text for text in texts(page, "counts") if text.startswith(title)]
+    return int(text.removeprefix(title).replace(",", ""))
+
+
+@pytest.fixture
+def browser_of(service: Service, make_user: MakeUser) -> Callable[..., Browser]:
+    """``browser_of((actions, labels[, constraints]), …)``: the browser of a new user with these permissions."""
+
+    def make(*grants: Any) -> Browser:
+        account = make_user(*grants, password=PASSWORD)
+        return Browser(service.app, account.username, PASSWORD)
+
+    return make
+
+
+@pytest.fixture
+def empty_service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
+    """A service on a database of its own without objects."""
+    with migrated_database(tmp_path_factory.mktemp("empty"), database_template) as engine:
+        yield Service(engine)
+
+
+# -- numbers
+
+
+def test_the_home_page_counts_the_objects_of_the_main_resources(
+    service: Service, browser: Browser, unique: Unique
+) -> None:
+    service.api.post(SITES, {"name": unique(), "status": "active"})
+    page = browser.get("/")
+    assert number_of(page, "Sites") == service.api.get(SITES, {"limit": 1})["count"]
+    assert [text.rstrip("0123456789,") for text in texts(page, "counts")][:2] == ["Sites", "Racks"]
+
+
+def test_a_user_sees_numbers_of_what_the_permissions_allow(
+    service: Service, browser_of: Callable[..., Browser], unique: Unique
+) -> None:
+    site = service.api.post(SITES, {"name": unique(), "status": "active"})
+    page = browser_of(("view", "dcim.site", {"name": site["name"]})).get("/")
+    assert texts(page, "counts") == ["Sites1"]
+
+
+def test_the_home_page_takes_a_bounded_number_of_statements(service: Service, browser: Browser, unique: Unique) -> None:
+    for _ in range(3):
+        service.api.post(SITES, {"name": unique(), "status": "active"})
+    browser.get("/")
+    with service.statements() as statements:
+        browser.get("/")
+    assert len(statements) <= MAX_STATEMENTS, statements
+
+
+# -- the latest changes
+
+
+def test_a_change_is_told_as_a_sentence(service: Service, browser: Browser, unique: Unique) -> None:
+    name = unique()
+    site = service.api.post(SITES, {"name": name, "status": "planned", "facility": "DC1"})
+    service.api.patch(f"{SITES}{site['id']}/", {"facility": "DC2"})
+    first, second = texts(browser.get("/"), "widget-recent-changes")[:2]
+    assert f"changed site {name}: Facility DC1 → DC2" in first
+    assert f"created site {name}" in second
+
+
+def test_the_changes_of_one_request_are_one_entry(service: Service, browser: Browser, unique: Unique) -> None:
+    service.api.post(SITES, [{"name": unique(), "status": "active"} for _ in range(3)])
+    page = browser.get("/")
+    assert "created 3 sites" in texts(page, "widget-recent-changes")[0]
+    link, *_ = [link for link in page.links() if "request_id=" in link]
+    assert "1–3 of 3" in browser.get(link).text
+
+
+def test_changes_are_shown_to_those_who_may_view_them(browser_of: Callable[..., Browser]) -> None:
+    page = browser_of(("view", "dcim.site")).get("/")
+    assert page.all("section", id="widget-recent-changes") == []
+
+
+def test_a_change_of_an_object_that_the_user_may_not_view_is_not_shown(
+    service: Service, browser_of: Callable[..., Browser], unique: Unique
+) -> None:
+    name = unique()
+    service.api.post("/api/tenancy/tenants/", {"name": name})
+    page = browser_of(("view", "extras.objectchange"), ("view", "dcim.site")).get("/")
+    assert page.all("section", id="widget-recent-changes")
+    assert name not in page.text
+
+
+def test_names_in_sentences_stay_text(service: Service, browser: Browser, unique: Unique) -> None:
+    name = f'{unique()}"><script>x</script>'
+    service.api.post("/api/tenancy/tenants/", {"name": name, "slug": unique()})
+    page = browser.get("/")
+    assert name in texts(page, "widget-recent-changes")[0]
+    assert all(script.get("src") for script in page.all("script"))
+
+
+# -- what needs attention
+
+
+def test_failed_deliveries_and_waiting_jobs_need_attention(
+    service: Service, browser_of: Callable[..., Browser], unique: Unique
+) -> None:
+    deliveries, schedules = table_of(WebhookDelivery), table_of(ScheduledJob)
+    schedule = {"id": uuid.uuid4(), "name": unique(), "job_class": "x", "approval_required": True, "start_time": now()}
+    with service.engine.begin() as connection:
+        key = connection.execute(sa.select(deliveries.c.id).limit(1)).scalar()
+        state = connection.execute(sa.select(deliveries.c.state).where(deliveries.c.id == key)).scalar()
+        connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state="failed"))
+        connection.execute(sa.insert(schedules), [{**schedule, "kwargs": {}}])
+    seeing = browser_of(
+        ("view", "extras.webhookdelivery", {"id": key}), ("view", "extras.scheduledjob", {"name": schedule["name"]})
+    )
+    page = seeing.get("/")
+    with service.engine.begin() as connection:
+        connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state=state))
+        connection.execute(sa.delete(schedules).where(schedules.c.id == schedule["id"]))
+    (failed,) = [text for text in texts(page, "attention") if "deliver" in text]
+    (waiting,) = [text for text in texts(page, "attention") if "approval" in text]
+    assert (failed, waiting) == ("1 webhook delivery failed Show", "1 job waits for approval Review")
+    for link in page.links():
+        if "state=failed" in link or "approval_required" in link:
+            seeing.get(link)
+    assert texts(browser_of(("view", "dcim.site")).get("/"), "attention") == []
+
+
+def test_a_package_that_does_not_start_is_told_to_superusers(
+    service: Service, browser: Browser, browser_of: Callable[..., Browser], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.registry, "broken", [FailedPackage("racing", "netinv-racing", "KeyError: 'wheel'")])
+    assert "The package racing does not start: KeyError: 'wheel' Show" in texts(browser.get("/"), "attention")
+    assert "racing" not in browser_of(("view", "dcim.site")).get("/").text
+
+
+def test_pending_migrations_are_told_to_superusers(
+    service: Service, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "pending", lambda engine, registry: ["dcim_0099"])
+    home._migrated.discard(service.registry)
+    (text,) = [text for text in texts(browser.get("/"), "attention") if "migrations" in text]
+    assert "dcim_0099" in text
+    monkeypatch.undo()
+    assert "dcim_0099" not in browser.get("/").text
+
+
+# -- an empty inventory
+
+
+def test_an_empty_inventory_says_how_to_begin(empty_service: Service) -> None:
+    page = Browser(empty_service.app, empty_service.admin.username, PASSWORD).get("/")
+    first, *others = texts(page, "first-steps")
+    assert first.endswith("Add a site")
+    assert page.all("section", id="counts") == []
+    assert any("Load the demo inventory" in text for text in others)
+
+
+def test_a_user_without_permissions_is_told_so(nobody: Browser) -> None:
+    assert "nothing that you may view yet" in nobody.get("/").text
+
+
+def test_the_demo_inventory_is_loaded_by_a_job(empty_service: Service) -> None:
+    browser = Browser(empty_service.app, empty_service.admin.username, PASSWORD)
+    page = browser.submit(browser.get("/").form("/demo/load/"))
+    result = browser.follow(page)
+    assert "/extras/job-results/" in page.response.headers["Location"]
+    assert "Load the demo inventory" in result.text
+    (queued,) = empty_service.api.get("/api/extras/job-results/", {"limit": 5})["results"]
+    assert queued["status"]["value"] == "pending"
+    assert queued["user"]["username"] == empty_service.admin.username
+
+
+def test_only_superusers_load_the_demo_inventory(empty_service: Service) -> None:
+    account = empty_service.user(("view add", "dcim.site"), password=PASSWORD)
+    browser = Browser(empty_service.app, account.username, PASSWORD)
+    assert texts(browser.get("/"), "first-steps") != []
+    assert "demo" not in browser.get("/").text
+    browser.post("/demo/load/", status=403)
+
+
+def test_without_its_package_the_demo_inventory_is_not_offered(
+    empty_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules, broken = discover()
+    without = ([(name, module) for name, module in modules if name != "demo"], broken)
+    monkeypatch.setattr("netinv_core.main.discover", lambda plugins_dir="": without)
+    bare = Service(empty_service.engine)
+    assert "demo" not in Browser(bare.app, bare.admin.username, PASSWORD).get("/").text

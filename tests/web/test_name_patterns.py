@@ -1,0 +1,108 @@
+"""Patterns of names, and several objects from one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netinv_core.testing import Api
+from netinv_web.forms.patterns import MAX_TEXTS, expand
+from netinv_web.testing import Browser
+
+Make = Callable[..., Any]
+PLAIN = st.text(st.characters(exclude_characters="[]\\"), max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        ("eth0", ["eth0"]),
+        ("eth[0-2]", ["eth0", "eth1", "eth2"]),
+        ("[08-10]", ["08", "09", "10"]),
+        ("[a,b,core]", ["a", "b", "core"]),
+        ("[a-c]1", ["a1", "b1", "c1"]),
+        ("et-[0-1]/[0,2]", ["et-0/0", "et-0/2", "et-1/0", "et-1/2"]),
+        ("rack [spare]", ["rack [spare]"]),
+        (r"port \[1-2\]", ["port [1-2]"]),
+        ("[5-5]", ["5"]),
+    ],
+)
+def test_a_pattern_stands_for_texts(pattern: str, texts: list[str]) -> None:
+    assert expand(pattern) == texts
+
+
+@pytest.mark.parametrize("pattern", ["[3-1]", "[0-1000]", "[0-99][0-99]", "[0-999999999]"])
+def test_patterns_that_stand_for_too_much_are_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r"rise|more than"):
+        expand(pattern)
+
+
+@given(PLAIN)
+def test_a_text_without_brackets_stands_for_itself(text: str) -> None:
+    assert expand(text) == [text]
+
+
+@given(PLAIN, st.integers(0, 5000), st.integers(0, MAX_TEXTS - 1), PLAIN)
+def test_a_range_stands_for_each_of_its_numbers_once(before: str, first: int, steps: int, after: str) -> None:
+    texts = expand(f"{before}[{first}-{first + steps}]{after}")
+    assert texts == [f"{before}{number}{after}" for number in range(first, first + steps + 1)]
+
+
+@given(st.text(max_size=40))
+def test_any_text_stands_for_at_most_a_thousand(text: str) -> None:
+    try:
+        assert 1 <= len(expand(text)) <= MAX_TEXTS
+    except ValueError as error:
+        assert str(error)
+
+
+# -- forms
+
+
+@pytest.fixture
+def device_type(make: Make, api: Api, unique: Any) -> Any:
+    """A device type."""
+    manufacturer = make("/api/dcim/manufacturers/")
+    name = unique()
+    return api.post("/api/dcim/device-types/", {"manufacturer": manufacturer["id"], "model": name, "slug": name})
+
+
+def test_a_form_with_a_pattern_creates_several_after_a_preview(browser: Browser, api: Api, device_type: Any) -> None:
+    form = browser.get("/dcim/interface-templates/add/", {"device_type": device_type["id"]}).form()
+    form["name"], form["label"], form["type"] = "eth[0-47]", "Port [1-48]", "1000base-t"
+    page = browser.submit(form, status=200)
+    assert len(page.one("tbody").findall("tr")) == 48
+    query = {"device_type_id": device_type["id"], "limit": 0}
+    assert api.get("/api/dcim/interface-templates/", query)["count"] == 0
+    browser.submit(page.form(), "_several")
+    created = api.get("/api/dcim/interface-templates/", query)["results"]
+    assert [(item["name"], item["label"]) for item in created][:2] == [("eth0", "Port 1"), ("eth1", "Port 2")]
+    assert len(created) == 48
+
+
+def test_the_preview_shows_the_errors_of_each_object(browser: Browser, api: Api, device_type: Any) -> None:
+    taken = {"device_type": device_type["id"], "name": "eth1", "type": "1000base-t"}
+    api.post("/api/dcim/interface-templates/", taken)
+    values = {"device_type": device_type["id"], "name": "eth[0-2]", "type": "1000base-t"}
+    page = browser.post("/dcim/interface-templates/add/", values, status=422)
+    errors = ["".join(row[-1].itertext()) for row in page.one("tbody").findall("tr")]
+    assert [bool(error) for error in errors] == [False, True, False]
+    page = browser.post("/dcim/interface-templates/add/", {**values, "_several": "all"}, status=422)
+    assert api.get("/api/dcim/interface-templates/", {"device_type_id": device_type["id"]})["count"] == 1
+
+
+def test_patterns_of_different_lengths_are_refused(browser: Browser, device_type: Any) -> None:
+    values = {"device_type": device_type["id"], "name": "eth[0-2]", "label": "[1-2]", "type": "1000base-t"}
+    page = browser.post("/dcim/interface-templates/add/", values, status=422)
+    assert page.all("p", id="error-label")
+
+
+def test_a_name_may_have_the_brackets_of_a_pattern(browser: Browser, api: Api, device_type: Any) -> None:
+    values = {"device_type": device_type["id"], "name": "eth[0-2]", "type": "1000base-t", "_several": "one"}
+    browser.post("/dcim/interface-templates/add/", values)
+    created = api.get("/api/dcim/interface-templates/", {"device_type_id": device_type["id"]})["results"]
+    assert [item["name"] for item in created] == ["eth[0-2]"]
