@@ -2,10 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt .
+PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt netinv_web netinv_demo .
 INSTALLED := .venv/.installed
 POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
 MARIADB ?= mysql://root@127.0.0.1:3306/test
+INPUTS ?= few
 REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
@@ -32,24 +33,27 @@ run: install  ## migrate a SQLite file, create the first user, run service and w
 	@mkdir -p var
 	@$(BIN)/netinv migrate
 	@$(BIN)/netinv user create admin --email admin@example.com --superuser --with-token --unless-any
-	@echo "serving http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
+	@echo "pages     http://127.0.0.1:8000/   (sign in as admin; the password was printed once, \`$(BIN)/netinv user password admin\` sets another)"
+	@echo "API       http://127.0.0.1:8000/api/ and http://127.0.0.1:8000/api/docs/ (Ctrl-C stops)"
 	@$(BIN)/pserve development.ini
 
 # The example plugin is installed beside the service, for the tests only.
-$(PLUGINS): install $(shell find plugins/example -name '*.py' -o -name 'setup.cfg')
+$(PLUGINS): install $(shell find plugins/example -type f)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
 
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
-	$(PYTEST) --input-seed=0 -m "not slow and not crash"
+	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module
-	$(PYTEST) --input-seed=0 -m "not slow and not crash" --cov --cov-report=term --cov-report=html:var/coverage
+	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser" --cov --cov-report=term --cov-report=html:var/coverage
 
-test-all: $(PLUGINS)  ## run the slow tests on SQLite, and all others on PostgreSQL and MariaDB with Redis
+# The seeds differ, so that the databases get different generated input; INPUTS=many or all makes more of it.
+test-all: $(PLUGINS)  ## run the slow tests and those in Chromium on SQLite, and all others on PostgreSQL and MariaDB with Redis
 	$(PYTEST) --input-seed=0 -m "slow or crash"
-	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
-	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=many --input-seed=0 -m "not any_database"
+	$(PYTEST) --input-seed=0 -m browser
+	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
+	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"
 
 bench: install  ## run the benchmark on PostgreSQL (BENCH="--sqlite --json out.json …", see BENCH=--help)
 	$(BIN)/python -m bench $(BENCH)
