@@ -34,7 +34,9 @@ EMPTY = Markup('<span class="none">–</span>')
 YES, NO = Markup('<span class="yes">Yes</span>'), Markup('<span class="no">No</span>')
 MAX_ITEMS = 5  # of a list within a cell
 MAX_TEXT = 300  # characters of a cell
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n\r"}
+# Control characters and noncharacters, which the HTML standard makes a parse error.
+_NONCHARACTERS = (*range(0xFDD0, 0xFDF0), *(plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)))
+_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160), *_NONCHARACTERS) if chr(code) not in "\t\n\r"}
 LINK_SCHEMES = ("http", "https", "ftp", "ssh", "mailto", "tel")
 
 
@@ -75,7 +77,7 @@ def text_markup(value: Any) -> Markup:
 
 
 def without_controls(text: str) -> str:
-    """The text with control characters, which HTML does not allow, replaced by U+FFFD."""
+    """The text with control characters and noncharacters, which HTML does not allow, replaced by U+FFFD."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 
