@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
 import html5lib
 import webtest
 
+from netinv_core.testing import Account, Service
+
 ORIGIN = "http://localhost"
+SIGN_OUT = "/logout/"
 CONTROLS = ("input", "select", "textarea")
 UNLABELLED = ("hidden", "submit", "button")
 # Forms, titles and addresses show text as it is stored, with the noncharacters that somebody may have entered.
@@ -19,71 +21,53 @@ STORED_TEXT = "invalid-codepoint"
 HANDLER = re.compile(r"on[a-z]+")
 
 
-class Page:
-    """An answer with HTML, parsed. ``path`` is that of the request."""
-
-    def __init__(self, path: str, response: webtest.TestResponse) -> None:
-        self.path = path
-        self.response = response
-        self.status = response.status_int
-        parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
-        self.root: Element = parser.parse(response.text)
-        self.errors = [f"line {line}: {name} {values}" for (line, _), name, values in parser.errors if name != STORED_TEXT]
+class Page(webtest.TestResponse):
+    """An answer. ``html`` is its tree (Beautiful Soup), ``text in page`` looks into the source, spaces aside."""
 
     @property
-    def text(self) -> str:
-        """The text of the page's body."""
-        body = self.root.find("body")
-        return "" if body is None else " ".join("".join(body.itertext()).split())
-
-    def all(self, tag: str, **attributes: str) -> list[Element]:
-        """The elements with a tag and attributes (``class_`` for a class among others)."""
-        return [element for element in self.root.iter(tag) if _matches(element, attributes)]
-
-    def one(self, tag: str, **attributes: str) -> Element:
-        """The only element with a tag and attributes."""
-        elements = self.all(tag, **attributes)
-        assert len(elements) == 1, f"{self.path} has {len(elements)} elements {tag} {attributes}"
-        return elements[0]
+    def words(self) -> str:
+        """What is to be read in the body, as one line."""
+        return " ".join((self.html.body or self.html).get_text().split())
 
     def links(self) -> list[str]:
         """The addresses of its links."""
-        return [element.get("href", "") for element in self.all("a")]
+        return [str(link["href"]) for link in self.html.select("a[href]")]
 
     def form(self, action: str | None = None) -> webtest.Form:
-        """The form for ``action``; by default the one with the most fields that posts."""
-        forms = [form for form in self.response.forms.values() if action is None or form.action == action]
-        forms = [form for form in forms if action is not None or form.method.upper() == "POST"]
-        assert forms, f"{self.path} has no form for {action}"
+        """The form for ``action``; by default the one with the most fields that posts and does not sign out."""
+        forms = [form for form in self.forms.values() if _is_meant(form, action)]
+        assert forms, f"{self.request.path} has no form for {action}"
         form: webtest.Form = max(forms, key=lambda form: len(form.fields))
         return form
 
 
-def _matches(element: Element, attributes: Mapping[str, str]) -> bool:
-    for name, value in attributes.items():
-        if name == "class_":
-            if value not in element.get("class", "").split():
-                return False
-        elif element.get(name.replace("_", "-")) != value:
-            return False
-    return True
+def _is_meant(form: webtest.Form, action: str | None) -> bool:
+    return form.action == action if action is not None else form.method.upper() == "POST" and form.action != SIGN_OUT
 
 
-def faults(page: Page) -> list[str]:
+class _Request(webtest.TestRequest):
+    """A request whose answer is a :class:`Page`."""
+
+    ResponseClass = Page
+
+
+def faults(markup: str) -> list[str]:
     """Violations of what every page has to fulfil: valid HTML, one heading, labels, unique ids, nothing inline."""
-    problems = [*page.errors]
-    headings = len(page.all("h1"))
+    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
+    root: Element = parser.parse(markup)
+    problems = [f"line {line}: {name} {values}" for (line, _), name, values in parser.errors if name != STORED_TEXT]
+    headings = len(list(root.iter("h1")))
     if headings != 1:
         problems.append(f"{headings} elements h1")
-    ids = [element.get("id") for element in page.root.iter() if element.get("id")]
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
     problems += [f"the id {name} is used twice" for name in sorted({name for name in ids if ids.count(name) > 1 and name})]
-    for element in page.root.iter():
+    for element in root.iter():
         problems += [f"inline {name} of {element.tag}" for name in element.attrib if name == "style" or HANDLER.fullmatch(name)]
         if element.tag == "style" or (element.tag == "script" and not element.get("src")):
             problems.append(f"inline {element.tag}")
         if element.tag in ("a", "link", "script", "img", "form"):
             problems += _foreign(element)
-    return problems + [f"no label for {element.tag} {element.get('name')}" for element in _unlabelled(page)]
+    return problems + [f"no label for {element.tag} {element.get('name')}" for element in _unlabelled(root)]
 
 
 def _foreign(element: Element) -> list[str]:
@@ -94,10 +78,10 @@ def _foreign(element: Element) -> list[str]:
     return [f"{element.tag} leads to {address}" for address in addresses if urlsplit(address).netloc]
 
 
-def _unlabelled(page: Page) -> list[Element]:
-    labelled = {element.get("for") for element in page.all("label")}
-    within = {id(control) for label in page.all("label") for control in label.iter()}
-    controls = [element for tag in CONTROLS for element in page.all(tag) if element.get("type") not in UNLABELLED]
+def _unlabelled(root: Element) -> list[Element]:
+    labelled = {element.get("for") for element in root.iter("label")}
+    within = {id(control) for label in root.iter("label") for control in label.iter()}
+    controls = [element for tag in CONTROLS for element in root.iter(tag) if element.get("type") not in UNLABELLED]
     return [
         control
         for control in controls
@@ -105,42 +89,38 @@ def _unlabelled(page: Page) -> list[Element]:
     ]
 
 
-class Browser:
-    """A browser session. ``check`` is false for pages that are not checked by :func:`faults`."""
+class Browser(webtest.TestApp):
+    """A browser with JavaScript off. Its unsafe requests have the header ``Origin``, as those of browsers do.
 
-    def __init__(self, app: Any, username: str = "", password: str = "") -> None:
-        self.app = webtest.TestApp(app, lint=False, extra_environ={"HTTP_ACCEPT": "text/html", "HTTP_ORIGIN": ORIGIN})
-        if username:
-            self.sign_in(username, password)
+    GET is expected to answer 200 and POST 303, unless ``status`` says otherwise; so are links that are followed and
+    forms that are submitted. Every page has to be without :func:`faults`.
+    """
 
-    def sign_in(self, username: str, password: str) -> None:
+    RequestClass = _Request
+
+    def __init__(self, service: Service, account: Account | None = None) -> None:
+        super().__init__(service.app, extra_environ={"HTTP_ACCEPT": "text/html", "HTTP_ORIGIN": ORIGIN})
+        if account is not None:
+            self.sign_in(account)
+
+    def sign_in(self, account: Account, password: str = "") -> Page:
         """Signs in by the form."""
-        response = self.app.post("/login/", {"username": username, "password": password, "next": "/"}, status=303)
-        assert response.headers["Location"] == "/"
+        return self.post("/login/", {"username": account.username, "password": password or account.password})
 
-    def get(self, path: str, query: Mapping[str, Any] | Sequence[tuple[str, Any]] = (), *, status: int = 200) -> Page:
-        """GET of a page; an answer with HTML has to be without faults."""
-        url = f"{path}{'&' if '?' in path else '?'}{urlencode(query, doseq=True)}" if query else path
-        return self._page(url, self.app.get(url, expect_errors=True), status)
+    def get(self, url: str, params: Any = None, *, status: Any = 200, **options: Any) -> Page:
+        """GET with the parameters of a query: a mapping, or pairs."""
+        page: Page = super().get(url, params, status=status, **options)
+        return page
 
-    def post(self, path: str, values: Any = (), *, status: int = 303, **options: Any) -> Page:
+    def post(self, url: str, params: Any = "", *, status: Any = 303, **options: Any) -> Page:
         """POST of a form's values: a mapping, or pairs of names and values."""
-        pairs = list(values.items()) if isinstance(values, Mapping) else list(values)
-        return self._page(path, self.app.post(path, pairs, expect_errors=True, **options), status)
+        page: Page = super().post(url, params, status=status, **options)
+        return page
 
-    def submit(self, form: webtest.Form, name: str | None = None, *, status: int = 303, **options: Any) -> Page:
-        """Submits a form, by the button ``name``."""
-        response = form.submit(name, expect_errors=True, **options)
-        return self._page(form.action or response.request.path, response, status)
-
-    def follow(self, page: Page) -> Page:
-        """The page that a redirect leads to."""
-        return self.get(page.response.headers["Location"])
-
-    def _page(self, path: str, response: webtest.TestResponse, status: int) -> Page:
-        assert response.status_int == status, f"{path} → {response.status} {response.text[:800]}"
-        page = Page(path, response)
-        if response.content_type == "text/html" and response.body and "<html" in response.text[:200]:
-            problems = faults(page)
-            assert not problems, f"{path}: {problems[:8]}"
+    def do_request(self, req: webtest.TestRequest, status: Any = None, expect_errors: bool | None = None) -> Page:
+        """Sends a request and checks the page that answers."""
+        page: Page = super().do_request(req, status, expect_errors)
+        if page.content_type == "text/html" and "<html" in page.text[:200]:
+            problems = faults(page.text)
+            assert not problems, f"{req.path_qs}: {problems[:8]}"
         return page

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 from tests.support.images import GIF
 
 MakeUser = Callable[..., Account]
@@ -122,7 +122,7 @@ def test_images_are_thumbnails(service: Service, browser: Browser, make_site: An
 
 def test_a_note_is_added_and_shown_with_its_author(service: Service, browser: Browser, make_site: Any) -> None:
     site = make_site()
-    form = browser.form_of(page_of(site, "notes/"))
+    form = browser.get(page_of(site, "notes/")).form()
     form["note"] = "The **fan** was replaced. <script>"
     page = form.submit(status=303).follow()
     note = page.html.select_one("section.panel")
@@ -221,7 +221,7 @@ def test_a_job_button_runs_its_job_for_the_object(
     site = make_site()
     panel = panel_of(browser, site, "links")
     if confirmation:
-        response = browser.form_of(panel.find("a", string=f"Check {site['name']}")["href"]).submit(status=303)
+        response = browser.get(panel.find("a", string=f"Check {site['name']}")["href"]).form().submit(status=303)
     else:
         response = browser.post(panel.select_one("form")["action"], status=303)
     assert response.headers["Location"].startswith("/extras/job-results/")

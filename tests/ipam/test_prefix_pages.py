@@ -19,9 +19,9 @@ def test_the_page_of_a_prefix_allocates_the_next_address(browser: Browser, api: 
     prefix = prefix_of(api, unique)
     api.post("/api/ipam/ip-addresses/", {"address": "10.9.0.1/26", "status": "active", "vrf": prefix["vrf"]["id"]})
     page = browser.get(f"/ipam/prefixes/{prefix['id']}/")
-    assert "Next address 10.9.0.2/26" in page.text
-    answer = browser.submit(page.form(f"/ipam/prefixes/{prefix['id']}/allocate/"))
-    form = browser.follow(answer).form()
+    assert "Next address 10.9.0.2/26" in page.words
+    answer = page.form(f"/ipam/prefixes/{prefix['id']}/allocate/").submit()
+    form = answer.follow().form()
     assert form["address"].value == "10.9.0.2/26"
     assert api.get("/api/ipam/ip-addresses/", {"vrf_id": prefix["vrf"]["id"]})["count"] == 2
 
@@ -29,18 +29,18 @@ def test_the_page_of_a_prefix_allocates_the_next_address(browser: Browser, api: 
 def test_a_full_prefix_says_so(browser: Browser, api: Api, unique: Unique) -> None:
     prefix = prefix_of(api, unique, prefix="10.9.0.0/32")
     api.post("/api/ipam/ip-addresses/", {"address": "10.9.0.0/32", "status": "active", "vrf": prefix["vrf"]["id"]})
-    assert "No address is free." in browser.get(f"/ipam/prefixes/{prefix['id']}/").text
+    assert "No address is free." in browser.get(f"/ipam/prefixes/{prefix['id']}/").words
     answer = browser.post(f"/ipam/prefixes/{prefix['id']}/allocate/")
-    assert "No address is free." in browser.follow(answer).text
+    assert "No address is free." in answer.follow().words
 
 
 def test_allocation_needs_the_permission_to_add_addresses(service: Service, api: Api, unique: Unique) -> None:
     prefix = prefix_of(api, unique)
     reader = service.user(("view", ["ipam.prefix", "ipam.ipaddress"]), password=PASSWORD)
-    browser = Browser(service.app, reader.username, PASSWORD)
+    browser = Browser(service, reader)
     path = f"/ipam/prefixes/{prefix['id']}/"
-    assert not [form for form in browser.get(path).response.forms.values() if "allocate" in form.action and form.fields]
-    browser.follow(browser.post(f"{path}allocate/"))
+    assert not [form for form in browser.get(path).forms.values() if "allocate" in form.action and form.fields]
+    browser.post(f"{path}allocate/").follow()
     assert api.get("/api/ipam/ip-addresses/", {"vrf_id": prefix["vrf"]["id"]})["count"] == 0
 
 
@@ -50,7 +50,7 @@ def test_tabs_of_a_prefix_list_what_is_within_it(browser: Browser, api: Api, uni
     child = api.post("/api/ipam/prefixes/", {"prefix": "10.9.0.16/28", "status": "active", "vrf": vrf})
     api.post("/api/ipam/prefixes/", {"prefix": "10.9.1.0/28", "status": "active", "vrf": vrf})
     address = api.post("/api/ipam/ip-addresses/", {"address": "10.9.0.17/28", "status": "active", "vrf": vrf})
-    children = browser.get(f"/ipam/prefixes/{prefix['id']}/prefixes/").all("tr")
+    children = browser.get(f"/ipam/prefixes/{prefix['id']}/prefixes/").html.select("tr")
     assert [row.get("data-key") for row in children if row.get("data-key")] == [child["id"]]
-    addresses = browser.get(f"/ipam/prefixes/{prefix['id']}/ip-addresses/").all("tr")
+    addresses = browser.get(f"/ipam/prefixes/{prefix['id']}/ip-addresses/").html.select("tr")
     assert [row.get("data-key") for row in addresses if row.get("data-key")] == [address["id"]]

@@ -12,11 +12,11 @@ from netinv_web.testing import Browser
 @pytest.fixture(scope="session")
 def browser(service: Service) -> Browser:
     """The browser of an administrator."""
-    return Browser(service.app, service.admin.username, PASSWORD)
+    return Browser(service, service.admin)
 
 
 @pytest.fixture(scope="session")
 def nobody(service: Service) -> Browser:
     """The browser of a user without permissions."""
     account = service.user(password=PASSWORD)
-    return Browser(service.app, account.username, PASSWORD)
+    return Browser(service, account)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Service
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 PASSWORD = "an old password"
 TOKENS = ("view add delete", "users.token")
@@ -45,7 +45,7 @@ def test_everybody_has_the_pages_about_the_own_account(service: Service, make_us
 
 
 def test_users_change_their_names_without_permission_on_accounts(service: Service, user: Account, browser: Browser) -> None:
-    form = browser.form_of("/user/profile/")
+    form = browser.get("/user/profile/").form()
     form["first_name"], form["email"] = "Ada", "ada@example.com"
     page = form.submit(status=303).follow()
     assert "Your profile was changed." in page
@@ -54,7 +54,7 @@ def test_users_change_their_names_without_permission_on_accounts(service: Servic
 
 
 def test_a_profile_with_a_bad_address_is_shown_again_with_the_error(browser: Browser) -> None:
-    form = browser.form_of("/user/profile/")
+    form = browser.get("/user/profile/").form()
     form["first_name"], form["email"] = "Ada", "nowhere"
     page = form.submit(status=422)
     assert page.html.select_one("#field-first_name")["value"] == "Ada"
@@ -76,7 +76,7 @@ def test_a_profile_lists_what_the_user_may_do(service: Service, make_user: MakeU
 
 
 def test_preferences_are_kept_for_the_account(service: Service, user: Account, browser: Browser) -> None:
-    form = browser.form_of("/user/preferences/")
+    form = browser.get("/user/preferences/").form()
     form["theme"], form["density"], form["per_page"], form["shortcuts"] = "dark", "compact", "100", False
     form.submit(status=303)
     page = Browser(service, user).get("/user/preferences/")
@@ -96,7 +96,7 @@ def test_a_preference_that_there_is_not_is_refused(browser: Browser) -> None:
 
 
 def change_password(browser: Browser, current: str, new: str, again: str | None = None, status: int = 303) -> Any:
-    form = browser.form_of("/user/password/")
+    form = browser.get("/user/password/").form()
     form["current"], form["password"], form["repeated"] = current, new, new if again is None else again
     return form.submit(status=status)
 
@@ -198,7 +198,7 @@ def test_nobody_ends_the_session_of_another_user(service: Service, browser: Brow
 
 
 def add_token(browser: Browser, **values: Any) -> Any:
-    form = browser.form_of("/user/api-tokens/add/")
+    form = browser.get("/user/api-tokens/add/").form()
     for name, value in values.items():
         form[name] = value
     return form.submit(status=200)
@@ -243,7 +243,7 @@ def test_a_token_with_bad_values_is_not_created(browser: Browser, values: dict[s
 def test_a_token_is_deleted_and_refused_from_then_on(service: Service, browser: Browser) -> None:
     key = add_token(browser, description="to be deleted").html.select_one("#token-key").text
     (row,) = [row for row in browser.get("/user/api-tokens/").html.select("tbody tr") if "to be deleted" in row.text]
-    browser.form_of(row.a["href"]).submit(status=303)
+    browser.get(row.a["href"]).form().submit(status=303)
     service.api.get("/api/users/tokens/", token=key, status=403)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from netinv_core.testing import Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Api, Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 TENANTS = "/api/tenancy/tenants/"
 PASSWORD = "a password for the browsable API"

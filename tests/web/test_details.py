@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 MAX_STATEMENTS = 10
 MakeUser = Callable[..., Account]

@@ -29,7 +29,7 @@ def visit(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) ->
     def start(fails: str = "") -> tuple[Service, Browser]:
         monkeypatch.setenv("VISITOR_FAILS", fails)
         service = installed("visitor")
-        return service, Browser(service.app, service.admin.username, PASSWORD)
+        return service, Browser(service, service.admin)
 
     return start
 
@@ -53,27 +53,27 @@ def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     assert service.api.get("/api/status/")["broken-packages"] == {}
     tenant = tenant_of(service)
     page = browser.get(path_of(tenant))
-    assert "good <b>day</b>" in page.text, "text of a package is no markup"
-    assert page.all("section", id="panel-greeting") and not page.all("section", id="panel-none")
-    assert "Invite" in page.text and "Never" not in page.text
-    assert "Mind the <step>" in page.text
-    assert "Guests 7" in page.text
-    assert "no guests" in browser.get(f"{path_of(tenant)}guests/").text
-    assert "<calm>" in browser.get("/tenancy/tenants/", {"name": tenant["name"]}).text
+    assert "good <b>day</b>" in page.words, "text of a package is no markup"
+    assert page.html.select("#panel-greeting") and not page.html.select("#panel-none")
+    assert "Invite" in page.words and "Never" not in page.words
+    assert "Mind the <step>" in page.words
+    assert "Guests 7" in page.words
+    assert "no guests" in browser.get(f"{path_of(tenant)}guests/").words
+    assert "<calm>" in browser.get("/tenancy/tenants/", {"name": tenant["name"]}).words
     home = browser.get("/")
-    assert "sunny" in home.text and "The kettle boils" in home.text
+    assert "sunny" in home.words and "The kettle boils" in home.words
     assert "/welcome/" in home.links()
-    assert "Come in" in browser.get("/welcome/").text
-    assert "Sign in by knocking" in Browser(service.app).get("/login/").text
+    assert "Come in" in browser.get("/welcome/").words
+    assert "Sign in by knocking" in Browser(service).get("/login/").words
 
 
 def test_an_action_is_shown_to_those_who_may_take_it(visit: Visit) -> None:
     service, browser = visit()
     tenant = tenant_of(service)
-    assert "Remove" in browser.get(path_of(tenant)).text
+    assert "Remove" in browser.get(path_of(tenant)).words
     reader = service.user(("view", "tenancy.tenant"), password=PASSWORD)
-    page = Browser(service.app, reader.username, PASSWORD).get(path_of(tenant))
-    assert "Invite" in page.text and "Remove" not in page.text
+    page = Browser(service, reader).get(path_of(tenant))
+    assert "Invite" in page.words and "Remove" not in page.words
 
 
 def test_snippets_of_packages_are_collected(service: Service) -> None:
@@ -108,9 +108,9 @@ def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
     service, browser = visit(part)
     path = path_of(tenant_of(service))
     page = browser.get({"object": path, "tab": f"{path}guests/"}.get(place, place))
-    shown = {text for text in FAILURE.findall(page.text) if any(f"failure {text}" in line for line in messages(caplog))}
-    assert shown, page.text[-500:]
-    assert "ZeroDivisionError" not in page.text
+    shown = {text for text in FAILURE.findall(page.words) if any(f"failure {text}" in line for line in messages(caplog))}
+    assert shown, page.words[-500:]
+    assert "ZeroDivisionError" not in page.words
     assert any(record.exc_info for record in caplog.records)
 
 
@@ -125,7 +125,7 @@ def test_what_is_beside_a_tab_fails_in_the_log_alone(
 ) -> None:
     service, browser = visit(part)
     page = browser.get(path_of(tenant_of(service)))
-    assert ("Guests" in page.text) is (part == "tab count")
+    assert ("Guests" in page.words) is (part == "tab count")
     assert any("guests" in message for message in messages(caplog))
 
 
@@ -153,8 +153,8 @@ def test_a_package_with_a_wrong_result_is_left_out_and_reported(visit: Visit, ho
     service, browser = visit(hook)
     assert reason in service.api.get("/api/status/")["broken-packages"]["visitor"]
     page = browser.get(path_of(tenant_of(service)))
-    assert "Invite" not in page.text
-    assert "The package visitor does not start" in browser.get("/").text
+    assert "Invite" not in page.words
+    assert "The package visitor does not start" in browser.get("/").words
     browser.get("/welcome/", status=404)
 
 
@@ -163,7 +163,7 @@ def test_a_package_with_a_wrong_result_is_left_out_and_reported(visit: Visit, ho
 
 def test_a_page_that_fails_says_under_which_id_it_is_logged(visit: Visit, caplog: pytest.LogCaptureFixture) -> None:
     _, browser = visit()
-    for answer in (browser.app.get("/broken/", status=500), browser.app.post("/broken/", status=500)):
+    for answer in (browser.get("/broken/", status=500), browser.post("/broken/", status=500)):
         assert answer.content_type == "text/html"
         (failure,) = FAILURE.findall(answer.text)
         assert any(failure in message for message in messages(caplog))
@@ -173,7 +173,7 @@ def test_a_page_that_fails_says_under_which_id_it_is_logged(visit: Visit, caplog
 
 def test_a_page_that_fails_answers_other_clients_in_json(visit: Visit) -> None:
     _, browser = visit()
-    answer = browser.app.get("/broken/", headers={"Accept": "application/json"}, status=500)
+    answer = browser.get("/broken/", headers={"Accept": "application/json"}, status=500)
     assert answer.content_type == "application/json"
     assert "secret reason" not in answer.text
 
@@ -193,37 +193,37 @@ def window(api: Api, service: Service) -> dict[str, Any]:
 
 
 def test_the_example_adds_parts_to_the_pages_of_sites(browser: Browser, window: dict[str, Any]) -> None:
-    panel = browser.get(path_of(window["site"])).one("section", id="panel-maintenance")
-    assert window["name"] in "".join(panel.itertext())
+    panel = browser.get(path_of(window["site"])).html.select_one("#panel-maintenance")
+    assert window["name"] in panel.text
     assert "maintenance" in " ".join(link for link in browser.get("/").links())
-    assert window["name"] in browser.get("/plugins/example/overview/").text
-    assert window["name"] in browser.get("/").text
-    calendar = browser.get(f"{path_of(window)}calendar/").text
+    assert window["name"] in browser.get("/plugins/example/overview/").words
+    assert window["name"] in browser.get("/").words
+    calendar = browser.get(f"{path_of(window)}calendar/").words
     assert f"UID:{window['id']}" in calendar and "DTSTART:2" in calendar
 
 
 def test_the_button_of_the_example_closes_a_window(browser: Browser, api: Api, window: dict[str, Any]) -> None:
     page = browser.get(path_of(window))
-    after = browser.follow(browser.submit(page.form(f"{path_of(window)}close/")))
-    assert "is closed" in after.text
+    after = page.form(f"{path_of(window)}close/").submit().follow()
+    assert "is closed" in after.words
     assert api.get(window["url"])["end"] < window["end"]
 
 
 def test_the_parts_of_the_example_are_limited_by_permissions(service: Service, window: dict[str, Any]) -> None:
     reader = service.user(("view", "dcim.site"), password=PASSWORD)
-    browser = Browser(service.app, reader.username, PASSWORD)
-    assert browser.get(path_of(window["site"])).all("section", id="panel-maintenance") == []
-    assert window["name"] not in browser.get("/plugins/example/overview/").text
-    assert window["name"] not in browser.get("/").text
+    browser = Browser(service, reader)
+    assert browser.get(path_of(window["site"])).html.select("#panel-maintenance") == []
+    assert window["name"] not in browser.get("/plugins/example/overview/").words
+    assert window["name"] not in browser.get("/").words
     browser.post(f"{path_of(window)}close/", status=403)
 
 
 def test_every_page_loads_the_style_sheet_and_the_script_of_the_example(browser: Browser) -> None:
     page = browser.get("/")
-    files = [link.get("href", "") for link in page.all("link")] + [script.get("src", "") for script in page.all("script")]
+    files = [part.get("href") or part["src"] for part in page.html.select("link, script")]
     for name in ("/example/page.css", "/example/page.js"):
         (path,) = [file for file in files if file.endswith(name)]
-        answer = browser.app.get(path, status=200)
+        answer = browser.get(path, status=200)
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Service
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 PASSWORD = "correct horse"
 SITES = "/api/dcim/sites/"

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from netinv_core.testing import Service
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 PASSWORD = "correct horse"
 LIST = "/tenancy/tenant-groups/"

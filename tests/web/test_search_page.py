@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Api, Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 TENANTS, SITES = "/api/tenancy/tenants/", "/api/dcim/sites/"
 PASSWORD = "a password for the search"

@@ -22,36 +22,36 @@ def tenant(make: Make) -> Any:
 
 def without_session(browser: Browser) -> None:
     """Ends the session, as far as the browser knows."""
-    browser.app.reset()
+    browser.reset()
 
 
 def test_a_form_is_sent_again_after_the_sign_in(service: Service, api: Api, tenant: Any) -> None:
-    browser = Browser(service.app, service.admin.username, PASSWORD)
+    browser = Browser(service, service.admin)
     form = browser.get(f"/tenancy/tenants/{tenant['id']}/edit/").form()
     form["description"] = 'typed "before"'
     without_session(browser)
-    page = browser.submit(form, status=403)
-    assert "session is over" in page.text
+    page = form.submit(status=403)
+    assert "session is over" in page.words
     sign_in = page.form("/login/")
     sign_in["username"], sign_in["password"] = service.admin.username, "wrong"
-    page = browser.submit(sign_in, status=403)
+    page = sign_in.submit(status=403)
     sign_in = page.form("/login/")
     sign_in["username"], sign_in["password"] = service.admin.username, PASSWORD
-    page = browser.submit(sign_in, status=200)
-    browser.submit(page.form(f"/tenancy/tenants/{tenant['id']}/edit/"))
+    page = sign_in.submit(status=200)
+    page.form(f"/tenancy/tenants/{tenant['id']}/edit/").submit()
     assert api.get(f"/api/tenancy/tenants/{tenant['id']}/")["description"] == 'typed "before"'
 
 
 def test_the_sign_in_says_that_files_have_to_be_chosen_again(service: Service) -> None:
-    browser = Browser(service.app)
+    browser = Browser(service)
     files = [("front_image", "front.png", b"content")]
     page = browser.post("/dcim/device-types/add/", {"model": "x"}, status=403, upload_files=files)
-    assert "Front image" in page.text
+    assert "Front image" in page.words
 
 
 def test_what_another_site_posts_is_not_kept(service: Service) -> None:
-    browser = Browser(service.app)
+    browser = Browser(service)
     headers = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
     page = browser.post("/tenancy/tenants/add/", {"name": "planted"}, status=303, headers=headers)
-    assert "planted" not in page.response.text
-    assert page.response.headers["Location"].startswith("/login/")
+    assert "planted" not in page.text
+    assert page.headers["Location"].startswith("/login/")

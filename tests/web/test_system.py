@@ -11,7 +11,7 @@ from netinv_core.packages import FailedPackage
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD, SECRET
 from netinv_web.system import shown_setting
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 MakeUser = Callable[..., Account]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Service, Unique
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 SITES, UNDO = "/api/dcim/sites/", "/extras/undo/"
 LONG_TEXT = "The key is at the reception desk, which is open from eight to six on working days. Ring twice."

@@ -12,7 +12,7 @@ from netinv_core.models.base import table_of
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_extras.git.models import GitSync
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 
 REPORT = {
     "created": 2,

@@ -10,7 +10,7 @@ import pytest
 
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 from tests.support.jobs import job, service, work
 
 __all__ = ["job", "service"]

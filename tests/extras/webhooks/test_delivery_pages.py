@@ -13,7 +13,7 @@ from netinv_core.labels import description_of
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_extras.webhooks import deliveries
-from tests.support.browsers import Browser
+from netinv_web.testing import Browser
 from tests.support.receivers import Receiver
 
 QUEUE = "/extras/webhook-deliveries/queue/"
@@ -241,7 +241,7 @@ def test_nobody_sees_the_queue_without_permission(service: Service, make_user: M
 
 
 def test_the_form_of_a_webhook_offers_every_attribute(service: Service, browser: Browser) -> None:
-    form = browser.form_of("/extras/webhooks/add/")
+    form = browser.get("/extras/webhooks/add/").form()
     endpoint = service.registry["extras.webhook"]
     assert set(endpoint.writable) <= set(form.fields)
     name = service.unique()
@@ -252,7 +252,7 @@ def test_the_form_of_a_webhook_offers_every_attribute(service: Service, browser:
     (webhook,) = service.api.get("/api/extras/webhooks/", {"name": name})["results"]
     assert (webhook["http_method"], webhook["retries"], webhook["enabled"]) == ("PUT", 3, False)
     path = f"/extras/webhooks/{webhook['id']}/edit/"
-    edited = browser.form_of(path)
+    edited = browser.get(path).form()
     edited["retry_after"] = "90"
     edited.submit(status=303)
     changed = service.api.get(webhook["url"])
@@ -297,7 +297,7 @@ def test_a_test_message_is_sent_and_its_answer_shown(sending_service: Service) -
     browser = Browser(sending_service, sending_service.admin)
     with Receiver(418) as receiver:
         webhook = make_webhook(sending_service, payload_url=receiver.url)
-        page = browser.form_of(f"/extras/webhooks/{webhook['id']}/message/").submit(status=200)
+        page = browser.get(f"/extras/webhooks/{webhook['id']}/message/").form().submit(status=200)
         assert "The receiver answered 418" in page.html.select_one("[role=alert]").text
         receiver.answer = 200
         page = browser.post(f"/extras/webhooks/{webhook['id']}/test/", status=200)
