@@ -85,6 +85,8 @@ class Action:
     """A link or button. ``scope`` is ``object``, ``selection`` or ``list``.
 
     ``path(endpoint, object)`` is where it leads, the object is ``None`` on a list; with ``method`` POST it is a button.
+    One on a selection is a button in any case, whose page reads the selected rows by
+    :func:`netinv_web.bulk.selection.selected`.
     ``permission`` is the action that the user needs on the resource. ``applies(object)`` selects the objects that have
     it.
     """

@@ -60,13 +60,15 @@ def writable_fields(endpoint: Endpoint) -> dict[str, Field]:
 
 
 def empty(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str] | None = None) -> Form:
-    """The form of a resource, without values; ``names`` limits it to some fields."""
+    """The form of a resource, without values; ``names`` limits it to some fields, or members of fields: ``custom_fields.role``."""
     by_field: dict[str, list[Control]] = {}
     own_groups: dict[str, list[Control]] = {}
     for name, field in writable_fields(endpoint).items():
-        if names is not None and name not in names:
+        if names is not None and not any(chosen.partition(".")[0] == name for chosen in names):
             continue
         for control in controls_of(uow, endpoint, field):
+            if names is not None and name not in names and control.name not in names:
+                continue
             group = own_groups if control.group else by_field
             group.setdefault(control.group or name, []).append(control)
     sets = fieldsets_of(endpoint, list(by_field))

@@ -18,7 +18,7 @@ from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
 from netinv_web import frame
 from netinv_web.cells import CellReader, cell, name_cell, text_markup
-from netinv_web.lists import facets, filter_text, saved_views, view_pages
+from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
 from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
 from netinv_web.lists.columns import Column, columns_of
 from netinv_web.lists.filter_bar import chips_of
@@ -215,6 +215,8 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
     values = results(request, endpoint, query=query)
     names = facets.facet_names(endpoint)
     wanted = bool(names and query.values(facets.PARAMETER) and not values["error"])
+    selection = selection_actions(request, endpoint, query)
+    frame.of(request).icons |= {action.icon for action in selection if action.icon}
     return values | {
         "endpoint": endpoint,
         "path": page_path(endpoint),
@@ -223,7 +225,7 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
         "has_facets": bool(names) and values["pages"].count > 0,
         "facets": facets.facets_of(uow, endpoint, query, values["conditions"]) if wanted else None,
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
-        "selection": selection_actions(request, endpoint, query),
+        "selection": selection,
         "list_actions": list_actions(request, endpoint),
         "may_share": view_pages.may_share(request),
         "may_set_default": may_set_default(request),
@@ -250,6 +252,7 @@ def results(
         "columns": columns,
         "rows": rows_of(uow, endpoint, columns, matches.keys),
         "row_links": row_links(uow, endpoint),
+        "inline": editing.inline_controls(uow, endpoint, columns),
         "pages": Pages(number, size, matches.count),
         "errors": [matches.errors[ordering.PARAMETER]] if ordering.PARAMETER in matches.errors else [],
         "all_valid": not matches.errors,

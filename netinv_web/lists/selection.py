@@ -8,14 +8,13 @@ package whose scope is ``selection``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 from pyramid.interfaces import IRoutesMapper
 from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
 from netinv_web.bulk.renaming import has_names
-from netinv_web.extensions import Action, extensions_of
+from netinv_web.extensions import ActionLink, actions_of
 from netinv_web.lists.list_query import ListQuery
 from netinv_web.menu import may
 from netinv_web.paths import page_path
@@ -24,39 +23,24 @@ SELECTION, LIST = "selection", "list"
 BULK_PAGES = (("Edit", "edit", "change"), ("Rename", "rename", "change"), ("Delete", "delete", "delete"))
 
 
-@dataclasses.dataclass(frozen=True)
-class SelectionAction:
-    """A button of the bar: ``path`` is where it posts the selection."""
-
-    title: str
-    path: str
-    danger: bool = False
-
-
-def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> Sequence[SelectionAction]:
-    """The actions that the user may run on selected objects, those of packages last."""
+def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
+    """The actions that the user may run on selected objects, those of packages last. Each posts the selection."""
     uow, path = request.uow, page_path(endpoint)
     suffix = f"?{text}" if (text := query.only_filters().text) else ""
     base = endpoint.app.path.removeprefix("/api")
     mapper = request.registry.getUtility(IRoutesMapper)
     actions = [
-        SelectionAction(title, f"{path}{name}/{suffix}", danger=name == "delete")
+        ActionLink(name, title, f"{path}{name}/{suffix}", "POST")
         for title, name, action in BULK_PAGES
         if action in endpoint.resource.writes
         and (name != "rename" or has_names(endpoint))
         and may(uow, endpoint, action)
         and mapper.get_route(f"page {base}{{model}}/{name}/") is not None
     ]
-    own = [SelectionAction(item.title, item.path(endpoint, None) + suffix) for item in _of_packages(request, endpoint)]
-    return [*actions, *own]
+    own = actions_of(request, endpoint, SELECTION)
+    return [*actions, *(dataclasses.replace(link, path=f"{link.path}{suffix}") for link in own)]
 
 
-def _of_packages(request: Request, endpoint: Endpoint, scope: str = SELECTION) -> list[Action]:
-    hook = endpoint.registry.hooks.netinv_web_actions
-    items: list[Action] = extensions_of(hook, endpoint, registry=endpoint.registry)
-    return [item for item in items if item.scope == scope and may(request.uow, endpoint, item.permission)]
-
-
-def list_actions(request: Request, endpoint: Endpoint) -> list[Action]:
+def list_actions(request: Request, endpoint: Endpoint) -> list[ActionLink]:
     """The actions of packages on the whole list."""
-    return _of_packages(request, endpoint, LIST)
+    return actions_of(request, endpoint, LIST)

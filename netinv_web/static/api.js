@@ -1,4 +1,6 @@
 // The editors of the browsable API send their requests in place, and show the answer above.
+import { enhance } from "./enhance.js";
+
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-api-request]");
   const shown = document.getElementById("api-answer");
@@ -9,6 +11,7 @@ document.addEventListener("submit", async (event) => {
   const part = page.getElementById("api-answer");
   if (!part) return form.submit();
   shown.replaceWith(part);
+  enhance(part);
   part.focus();
   part.scrollIntoView({ block: "nearest" });
 });

@@ -15,7 +15,7 @@ async function copy(button) {
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 }
 
-export function addCopyButtons(root = document) {
+export function addCopyButtons(root) {
   for (const element of root.querySelectorAll("dd [data-copy], pre[data-copy]")) {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", className: "copy", textContent: "Copy", copied: element });
@@ -25,7 +25,6 @@ export function addCopyButtons(root = document) {
   }
 }
 
-addCopyButtons();
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey || document.body.hasAttribute("data-no-shortcuts")) return;

@@ -12,7 +12,11 @@ document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-color-text]") && target.picker) target.picker.value = target.value;
 });
 
-for (const field of document.querySelectorAll("[data-color-text]")) {
+export function addColorInputs(root) {
+  for (const field of root.querySelectorAll("[data-color-text]")) addColorInput(field);
+}
+
+function addColorInput(field) {
   const picker = Object.assign(document.createElement("input"), { type: "color", value: field.value, title: "Choose a colour" });
   picker.setAttribute("aria-label", "Choose a colour");
   field.picker = picker;

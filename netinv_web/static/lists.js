@@ -1,5 +1,5 @@
 // Lists: links and forms of a list replace its part of the page; rows are selected, and visited by keys.
-import { showTimes } from "./times.js";
+import { enhance } from "./enhance.js";
 
 const list = () => document.getElementById("list");
 const rows = () => [...document.querySelectorAll("#list tr[data-key]")];
@@ -31,7 +31,7 @@ function replace(fresh, hash) {
   const counts = old.querySelector("#facets"), facets = fresh.querySelector("#facets[data-source]");
   if (counts && facets) facets.replaceChildren(...counts.childNodes);
   old.replaceWith(fresh);
-  showTimes(fresh);
+  enhance(fresh);
   const count = document.querySelector("[data-list-count]");
   if (count) count.textContent = fresh.dataset.count;
   if (hash) fresh.querySelector(hash)?.closest("details")?.setAttribute("open", "");

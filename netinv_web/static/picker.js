@@ -1,4 +1,6 @@
 // Pickers: a combobox over the list of the API in place of a select or of an input with an id.
+import { enhance } from "./enhance.js";
+
 const LIMIT = 30; // objects of one answer
 const RECENT = 5; // objects used last that come first
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
@@ -42,6 +44,7 @@ class Picker {
     this.status = make("p", { role: "status", class: "help" });
     this.popup = make("div", { class: "picker-popup" }, this.list, this.status);
     this.popup.hidden = true;
+    if (this.box.closest(".table-scroll")) this.popup.popover = "manual"; // tables cut off what does not fit into them
     this.chips = make("span", { class: "chips" });
     const label = document.querySelector(`label[for="${CSS.escape(field.id)}"]`);
     if (label) label.htmlFor = id;
@@ -164,10 +167,19 @@ class Picker {
     this.move(0);
   }
 
-  open() { this.popup.hidden = false; this.input.setAttribute("aria-expanded", "true"); }
+  open() {
+    this.popup.hidden = false;
+    this.input.setAttribute("aria-expanded", "true");
+    if (!this.popup.popover) return;
+    const { left, bottom, width } = this.input.getBoundingClientRect();
+    Object.assign(this.popup.style, { left: `${left}px`, top: `${bottom}px`, minWidth: `${width}px` });
+    this.popup.showPopover();
+  }
+
   close() {
     clearTimeout(this.timer);
     this.abort?.abort();
+    if (this.popup.matches(":popover-open")) this.popup.hidePopover();
     this.popup.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");
@@ -269,13 +281,11 @@ function fillDialog(dialog, text) { // ids of the page and of the dialog must di
     if (element.getAttribute("href")?.startsWith("#")) element.setAttribute("href", `#quick-${element.getAttribute("href").slice(1)}`);
   }
   dialog.replaceChildren(...parsed.body.childNodes);
-  addPickers(dialog);
+  enhance(dialog);
   dialog.querySelector("[data-focus]")?.focus();
   return true;
 }
 
-export function addPickers(root = document) {
+export function addPickers(root) {
   for (const box of root.querySelectorAll("[data-picker]")) new Picker(box);
 }
-
-addPickers();

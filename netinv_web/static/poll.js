@@ -1,5 +1,5 @@
 // Parts of a page that reload themselves while something runs: after 1 s, then less often, at least every 5 s.
-import { showTimes } from "./times.js";
+import { enhance } from "./enhance.js";
 
 function poll(element, delay) {
   setTimeout(async () => {
@@ -11,11 +11,13 @@ function poll(element, delay) {
       part.innerHTML = await response.text();
       const next = part.content.firstElementChild;
       element.replaceWith(next);
-      showTimes(next);
+      enhance(next);
       element = next;
     } catch { /* the service is away for a moment */ }
     if (element.dataset.poll) poll(element, Math.min(delay * 1.5, 5000));
   }, delay);
 }
 
-for (const element of document.querySelectorAll("[data-poll]")) poll(element, 1000);
+export function pollParts(root) {
+  for (const element of root.querySelectorAll("[data-poll]")) poll(element, 1000);
+}

@@ -2,7 +2,7 @@
 const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-export function showTimes(root = document) {
+export function showTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     const time = new Date(element.dateTime);
     const seconds = (time - Date.now()) / 1000;
@@ -11,5 +11,3 @@ export function showTimes(root = document) {
     element.textContent = relative.format(Math.round(seconds / size), unit);
   }
 }
-
-showTimes();

@@ -76,6 +76,17 @@ def test_an_action_is_shown_to_those_who_may_take_it(visit: Visit) -> None:
     assert "Invite" in page.words and "Remove" not in page.words
 
 
+def test_actions_on_a_list_and_on_a_selection_are_in_its_bars(visit: Visit) -> None:
+    service, browser = visit()
+    tenant = tenant_of(service)
+    page = browser.get("/tenancy/tenants/", {"name": tenant["name"]})
+    assert "Welcome all" in page.text and "Invite" not in page.text
+    (button,) = [item for item in page.all("button") if item.get("formaction", "").startswith("/seat/")]
+    assert button.get("formaction") == f"/seat/?name={tenant['name']}", "the filters belong to “all that match”"
+    assert 'id="icon-user"' in page.response.text, "the symbol of its icon"
+    assert "Seat" not in browser.get(path_of(tenant)).text
+
+
 def test_snippets_of_packages_are_collected(service: Service) -> None:
     snippets = extensions_of(service.registry.hooks.netinv_web_snippets, registry=service.registry)
     assert all(isinstance(snippet, Snippet) for snippet in snippets)
@@ -91,6 +102,8 @@ def test_snippets_of_packages_are_collected(service: Service) -> None:
         ("panel", "object"),
         ("tab", "tab"),
         ("action", "object"),
+        ("list action", "/tenancy/tenants/"),
+        ("selection action", "/tenancy/tenants/"),
         ("banner", "object"),
         ("banner", "/"),
         ("widget", "/"),
@@ -209,6 +222,15 @@ def test_the_button_of_the_example_closes_a_window(browser: Browser, api: Api, w
     assert api.get(window["url"])["end"] < window["end"]
 
 
+def test_the_example_cancels_the_selected_windows(browser: Browser, api: Api, window: dict[str, Any]) -> None:
+    page = browser.get("/plugins/example/maintenance-windows/", {"name": window["name"]})
+    assert page.one("header", class_="title").find(".//a[@href='/plugins/example/overview/']") is not None
+    (button,) = [item for item in page.all("button") if "/cancel/" in item.get("formaction", "")]
+    answer = browser.post(button.get("formaction", ""), [("pk", window["id"])])
+    assert "Cancelled windows: 1." in browser.follow(answer).text
+    assert api.get(window["url"])["status"]["value"] == "cancelled"
+
+
 def test_the_parts_of_the_example_are_limited_by_permissions(service: Service, window: dict[str, Any]) -> None:
     reader = service.user(("view", "dcim.site"), password=PASSWORD)
     browser = Browser(service, reader)
@@ -216,6 +238,7 @@ def test_the_parts_of_the_example_are_limited_by_permissions(service: Service, w
     assert window["name"] not in browser.get("/plugins/example/overview/").words
     assert window["name"] not in browser.get("/").words
     browser.post(f"{path_of(window)}close/", status=403)
+    browser.post("/plugins/example/maintenance-windows/cancel/", [("pk", window["id"])], status=403)
 
 
 def test_every_page_loads_the_style_sheet_and_the_script_of_the_example(browser: Browser) -> None:

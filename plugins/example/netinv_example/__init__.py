@@ -104,10 +104,10 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """A button that closes a window."""
+    """Buttons that close a window, and cancel the selected ones; a link on their list."""
     from netinv_example import pages
 
-    return [pages.closing] if endpoint.label == pages.WINDOWS else []
+    return [pages.closing, pages.cancelling, pages.to_overview] if endpoint.label == pages.WINDOWS else []
 
 
 @hookimpl

@@ -9,15 +9,16 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
-from netinv_core import AUTHENTICATED, Endpoint, UnitOfWork, permissions
+from netinv_core import AUTHENTICATED, Endpoint, UnitOfWork, permissions, save
 from netinv_dcim.sites import Site
 from netinv_example.closing import close
 from netinv_example.maintenance_windows import CANCELLED, MaintenanceWindow
+from netinv_web.bulk.selection import members_of, selected
 from netinv_web.cells import link, time_markup
 from netinv_web.extensions import Action, Panel, Snippet, Tab, Widget
 from netinv_web.notices import Notice, add
 from netinv_web.pages import see_other
-from netinv_web.paths import object_path
+from netinv_web.paths import object_path, page_path
 
 SITES, WINDOWS = "dcim.site", "example.maintenancewindow"
 OVERVIEW = "/plugins/example/overview/"
@@ -72,6 +73,18 @@ def close_by_button(request: Request) -> Response:
     return add(request, see_other(object_path(request.context.endpoint, closed["id"])), notice)
 
 
+def cancel_selected(request: Request) -> Response:
+    """Cancels the selected windows, and leads back to their list."""
+    endpoint = request.context.endpoint
+    selection = selected(request, endpoint, members_of(request), "change")
+    bodies = [] if selection.too_many else [{"id": key, "status": CANCELLED} for key in selection.keys]
+    if not bodies:
+        return add(request, see_other(selection.list_url), Notice("No window was cancelled.", "warning"))
+    save.update(request.uow, endpoint, bodies, partial=True, listed=True)
+    notice = Notice(f"Cancelled windows: {len(bodies)}.", undo=str(request.uow.request_id))
+    return add(request, see_other(selection.list_url), notice)
+
+
 def _query(request: Request, endpoint: Endpoint, parameters: Iterable[tuple[str, str]], key: Any) -> str:
     path = endpoint.path if key is None else f"{endpoint.path}{key}/"
     filters = " ".join(f"{name}=={value!r}" for name, value in parameters)
@@ -93,6 +106,15 @@ closing = Action(
     permission="change",
     applies=lambda window: window["status"]["value"] != CANCELLED,
 )
+cancelling = Action(
+    "cancel",
+    "Cancel",
+    lambda endpoint, window: f"{page_path(endpoint)}cancel/",
+    scope="selection",
+    permission="change",
+    icon="no-symbol",
+)
+to_overview = Action("overview", "Overview", lambda endpoint, window: OVERVIEW, scope="list", icon="calendar-days")
 snippet = Snippet("httpie", "HTTPie", _query, language="shell")
 
 
@@ -102,6 +124,13 @@ def includeme(config: Any) -> None:
     config.add_netinv_page(
         "/plugins/example/maintenance-windows/{id}/close/",
         close_by_button,
+        permission="change",
+        methods=["POST"],
+        resource="example/maintenance-windows",
+    )
+    config.add_netinv_page(
+        "/plugins/example/maintenance-windows/cancel/",
+        cancel_selected,
         permission="change",
         methods=["POST"],
         resource="example/maintenance-windows",

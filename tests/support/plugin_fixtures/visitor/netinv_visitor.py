@@ -93,7 +93,9 @@ def netinv_web_actions(registry, endpoint):
     invite = Action("invite", "Invite", shown("action", "/welcome/"))
     never = Action("never", "Never", shown("", "/never/"), applies=lambda item: False)
     remove = Action("remove", "Remove", shown("", "/remove/"), permission="delete")
-    return result_of("netinv_web_actions", [invite, never, remove])
+    welcome = Action("welcome", "Welcome all", shown("list action", "/welcome/"), scope="list")
+    seat = Action("seat", "Seat", shown("selection action", "/seat/"), scope="selection", icon="user")
+    return result_of("netinv_web_actions", [invite, never, remove, welcome, seat])
 
 
 @hookimpl
