@@ -11,7 +11,7 @@ from pyramid.events import BeforeRender
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
-from netinv_web import cells, extensions, frame, icons, menu
+from netinv_web import cells, extensions, frame, menu
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
 from netinv_web.lists import columns
@@ -20,6 +20,7 @@ from netinv_web.objects import snippets
 MODULES = (
     "netinv_web.pages",
     "netinv_web.static_files",
+    "netinv_web.icons",
     "netinv_web.errors",
     "netinv_web.auth.sign_in",
     "netinv_web.home",
@@ -75,7 +76,7 @@ def _complete_environment(config: Any) -> None:
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters |= {"label": label_of_name}
-    environment.globals |= {"icon": icons.icon, "label_of": label_of, "title_of": title_of, "plural_of": plural_of}
+    environment.globals |= {"icon": config.registry.netinv_icons.icon, "label_of": label_of, "title_of": title_of, "plural_of": plural_of}
     environment.globals |= {"as_code": snippets.as_code}
 
 

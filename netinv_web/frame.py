@@ -7,10 +7,9 @@ import importlib.metadata
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
 from pyramid.request import Request
 
-from netinv_web import icons, notices, static_files
+from netinv_web import notices, static_files
 from netinv_web.extensions import Banner, items_for
 from netinv_web.menu import Section, menu_of
 from netinv_web.preferences import preferences_of
@@ -22,12 +21,6 @@ class Frame:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._path = str(request.path)
-        self.icons: set[str] = set()
-
-    @property
-    def symbols(self) -> Markup:
-        """The symbols of the icons that the page has used so far."""
-        return icons.symbols(self.icons)
 
     @property
     def username(self) -> str:

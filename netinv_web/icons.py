@@ -1,54 +1,97 @@
-"""Icons of the set Heroicons. A page holds each icon once, as a symbol at its end that all uses refer to."""
+"""Icons of the set Heroicons. One static file, the sprite, has a symbol for each icon that pages refer to.
+
+The sprite has the icons that packages declare, and those that their templates name. Its path has a digest of its
+contents, and browsers keep it for a year. An icon whose name is known only when a page is rendered is drawn within the
+page.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from heroicons import IconDoesNotExist
 from heroicons.jinja import heroicon_micro
-from jinja2 import pass_context
-from jinja2.runtime import Context
 from markupsafe import Markup
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
 
-if TYPE_CHECKING:
-    from netinv_web.frame import Frame
+from netinv_core.packages import errors_of
+from netinv_core.registry import Registry
+from netinv_web.extensions import extensions_of
+from netinv_web.lists.columns import presentation_of
+from netinv_web.menu import declared_sections
+from netinv_web.static_files import MAX_AGE, digest_of
 
 FALLBACK = "square-2-stack"
-_USE = Markup('<svg class="icon" aria-hidden="true" focusable="false"><use href="#icon-{}"></use></svg>')
+MEDIA_TYPE = "image/svg+xml"
+_CALLS = re.compile(r"\bicon\(([^()]*)\)")
+_NAMES = re.compile(r"""['"]([a-z0-9-]+)['"]""")
+_DRAWN = '<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">{}</svg>'
+_REFERENCE = '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>'
 
 
 @functools.cache
-def symbol(name: str) -> Markup:
-    """The ``<symbol>`` of an icon, 16 by 16. A name that the set does not have gives another icon, so that a slip of a
-    plugin does not break a page.
+def _paths(name: str) -> str:
+    """The contents of an icon's drawing, 16 by 16. A name that the set does not have gives another icon, so that a slip
+    of a plugin does not break a page.
     """
     try:
         drawing = heroicon_micro(name, size=None)
     except IconDoesNotExist:
         drawing = heroicon_micro(FALLBACK, size=None)
-    paths = drawing[drawing.index(">") + 1 : drawing.rindex("</svg>")]
-    lines = "".join(line.strip() for line in paths.splitlines())
-    return Markup('<symbol id="icon-{}" viewBox="0 0 16 16">{}</symbol>').format(name, Markup(lines))
+    inner = drawing[drawing.index(">") + 1 : drawing.rindex("</svg>")]
+    return "".join(line.strip() for line in inner.splitlines())
 
 
-@functools.cache
-def _use(name: str) -> Markup:
-    return _USE.format(name)
+class Sprite:
+    """The file with the symbols of icons; ``path`` is where it is served."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        symbols = [f'<symbol id="{name}" viewBox="0 0 16 16">{_paths(name)}</symbol>' for name in sorted(set(names))]
+        self.content = f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'.encode()
+        self.path = f"/static/{digest_of([self.content])}/icons.svg"
+        self.addresses = {f"{self.path}#{name}" for name in names}
+        self._references = {name: Markup(_REFERENCE.format(self.path, name)) for name in names}
+
+    def icon(self, name: str) -> Markup:
+        """Template function: an icon. It is decoration: text beside it, or a title, says what it means."""
+        return self._references.get(name) or Markup(_DRAWN.format(_paths(name)))
 
 
-@pass_context
-def icon(context: Context, name: str) -> Markup:
-    """Template function: an icon. It is decoration: text beside it, or a title, says what it means.
+def names_of(registry: Registry) -> set[str]:
+    """The names of the icons that packages declare, and of those in their templates."""
+    actions = registry.hooks.netinv_web_actions
+    names = {section.icon for section, _ in declared_sections(registry)}
+    for endpoint in registry.endpoints.values():
+        names.add(presentation_of(endpoint).icon)
+        names |= {action.icon for action in extensions_of(actions, endpoint, registry=registry)}
+    for package, module in registry.manager.list_name_plugin():
+        with errors_of(package):
+            for folder in getattr(module, "__path__", ()):
+                for file in Path(folder).rglob("*.jinja2"):
+                    names |= names_in(file.read_text(encoding="utf-8"))
+    return names - {""}
 
-    Templates that are imported need it ``with context``.
-    """
-    frame: Frame = context["frame"]
-    frame.icons.add(name)
-    return _use(name)
+
+def names_in(template: str) -> set[str]:
+    """The names of icons in the text of a template."""
+    return {name for call in _CALLS.findall(template) for name in _NAMES.findall(call)}
 
 
-def symbols(names: set[str]) -> Markup:
-    """The hidden element with the symbols of a page."""
-    inner: Any = Markup("").join(symbol(name) for name in sorted(names))
-    return Markup('<svg class="symbols" width="0" height="0" aria-hidden="true">{}</svg>').format(inner)
+def includeme(config: Any) -> None:
+    """Adds the sprite, as ``config.registry.netinv_icons``."""
+    sprite = config.registry.netinv_icons = Sprite(names_of(config.registry.netinv))
+    config.add_route("icons", sprite.path)
+    config.add_view(_sprite, route_name="icons", permission=NO_PERMISSION_REQUIRED, request_method=("GET", "HEAD"))
+
+
+def _sprite(request: Request) -> Response:
+    response = Response(request.registry.netinv_icons.content, content_type=MEDIA_TYPE, conditional_response=True)
+    response.cache_control.public, response.cache_control.max_age = True, MAX_AGE
+    response.md5_etag()
+    return response

@@ -6,7 +6,7 @@ Browsers keep the files for a year; a change of a folder changes the path.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,19 @@ MAX_AGE = 365 * 86400  # seconds
 PAGE_FILES = ("page.css", "page.js")
 
 
-def _digest(folder: Path) -> str:
-    """A digest of the names and contents of the files of a folder."""
+def digest_of(parts: Iterable[bytes]) -> str:
+    """A digest of contents, for the path under which browsers keep them."""
     total = hashlib.sha256()
+    for part in parts:
+        total.update(part)
+    return total.hexdigest()[:12]
+
+
+def _contents(folder: Path) -> Iterator[bytes]:
+    """The names and contents of the files of a folder."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            total.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return total.hexdigest()[:12]
+            yield path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes()
 
 
 def includeme(config: Any) -> None:
@@ -45,7 +51,7 @@ def includeme(config: Any) -> None:
     resolver = AssetResolver()
     for name, asset in folders.items():
         folder = Path(resolver.resolve(asset).abspath())
-        path = f"static/{_digest(folder)}/{name}"
+        path = f"static/{digest_of(_contents(folder))}/{name}"
         config.add_static_view(path, asset, cache_max_age=MAX_AGE)
         paths[name] = f"/{path}/"
         if name != OWN:

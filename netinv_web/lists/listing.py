@@ -36,8 +36,6 @@ PAGE_SIZES = (25, 50, 100, 250, 500, 1000)
 PART = "netinv_web:templates/list_part.jinja2"
 FACETS = "netinv_web:templates/facets.jinja2"
 HISTORY_TAB = "changelog"
-# Icons of the part that scripts replace: the page has their symbols from the start.
-ICONS = frozenset({"x-mark", "plus", "arrow-up", "view-columns", "arrow-down-tray", "bookmark", "trash"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,7 +214,6 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
     names = facets.facet_names(endpoint)
     wanted = bool(names and query.values(facets.PARAMETER) and not values["error"])
     selection = selection_actions(request, endpoint, query)
-    frame.of(request).icons |= {action.icon for action in selection if action.icon}
     return values | {
         "endpoint": endpoint,
         "path": page_path(endpoint),
@@ -242,7 +239,6 @@ def results(
     :param query: by default that of the request
     """
     uow, query = request.uow, query or query_of(request)
-    frame.of(request).icons |= ICONS
     number, size = _page_of(request)
     columns = columns_of(uow, endpoint, chosen_columns(request, endpoint))
     matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)

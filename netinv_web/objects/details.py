@@ -28,7 +28,7 @@ from netinv_web.pages import fragment
 from netinv_web.paths import object_path, page_path
 
 TEMPLATE = "netinv_web:templates/detail.jinja2"
-PANELS = "netinv_web:templates/panels.jinja2"
+PANELS = "netinv_web:templates/loaded_panels.jinja2"
 # Fields that other parts of the page show.
 ELSEWHERE = NEVER | {
     "created",

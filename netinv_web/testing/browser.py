@@ -19,6 +19,7 @@ UNLABELLED = ("hidden", "submit", "button")
 # Forms, titles and addresses show text as it is stored, with the noncharacters that somebody may have entered.
 STORED_TEXT = "invalid-codepoint"
 HANDLER = re.compile(r"on[a-z]+")
+USED_ICON = re.compile(r'<use href="([^"]*)"')
 
 
 class Page(webtest.TestResponse):
@@ -100,6 +101,7 @@ class Browser(webtest.TestApp):
 
     def __init__(self, service: Service, account: Account | None = None) -> None:
         super().__init__(service.app, extra_environ={"HTTP_ACCEPT": "text/html", "HTTP_ORIGIN": ORIGIN})
+        self._icons = service.app.registry.netinv_icons
         if account is not None:
             self.sign_in(account)
 
@@ -122,5 +124,7 @@ class Browser(webtest.TestApp):
         page: Page = super().do_request(req, status, expect_errors)
         if page.content_type == "text/html" and "<html" in page.text[:200]:
             problems = faults(page.text)
+            missing = set(USED_ICON.findall(page.text)) - self._icons.addresses
+            problems += [f"the icon {address} does not exist" for address in sorted(missing)]
             assert not problems, f"{req.path_qs}: {problems[:8]}"
         return page
