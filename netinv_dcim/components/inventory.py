@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from sqlalchemy.orm import Mapped
 
 from netinv_core.models.associations import unique_set
@@ -9,7 +11,7 @@ from netinv_core.models.base import Primary, Tree
 from netinv_core.models.columns import CASCADE, PROTECT, SELF, Ref, boolean, foreign_key, optional_text, text
 from netinv_core.read.filters import related, value
 from netinv_core.write.trees import depth
-from netinv_dcim.components.base import Named, component, of_device
+from netinv_dcim.components.base import COMPONENT_PRESENTATION, Named, component, of_device
 from netinv_dcim.device_types import Manufacturer
 
 
@@ -38,6 +40,7 @@ inventory_items = component(
     brief=["_depth"],
     order=["device.name_key", "device_id", "tree_key"],
     search=["name", "part_id", "serial", "asset_tag", "description"],
+    presentation=dataclasses.replace(COMPONENT_PRESENTATION, depends_on={"parent": {"device": "device_id"}}),
     fields=[depth("_depth")],
     filters=[
         related("device", by="name", ids=False, multiple=False),

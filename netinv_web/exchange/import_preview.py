@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
@@ -20,6 +21,8 @@ from netinv_web.paths import object_path
 
 CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
 MAX_SHOWN_ROWS = 500
+MAX_PART = 1000  # rows that are written together
+NAMES_FAULTY = "Row {}, which this refers to, has errors."
 IGNORED = NEVER | {"last_updated", "created"}
 
 
@@ -65,34 +68,54 @@ class ImportPreview:
         return sum(self.counts.values())
 
 
-def write(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, places: Sequence[int]) -> None:
-    """Writes rows: first those that change objects, then those that create some.
+def parts_of(table: ImportTable) -> Iterator[list[int]]:
+    """The places of the rows that are written together: all of them change objects, or all of them create some."""
+    for step in table.order.steps:
+        for changing in (True, False):
+            places = [place for place in step if table.changes(place) is changing]
+            yield from (places[start : start + MAX_PART] for start in range(0, len(places), MAX_PART))
 
-    :raises RequestError: for a row that is refused
+
+def write(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable, places: Sequence[int]) -> None:
+    """Writes the rows of a part.
+
+    :raises RequestError: for rows that are refused
     """
-    changed = [table.bodies[place] for place in places if table.changes(place)]
-    created = [table.bodies[place] for place in places if not table.changes(place)]
-    if changed:
-        save.update(uow, endpoint, changed, partial=True, listed=True)
-    if created:
-        save.create(uow, endpoint, created)
+    part = [table.bodies[place] for place in places]
+    if not part:
+        return
+    if table.changes(places[0]):
+        save.update(uow, endpoint, part, partial=True, listed=True)
+    else:
+        ids = [table.order.ids.get(place) or uuid.uuid4() for place in places] if table.order.ids else None
+        save.create(uow, endpoint, part, ids=ids)
+
+
+def write_all(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
+    """Writes all rows.
+
+    :raises RequestError: for rows that are refused
+    """
+    for places in parts_of(table):
+        write(uow, endpoint, table, places)
 
 
 def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPreview:
     """Writes the rows in a dry run. Rows with errors do not hide those of others."""
     result = ImportPreview(table.columns)
     errors: Errors = {place: error for place, error in enumerate(table.errors) if error}
-    valid = [place for place in range(len(table.bodies)) if place not in errors]
+    states: dict[int, str] = {}
     with dry_run(uow) as made:
-        changed = [place for place in valid if table.changes(place)]
-        created = [place for place in valid if not table.changes(place)]
-        changed = attempt(uow, changed, lambda places: write(uow, endpoint, table, places), errors, result.errors)
-        updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
-        created = attempt(uow, created, lambda places: write(uow, endpoint, table, places), errors, result.errors)
+        for places in parts_of(table):
+            valid = [place for place in places if not _is_faulty(table, place, errors)]
+            valid = attempt(uow, valid, lambda part: write(uow, endpoint, table, part), errors, result.errors)
+            updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
+            states |= {place: _state(endpoint, table, place, updated) for place in valid}
+            if result.errors:
+                break
+    states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
     result.others = by_model(uow, [change for change in made.changes if change["object_type"] != endpoint.label])
-    states = dict.fromkeys(errors, FAULTY) | dict.fromkeys(created, CREATED)
-    states |= {place: UPDATED if _key(endpoint, table, place) in updated else UNCHANGED for place in changed}
     result.counts = {state: list(states.values()).count(state) for state in (CREATED, UPDATED, UNCHANGED, FAULTY)}
     shown = sorted(states, key=lambda place: (states[place] != FAULTY, place))[:MAX_SHOWN_ROWS]
     result.rows = [
@@ -100,6 +123,20 @@ def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPr
         for place in shown
     ]
     return result
+
+
+def _is_faulty(table: ImportTable, place: int, errors: Errors) -> bool:
+    """True for a row with an error. A row that refers to such a row gets one."""
+    for other, field in table.order.named.get(place, {}).items():
+        if other in errors and place not in errors:
+            errors[place] = {field: [NAMES_FAULTY.format(table.numbers[other])]}
+    return place in errors
+
+
+def _state(endpoint: Endpoint, table: ImportTable, place: int, updated: Collection[str]) -> str:
+    if not table.changes(place):
+        return CREATED
+    return UPDATED if _key(endpoint, table, place) in updated else UNCHANGED
 
 
 def _key(endpoint: Endpoint, table: ImportTable, place: int) -> str:

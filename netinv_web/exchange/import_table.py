@@ -12,6 +12,8 @@ from netinv_core.http import bodies
 from netinv_core.tabular import cells, delimited, identification, rows, yaml_documents
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.references import NO_SUCH
+from netinv_web.exchange import row_order
+from netinv_web.exchange.row_order import RowOrder
 
 CSV, TSV, JSON, YAML = "csv", "tsv", "json", "yaml"
 FORMATS = ((CSV, "CSV"), (TSV, "TSV"), (JSON, "JSON"), (YAML, "YAML"))
@@ -25,7 +27,8 @@ NO_OBJECT = "An object is expected."
 class ImportTable:
     """Rows of a file: their ``bodies``, their ``cells`` as text by column, and errors by name of a column or a field.
 
-    ``numbers`` are those of the rows in the file. A row with an id changes an object, others create one.
+    ``numbers`` are those of the rows in the file. A row with an id changes an object, others create one. ``order`` says
+    in which order they are written (:func:`arrange`).
     """
 
     columns: Sequence[str]
@@ -33,6 +36,7 @@ class ImportTable:
     bodies: list[dict[str, Any]]
     errors: list[dict[str, Any]]
     numbers: Sequence[int]
+    order: RowOrder = dataclasses.field(default_factory=lambda: RowOrder([]))
 
     def changes(self, place: int) -> bool:
         """True for a row that changes an object."""
@@ -129,3 +133,10 @@ def match(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
             table.bodies[place][rows.ID] = str(object_id)
         elif not all(str(text).startswith(not_found) for texts in error.values() for text in texts):
             table.errors[place] |= error
+
+
+def arrange(endpoint: Endpoint, table: ImportTable) -> None:
+    """Orders the rows, and resolves what refers to new rows. Rows that refer to each other in a circle get an error."""
+    table.order = row_order.order(endpoint, table.bodies, table.numbers)
+    for place, errors in table.order.errors.items():
+        table.errors[place] |= errors

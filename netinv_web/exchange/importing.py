@@ -97,6 +97,7 @@ def show(request: Request) -> Response:
         table = import_table.read(uow, endpoint, source.content, source.file_format)
         if source.by_key:
             import_table.match(uow, endpoint, table)
+        import_table.arrange(endpoint, table)
     except RequestError as error:
         return _page(request, endpoint, members, source, [readable(error.body)])
     is_current = last_text(members, DIGEST) == source.digest
@@ -139,11 +140,10 @@ def _decoded(text: str) -> bytes:
 
 def _written(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTable) -> dict[str, int] | None:
     """Writes all rows, or none; returns the numbers of objects, ``None`` when a row is refused."""
-    places = range(len(table.bodies))
-    created = sum(1 for place in places if not table.changes(place))
+    created = sum(1 for place in range(len(table.bodies)) if not table.changes(place))
     try:
         with uow.savepoint() as change_set:
-            import_preview.write(uow, endpoint, table, places)
+            import_preview.write_all(uow, endpoint, table)
             changed = len(change_set.keys_of(endpoint)) - created
     except RequestError:
         return None  # the preview has the reasons
