@@ -345,6 +345,14 @@ def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 
 @hookimpl
+def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
+    """The export templates of the list's content type."""
+    from netinv_extras.web import exports
+
+    return exports.exports_of(request, endpoint)
+
+
+@hookimpl
 def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
     """The GraphQL query for what a page shows."""
     from netinv_extras.web import graphql_snippet

@@ -165,6 +165,14 @@ class FirstStep:
 
 
 @dataclasses.dataclass(frozen=True)
+class Export:
+    """A file in the export menu of a list: ``parameters`` are added to the filters at the list's path in the API."""
+
+    title: str
+    parameters: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
 class Rendered:
     """A rendered extension. ``failure`` is the id in the log of the exception that it raised."""
 
@@ -237,14 +245,16 @@ def check_hooks(registry: Registry) -> None:
             _collected(registry, hook, endpoint)
 
 
-def items_for(request: Request, hook: str, item_type: type, failed: Callable[[str], Any]) -> list[Any]:
+def items_for(
+    request: Request, hook: str, item_type: type, failed: Callable[[str], Any], **arguments: Any
+) -> list[Any]:
     """The items that packages return from a hook with a request. ``failed`` makes the item of a package that fails, from
     a sentence with the id in the log.
     """
     items: list[Any] = []
     for package, caller in request.registry.netinv.callers(hook):
         try:
-            results = caller(request=request)
+            results = caller(request=request, **arguments)
             items += [_checked(hook, item, item_type) for result in results for item in result]
         except Exception:
             failure = log_failure("%s of the package %s failed on %s", hook, package, request.path)

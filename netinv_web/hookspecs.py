@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Action,
         Attention,
         Banner,
+        Export,
         FirstStep,
         IdentityProvider,
         ListTab,
@@ -81,6 +82,11 @@ def netinv_web_attention(request: Request) -> Iterable[Attention]:
 @hookspec
 def netinv_web_first_steps(request: Request) -> Iterable[FirstStep]:
     """Ways to begin, on the home page of an empty inventory (:class:`netinv_web.extensions.FirstStep`)."""
+
+
+@hookspec
+def netinv_web_exports(request: Request, endpoint: Endpoint) -> Iterable[Export]:
+    """Files in the export menu of a list (:class:`netinv_web.extensions.Export`)."""
 
 
 @hookspec

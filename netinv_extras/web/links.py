@@ -21,8 +21,9 @@ from netinv_extras.content_types import has_pages
 from netinv_extras.jobs.buttons import JobButton, job_button_types, start_for_object
 from netinv_extras.templates import sandbox
 from netinv_extras.templates.custom_links import CustomLink
-from netinv_extras.templates.export_templates import ExportTemplate
+from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.objects import ObjectLoader
+from netinv_extras.web import exports
 from netinv_web import notices
 from netinv_web.cells import LINK_SCHEMES
 from netinv_web.extensions import Panel
@@ -33,7 +34,7 @@ from netinv_web.paths import object_path
 TEMPLATE = "netinv_extras:web/templates/links.jinja2"
 CONFIRMATION = "netinv_extras:web/templates/job_button.jinja2"
 JOB, BUTTON, RESULT = "extras.job", "extras.jobbutton", "extras.jobresult"
-_link, _button, _export = table_of(CustomLink), table_of(JobButton), table_of(ExportTemplate)
+_link, _button = table_of(CustomLink), table_of(JobButton)
 _Groups = dict[str, list["Entry"]]
 
 
@@ -69,8 +70,8 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
             groups.setdefault(row.group_name, []).append(entry)
     for row, text in zip(buttons, texts[2 * len(links) :], strict=True):
         groups.setdefault(row.group_name, []).append(_job_button(row, text, endpoint, key))
-    if exports := _exports(uow, endpoint, key):
-        groups.setdefault("Export", []).extend(exports)
+    if own_exports := _exports(uow, endpoint, key):
+        groups.setdefault("Export", []).extend(own_exports)
     return {"single": groups.pop("", []), "menus": list(groups.items())} if groups else None
 
 
@@ -127,9 +128,8 @@ def _job_button(row: Any, text: Any, endpoint: Endpoint, key: Any) -> Entry:
 
 def _exports(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Entry]:
     """The export templates of the content type, for this object alone."""
-    statement = sa.select(_export.c.name).where(_export.c.content_type == endpoint.label).order_by(_export.c.name)
-    names = dict.fromkeys(uow.execute(statement).scalars())
-    return [Entry(name, f"{endpoint.path}?{urlencode({'export': name, 'id': key})}") for name in names]
+    paths = [(name, urlencode({PARAMETER: name, "id": key})) for name in exports.template_names(uow, endpoint)]
+    return [Entry(name, f"{endpoint.path}?{query}") for name, query in paths]
 
 
 def run_button(request: Request) -> Response:

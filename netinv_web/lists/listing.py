@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
+from netinv_core.http import versions
 from netinv_core.labels import description_of
 from netinv_core.read import filters, listing, ordering
 from netinv_core.read.listing import Slice
@@ -18,6 +20,7 @@ from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
 from netinv_web import frame
 from netinv_web.cells import CellReader, cell, name_cell, text_markup
+from netinv_web.extensions import Export, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
 from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
 from netinv_web.lists.columns import Column, columns_of
@@ -36,6 +39,7 @@ PAGE_SIZES = (25, 50, 100, 250, 500, 1000)
 PART = "netinv_web:templates/list_part.jinja2"
 FACETS = "netinv_web:templates/facets.jinja2"
 HISTORY_TAB = "changelog"
+NEWEST_VERSION = f"api_version={versions.NEWEST}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,19 +265,23 @@ def results(
         "searchable": filter_text.SEARCH in endpoint.filters,
         "search": " ".join(query.values(filter_text.SEARCH)),
         "offered_columns": offered_columns(request, endpoint, query, columns),
-        "exports": exports_of(endpoint, query),
+        "exports": exports_of(request, endpoint, query),
         "page_sizes": PAGE_SIZES,
     }
 
 
-def exports_of(endpoint: Endpoint, query: ListQuery) -> list[tuple[str, str]]:
-    """Titles and paths of the list's files with the current filters and order: those of the API."""
+def exports_of(request: Request, endpoint: Endpoint, query: ListQuery) -> list[tuple[str, str]]:
+    """Titles and paths of the list's files with the current filters and order: those of the API, in the version that
+    imports read, and those of packages. The path is empty where a package failed.
+    """
     kept = dataclasses.replace(query.with_filters(query.filters), path=endpoint.path)
     kept = kept.without(*(name for name, _ in kept.pairs if name.startswith("_") or name == "per_page"))
+    of_packages = items_for(request, "netinv_web_exports", Export, Export, endpoint=endpoint)
     return [
         ("CSV", f"{kept.base}format=csv"),
-        ("YAML", f"{kept.base}format=yaml"),
-        ("JSON", f"{kept.base}limit=0"),
+        ("YAML", f"{kept.base}format=yaml&{NEWEST_VERSION}"),
+        ("JSON", f"{kept.base}limit=0&{NEWEST_VERSION}"),
+        *((item.title, f"{kept.base}{urlencode(item.parameters)}" if item.parameters else "") for item in of_packages),
         ("Browse the API", kept.url),
     ]
 

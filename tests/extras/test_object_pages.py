@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from netinv_core.testing import Account, Service, Unique
+from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.images import GIF
 
@@ -206,6 +207,24 @@ def test_export_templates_are_offered_for_one_object(browser: Browser, make_site
     site = make_site()
     link = panel_of(browser, site, "links").find("a", string=name)
     assert browser.get(link["href"], status=200).text == f"{site['name']};"
+
+
+def test_a_list_offers_the_export_templates_that_one_may_view_with_its_filters(
+    service: Service, browser: Browser, make_site: Any, made: Any, make_user: MakeUser, unique: Unique
+) -> None:
+    name, hidden = unique(), unique()
+    code = "{% for obj in queryset %}{{ obj.name }};{% endfor %}"
+    for title, label in ((name, "dcim.site"), (hidden, "dcim.site"), (f"{name} other", "dcim.rack")):
+        made("export-templates", {"name": title, "content_type": label, "template_code": code})
+    site, _ = make_site(), make_site()
+    menu = browser.get(f"/dcim/sites/?name={site['name']}&ordering=-name&per_page=25").html
+    assert menu.find("a", string=hidden) and not menu.find("a", string=f"{name} other")
+    assert browser.get(menu.find("a", string=name)["href"]).text == f"{site['name']};"
+    reader = make_user(("view", "dcim.site"), ("view", "extras.exporttemplate", {"name": name}), password=PASSWORD)
+    page = Browser(service, reader).get("/dcim/sites/").html
+    assert page.find("a", string=name) and not page.find("a", string=hidden)
+    plain = make_user(("view", "dcim.site"), password=PASSWORD)
+    assert not Browser(service, plain).get("/dcim/sites/").html.find("a", string=name)
 
 
 @pytest.mark.parametrize("confirmation", [True, False])

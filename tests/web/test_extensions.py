@@ -60,6 +60,7 @@ def test_a_package_adds_parts_to_the_pages_of_another(visit: Visit) -> None:
     assert "Guests 7" in page.words
     assert "no guests" in browser.get(f"{path_of(tenant)}guests/").words
     assert "<calm>" in browser.get("/tenancy/tenants/", {"name": tenant["name"]}).words
+    assert "/api/tenancy/tenants/?description=x&format=tsv" in browser.get("/tenancy/tenants/?description=x").links()
     home = browser.get("/")
     assert "sunny" in home.words and "The kettle boils" in home.words
     assert "/welcome/" in home.links()
@@ -110,6 +111,7 @@ def test_snippets_of_packages_are_collected(service: Service) -> None:
         ("attention", "/"),
         ("netinv_web_attention", "/"),
         ("netinv_web_banners", "/dcim/sites/"),
+        ("netinv_web_exports", "/dcim/sites/"),
         ("cell", "object"),
         ("cell", "/tenancy/tenants/"),
         ("cell factory", "/tenancy/tenants/"),

@@ -120,6 +120,14 @@ def netinv_web_first_steps(request):
 
 
 @hookimpl
+def netinv_web_exports(request, endpoint):
+    """A file of tenants."""
+    from netinv_web.extensions import Export
+
+    return result_of("netinv_web_exports", [Export("Guest book", {"format": "tsv"})] * (endpoint.label == TARGET))
+
+
+@hookimpl
 def netinv_web_snippets(registry):
     from netinv_web.extensions import Snippet
 

@@ -1,0 +1,33 @@
+"""Export templates in the menus of lists and objects: those of the content type that the user may view."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from pyramid.request import Request
+
+from netinv_core.auth import permissions
+from netinv_core.endpoint import Endpoint
+from netinv_core.models.base import table_of
+from netinv_core.uow import UnitOfWork
+from netinv_extras.content_types import has_pages
+from netinv_extras.templates.export import PARAMETER
+from netinv_extras.templates.export_templates import ExportTemplate
+from netinv_web.extensions import Export
+from netinv_web.menu import may
+
+LABEL = "extras.exporttemplate"
+_table = table_of(ExportTemplate)
+
+
+def exports_of(request: Request, endpoint: Endpoint) -> list[Export]:
+    """The entries of a list's export menu."""
+    return [Export(name, {PARAMETER: name}) for name in template_names(request.uow, endpoint)]
+
+
+def template_names(uow: UnitOfWork, endpoint: Endpoint) -> list[str]:
+    """The names of the templates; one statement, none for users who may view no templates."""
+    templates = uow.registry[LABEL]
+    if not (has_pages(endpoint) and may(uow, templates, "view")):
+        return []
+    conditions = [_table.c.content_type == endpoint.label, *permissions.visible(uow, templates, _table)]
+    return list(dict.fromkeys(uow.execute(sa.select(_table.c.name).where(*conditions).order_by(_table.c.name)).scalars()))
