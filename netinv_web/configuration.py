@@ -14,7 +14,7 @@ from netinv_core.registry import Registry
 from netinv_web import cells, extensions, frame, menu
 from netinv_web.auth import sessions
 from netinv_web.forms import controls
-from netinv_web.lists import columns
+from netinv_web.lists import columns, rows
 from netinv_web.objects import snippets
 
 MODULES = (
@@ -77,7 +77,7 @@ def _complete_environment(config: Any) -> None:
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters |= {"label": label_of_name}
     environment.globals |= {"icon": config.registry.netinv_icons.icon, "label_of": label_of, "title_of": title_of, "plural_of": plural_of}
-    environment.globals |= {"as_code": snippets.as_code}
+    environment.globals |= {"as_code": snippets.as_code, "table_rows": rows.table_rows}
 
 
 def _add_frame(event: Any) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_web import notices, static_files
 from netinv_web.extensions import Banner, items_for
-from netinv_web.menu import Section, menu_of
+from netinv_web.menu import Section, menu_key, menu_of
 from netinv_web.preferences import preferences_of
 
 
@@ -48,6 +49,21 @@ class Frame:
             if path.startswith(entry.path)
         ]
         return max(matches)[1] if matches else ""
+
+    def navigation(self, macro: Callable[..., Markup]) -> Markup:
+        """The sections of the navigation, rendered by a macro; all but the one with the page from the cache."""
+        open_section, key = self.open_section, menu_key(self._request.uow)
+        return Markup("").join(
+            macro(section, True, self.is_current)
+            if section.title == open_section
+            else self.cached((section.title, key), macro, section)
+            for section in self.menu
+        )
+
+    def cached(self, name: Any, macro: Callable[..., Markup], *arguments: Any) -> Markup:
+        """The markup of a macro, cached for the version of the configuration."""
+        markup: Markup = self._request.uow.cached_config(("web markup", name), lambda uow: macro(*arguments))
+        return markup
 
     def is_current(self, path: str) -> bool:
         """True for the entry of the navigation that the page belongs to."""

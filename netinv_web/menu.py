@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 from netinv_core.auth import permissions
 from netinv_core.auth.identity import Identity
@@ -66,10 +67,14 @@ def declared_sections(registry: Registry) -> list[tuple[MenuSection, str]]:
 
 def menu_of(uow: UnitOfWork) -> tuple[Section, ...]:
     """The sections with entries that the user may view; from the configuration's cache."""
-    identity = uow.identity
-    key = ("web menu", identity.superuser, identity.anonymous, identity.can_write, frozenset(identity.permissions))
-    sections: tuple[Section, ...] = uow.cached_config(key, _visible_sections)
+    sections: tuple[Section, ...] = uow.cached_config(("web menu", menu_key(uow)), _visible_sections)
     return sections
+
+
+def menu_key(uow: UnitOfWork) -> Any:
+    """What the navigation of a user depends on, as a key for caches."""
+    identity = uow.identity
+    return identity.superuser, identity.anonymous, identity.can_write, frozenset(identity.permissions)
 
 
 def _visible_sections(uow: UnitOfWork) -> tuple[Section, ...]:

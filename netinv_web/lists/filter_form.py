@@ -46,7 +46,14 @@ class FilterForm:
 
 
 def groups_of(uow: UnitOfWork, endpoint: Endpoint) -> list[Group]:
-    """The filters of a list as pairs of name and label: own fields, relations, custom fields."""
+    """The filters of a list as pairs of name and label: own fields, relations, custom fields; from the configuration's
+    cache.
+    """
+    groups: list[Group] = uow.cached_config(("web filters", endpoint.path), lambda uow: _groups(uow, endpoint))
+    return groups
+
+
+def _groups(uow: UnitOfWork, endpoint: Endpoint) -> list[Group]:
     own: list[tuple[str, str]] = []
     relations: list[tuple[str, str]] = []
     custom: list[tuple[str, str]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
@@ -20,6 +21,12 @@ def is_filter(name: str) -> bool:
     return name not in OWN_PARAMETERS and not name.startswith("_")
 
 
+@functools.lru_cache(maxsize=4096)
+def _encoded(pair: tuple[str, str]) -> str:
+    """A parameter as in a query string. The links of a page repeat those of its own query dozens of times."""
+    return urlencode((pair,))
+
+
 @dataclasses.dataclass(frozen=True)
 class ListQuery:
     """The parameters of a list's URL as pairs of name and value, in order; ``path`` is the list's path.
@@ -34,7 +41,7 @@ class ListQuery:
     @property
     def text(self) -> str:
         """The query string."""
-        return urlencode(self.pairs)
+        return "&".join([_encoded(pair) for pair in self.pairs])
 
     @property
     def url(self) -> str:

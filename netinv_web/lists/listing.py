@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from markupsafe import Markup, escape
 from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
@@ -16,29 +15,26 @@ from netinv_core.http import versions
 from netinv_core.labels import description_of
 from netinv_core.read import filters, listing, ordering
 from netinv_core.read.listing import Slice
-from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
 from netinv_web import frame
-from netinv_web.cells import CellReader, cell, name_cell, text_markup
 from netinv_web.extensions import Export, items_for
 from netinv_web.lists import editing, facets, filter_text, saved_views, view_pages
 from netinv_web.lists.column_choice import chosen_columns, may_set_default, offered_columns
-from netinv_web.lists.columns import Column, columns_of
+from netinv_web.lists.columns import columns_of
 from netinv_web.lists.filter_bar import chips_of
 from netinv_web.lists.filter_form import form_of, groups_of, submitted
 from netinv_web.lists.list_query import ListQuery, query_of
+from netinv_web.lists.rows import row_links, rows_of
 from netinv_web.lists.selection import list_actions, selection_actions
 from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
-from netinv_web.objects.details import own_tabs
 from netinv_web.pages import fragment, see_other
-from netinv_web.paths import object_path, page_path
+from netinv_web.paths import page_path
 
 TEMPLATE = "netinv_web:templates/list.jinja2"
 PAGE_SIZES = (25, 50, 100, 250, 500, 1000)
 PART = "netinv_web:templates/list_part.jinja2"
 FACETS = "netinv_web:templates/facets.jinja2"
-HISTORY_TAB = "changelog"
 NEWEST_VERSION = f"api_version={versions.NEWEST}"
 
 
@@ -133,54 +129,6 @@ def _message(invalid: Invalid, parameter: str) -> str:
     return error_text(body[parameter] if isinstance(body, Mapping) and parameter in body else body)
 
 
-def rows_of(
-    uow: UnitOfWork, endpoint: Endpoint, columns: Sequence[Column], keys: Sequence[Any]
-) -> list[tuple[Any, Markup]]:
-    """The rows of a list: the id of each object, and the markup of its cells."""
-
-    def build(plan: Plan, place: JoinedTable) -> Any:
-        name = name_cell(plan, place)
-        cells = [(_cell(plan, place, column), column) for column in columns]
-        parts = [(read, Markup('<td class="number">') if column.numeric else Markup("<td>")) for read, column in cells]
-
-        def read_row(row: Row, page: RowSet) -> Markup:
-            markup = "".join(f"{opening}{escape(read(row, page))}</td>" for read, opening in parts)
-            return Markup(f'<th scope="row">{name(row, page)}</th>{markup}')
-
-        return read_row
-
-    plan = endpoint.custom_plan(("row", *[column.name for column in columns]), build)
-    by_key = dict(plan.fetch(uow, keys))
-    return [(key, by_key[key]) for key in keys if key in by_key]
-
-
-def _cell(plan: Plan, place: JoinedTable, column: Column) -> CellReader:
-    """The reader of a column's cells."""
-    if not column.member:
-        return cell(plan, place, column.field)
-    read, member = plan.reader_of(place, column.field), column.member
-    return lambda row, page: text_markup((read(row, page) or {}).get(member))
-
-
-def row_links(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[Any], Markup] | None:
-    """The function from an id to the links of its row: edit, clone, history, delete, as far as the user may."""
-    writes = endpoint.resource.writes
-    base, links = object_path(endpoint, ""), []
-    if "change" in writes and may(uow, endpoint, "change"):
-        links.append(("Edit", "{base}{key}/edit/"))
-    if "add" in writes and may(uow, endpoint, "add"):
-        links.append(("Clone", "{base}add/?_clone={key}"))
-    if any(tab.name == HISTORY_TAB for tab in own_tabs(endpoint)):
-        links.append(("History", f"{{base}}{{key}}/{HISTORY_TAB}/"))
-    if "delete" in writes and may(uow, endpoint, "delete"):
-        links.append(("Delete", "{base}{key}/delete/"))
-    if not links:
-        return None
-    template = "".join(f'<a href="{path}">{title}</a>' for title, path in links).replace("{base}", base[:-1])
-    parts = template.split("{key}")
-    return lambda key: Markup(str(key).join(parts))
-
-
 def show(request: Request) -> Any:
     """The page of a list, or the part that ``_part`` names. What a form of the filter bar has sent leads to the list
     with that filter.
@@ -247,6 +195,7 @@ def results(
     columns = columns_of(uow, endpoint, chosen_columns(request, endpoint))
     matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)
     return {
+        "listed": endpoint,
         "query": query,
         "conditions": matches.conditions,
         "columns": columns,
