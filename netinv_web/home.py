@@ -21,9 +21,12 @@ from netinv_core.labels import description_of, plural_of
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import Attention, FirstStep, extensions_of, items_for, render_safely
+from netinv_web.lists import pinned_views
 from netinv_web.lists.columns import presentation_of
 from netinv_web.menu import declared_sections, may
 from netinv_web.paths import page_path
+
+SYSTEM = "/system/"  # path of the page with packages that do not start, and pending migrations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +47,7 @@ def show(request: Request) -> dict[str, Any]:
     widgets = extensions_of(registry.hooks.netinv_web_widgets, registry=registry)
     rendered = [(widget, render_safely(request, widget)) for widget in widgets]
     return {
+        "tiles": pinned_views.tiles_of(request),
         "attention": items_for(request, "netinv_web_attention", Attention, Attention),
         "counts": counts,
         "first_steps": first_steps(request, counts) if empty else [],
@@ -77,12 +81,14 @@ def counts_of(uow: UnitOfWork) -> list[ResourceCount]:
 
 
 def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep]:
-    """Ways to begin: a form for the first resource that the user may add objects of, and those of packages."""
+    """Ways to begin: form and import for the first resource that the user may add objects of, and those of packages."""
     steps: list[FirstStep] = []
     for item in counts:
         endpoint = item.endpoint
         if "add" in endpoint.resource.writes and may(request.uow, endpoint, "add"):
             steps.append(FirstStep(f"Add a {endpoint.title}", f"{item.path}add/", description_of(endpoint)))
+            text = f"From a spreadsheet or a file: CSV, YAML or JSON. Every row is checked before {item.title} are saved."
+            steps.append(FirstStep(f"Import {endpoint.plural}", f"{item.path}import/", text))
             break
     return steps + items_for(
         request, "netinv_web_first_steps", FirstStep, lambda text: FirstStep("Show the status", "/api/status/", text)
@@ -95,13 +101,13 @@ def attention_of_service(request: Request) -> list[Attention]:
         return []
     registry = request.registry.netinv
     items = [
-        Attention(f"The package {item.name} does not start: {item.reason}", "/api/plugins/installed-plugins/")
+        Attention(f"The package {item.name} does not start: {item.reason}", SYSTEM)
         for item in registry.broken
     ]
     missing = pending_migrations(registry, request.registry.netinv_engine)
     if missing:
         text = f"The database lacks migrations ({', '.join(missing)}): run `netinv migrate` and restart the service."
-        items.append(Attention(text))
+        items.append(Attention(text, SYSTEM))
     return items
 
 

@@ -6,7 +6,7 @@ They are read in the statement that finds the session.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,6 +31,7 @@ class Preferences:
     per_page: int = 50
     shortcuts: bool = True
     columns: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    pinned_views: Sequence[str] = ()
 
 
 def preferences_of(request: Request) -> Preferences:
@@ -38,13 +39,14 @@ def preferences_of(request: Request) -> Preferences:
     session = current(request)
     stored = session.preferences if session is not None and isinstance(session.preferences, dict) else {}
     theme, density, per_page = stored.get("theme"), stored.get("density"), stored.get("per_page")
-    columns = stored.get("columns")
+    columns, pins = stored.get("columns"), stored.get("pinned_views")
     return Preferences(
         theme=theme if theme in THEMES else "system",
         density=density if density in DENSITIES else "comfortable",
         per_page=per_page if isinstance(per_page, int) and 0 < per_page <= 1000 else 50,
         shortcuts=stored.get("shortcuts") is not False,
         columns=columns if isinstance(columns, dict) else {},
+        pinned_views=[pin for pin in pins if isinstance(pin, str)] if isinstance(pins, list) else (),
     )
 
 

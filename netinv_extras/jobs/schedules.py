@@ -7,6 +7,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
@@ -17,9 +18,10 @@ from netinv_core.models.base import Model, now
 from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, column_info, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import filters
-from netinv_core.read.lookups import NUMBER
+from netinv_core.read.lookups import NUMBER, convert_flag, negated
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
+from netinv_core.uow import UnitOfWork
 from netinv_extras.jobs.crontab import Crontab
 from netinv_extras.jobs.models import Job
 
@@ -97,6 +99,18 @@ scheduled_jobs = Resource(
     writes=["delete"],
     exempt_by_name_only=True,
 )
+
+
+@scheduled_jobs.filter("awaits_approval", multiple=False, kind="boolean")
+def awaits_approval(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
+    """Filters by the runs that another user still has to approve."""
+    condition = waiting(table)
+    return condition if convert_flag(values[-1]) else negated(condition)
+
+
+def waiting(table: Any) -> Any:
+    """The condition that a run needs an approval that it does not have yet."""
+    return sa.and_(table.c.approval_required, table.c.approved_at.is_(None))
 
 
 def first_run(interval: str, start: datetime.datetime, crontab: str) -> datetime.datetime | None:

@@ -16,7 +16,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
 from netinv_web.extensions import Tab
-from netinv_web.paths import object_path
+from netinv_web.paths import object_path, page_path
 
 LABEL, TEMPLATE = "extras.dynamicgroup", "netinv_extras:web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement
@@ -36,13 +36,15 @@ def tabs_of(endpoint: Endpoint) -> list[Tab]:
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
-    """The groups by name, limited to those that the user may view."""
+    """The groups by name, limited to those that the user may view. ``unchecked`` are more than are evaluated at once."""
     uow, groups = request.uow, groups_of(request.uow)
-    of_type = [key for key, group in groups.items() if group.content_type == endpoint.label][:MAX_GROUPS]
+    of_type = [key for key, group in groups.items() if group.content_type == endpoint.label]
     visible = permissions.visible_ids(uow, uow.registry[LABEL], of_type)
-    members = _containing(uow, endpoint, representation["id"], [key for key in of_type if key in visible])
+    seen = sorted((key for key in of_type if key in visible), key=lambda key: str(groups[key].name))
+    members = _containing(uow, endpoint, representation["id"], seen[:MAX_GROUPS])
+    rest = f"{page_path(uow.registry[LABEL])}?content_type={endpoint.label}"
     named = [(groups[key].name, object_path(uow.registry[LABEL], key)) for key in members]
-    return {"groups": sorted(named)}
+    return {"groups": sorted(named), "unchecked": max(0, len(seen) - MAX_GROUPS), "rest": rest}
 
 
 def _containing(uow: UnitOfWork, endpoint: Endpoint, key: Any, groups: Sequence[Any]) -> list[Any]:

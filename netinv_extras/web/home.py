@@ -9,7 +9,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.models.base import table_of
-from netinv_extras.jobs.schedules import ScheduledJob
+from netinv_extras.jobs.schedules import ScheduledJob, waiting
 from netinv_extras.web import delivery_queue, recent_changes
 from netinv_extras.webhooks.deliveries import FAILED, WebhookDelivery
 from netinv_web.extensions import Attention, Widget
@@ -33,11 +33,7 @@ def attention(request: Request) -> list[Attention]:
     deliveries, schedules = table_of(WebhookDelivery), table_of(ScheduledJob)
     sources = [
         (WebhookDelivery, deliveries, deliveries.c.state == FAILED),
-        (
-            ScheduledJob,
-            schedules,
-            sa.and_(schedules.c.approval_required, schedules.c.approved_at.is_(None)),
-        ),
+        (ScheduledJob, schedules, waiting(schedules)),
     ]
     queries: list[Any] = []
     for number, (model, table, condition) in enumerate(sources):
@@ -51,8 +47,8 @@ def attention(request: Request) -> list[Attention]:
     if failed := counts.get(0):
         text = "1 webhook delivery failed" if failed == 1 else f"{failed:,} webhook deliveries failed"
         items.append(Attention(text, f"{delivery_queue.PATH}?state={FAILED}"))
-    if waiting := counts.get(1):
-        text = "1 job waits for approval" if waiting == 1 else f"{waiting:,} jobs wait for approval"
+    if jobs := counts.get(1):
+        text = "1 job waits for approval" if jobs == 1 else f"{jobs:,} jobs wait for approval"
         path = page_path(uow.registry.of_model(ScheduledJob))
-        items.append(Attention(text, f"{path}?approval_required=true", "Review"))
+        items.append(Attention(text, f"{path}?awaits_approval=true", "Review"))
     return items

@@ -17,21 +17,21 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Invalid, NotFound, error_text
 from netinv_core.write import delete, save
 from netinv_core.write.slugs import slugify
-from netinv_web import notices
+from netinv_web import frame, notices
 from netinv_web.auth.sessions import current
-from netinv_web.lists import saved_views
+from netinv_web.lists import pinned_views, saved_views
 from netinv_web.lists.column_choice import posted_query
 from netinv_web.lists.list_query import MOMENTARY, ListQuery
 from netinv_web.menu import may
 from netinv_web.pages import form_of, see_other
 
 LABEL = "web.savedview"
-MEMBERS = ("_name", "_shared", "_is_default", "_delete")
+MEMBERS = ("_name", "_shared", "_is_default", "_delete", "_pin")
 
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """A view in the menu; ``own`` is the id of one that the user may delete, empty for others."""
+    """A view in the menu; ``own`` is the id of one that the user may delete, empty for others. ``key`` is its id."""
 
     name: str
     path: str
@@ -39,11 +39,13 @@ class View:
     is_default: bool
     current: bool
     own: str
+    key: str
+    pinned: bool
 
 
 def menu_of(request: Request, rows: Sequence[Any], query: ListQuery) -> list[View]:
     """The views of a list for its menu."""
-    user_id = request.uow.identity.user_id
+    user_id, pins = request.uow.identity.user_id, frame.of(request).preferences.pinned_views
     pairs = sorted(query.without().pairs)
     return [
         View(
@@ -53,6 +55,8 @@ def menu_of(request: Request, rows: Sequence[Any], query: ListQuery) -> list[Vie
             row["is_default"] and row["owner_id"] == user_id,
             sorted(saved) == pairs,
             str(row["id"]) if row["owner_id"] == user_id else "",
+            str(row["id"]),
+            str(row["id"]) in pins,
         )
         for row in rows
         for saved in [[pair for pair in parse_qsl(row["query"]) if pair[0] not in MOMENTARY]]
@@ -66,10 +70,10 @@ def may_share(request: Request) -> bool:
 
 
 def post(request: Request) -> Response:
-    """Saves the query that the form sent along, or deletes a view.
+    """Saves the query that the form sent along, deletes a view, or pins it to the home page.
 
     :raises Denied: without a session
-    :raises NotFound: for a view of somebody else
+    :raises NotFound: for a view of somebody else, or to pin one that the user does not see
     """
     if current(request) is None:
         raise Denied()
@@ -77,6 +81,10 @@ def post(request: Request) -> Response:
     query = posted_query(request, endpoint).without(*MEMBERS)
     if "_delete" in form_of(request):
         return _delete(request, endpoint, query)
+    if "_pin" in form_of(request):
+        pinned = pinned_views.toggle(request, str(form_of(request)["_pin"]))
+        text = "The view is on the home page." if pinned else "The view is no longer on the home page."
+        return notices.add(request, see_other(query.url), notices.Notice(text))
     name = str(form_of(request).get("_name", "")).strip()
     body = {
         "content_type": endpoint.label,

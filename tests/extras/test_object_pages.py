@@ -11,6 +11,7 @@ import pytest
 
 from netinv_core.testing import Account, Service, Unique
 from netinv_core.testing.client import PASSWORD
+from netinv_extras.web import groups_tab
 from netinv_web.testing import Browser
 from tests.support.images import GIF
 
@@ -170,6 +171,18 @@ def test_dynamic_groups_of_an_object_are_listed(browser: Browser, make_site: Any
     made("dynamic-groups", {"name": outside, "slug": outside, "content_type": "dcim.site", "filter": {"facility": ["Hall 8"]}})
     page = browser.get(page_of(site, "dynamic-groups/"), status=200)
     assert inside in page and outside not in page
+
+
+def test_groups_that_are_not_evaluated_are_told(
+    browser: Browser, make_site: Any, made: Any, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups_tab, "MAX_GROUPS", 1)
+    site = make_site(facility="Hall 9")
+    for name in (f"!{unique()}", unique()):
+        made("dynamic-groups", {"name": name, "slug": name.strip("!"), "content_type": "dcim.site", "filter": {"facility": ["Hall 9"]}})
+    page = browser.get(page_of(site, "dynamic-groups/"), status=200)
+    assert "more groups of this content type were not checked" in page
+    assert page.html.find("a", href="/extras/dynamic-groups/?content_type=dcim.site") is not None
 
 
 def test_groups_that_the_database_cannot_evaluate_hide_no_others(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:

@@ -81,11 +81,11 @@ def test_actions_on_a_list_and_on_a_selection_are_in_its_bars(visit: Visit) -> N
     service, browser = visit()
     tenant = tenant_of(service)
     page = browser.get("/tenancy/tenants/", {"name": tenant["name"]})
-    assert "Welcome all" in page.text and "Invite" not in page.text
-    (button,) = [item for item in page.all("button") if item.get("formaction", "").startswith("/seat/")]
-    assert button.get("formaction") == f"/seat/?name={tenant['name']}", "the filters belong to “all that match”"
-    assert 'id="icon-user"' in page.response.text, "the symbol of its icon"
-    assert "Seat" not in browser.get(path_of(tenant)).text
+    assert "Welcome all" in page.words and "Invite" not in page.words
+    button = page.html.select_one("#selection button[formaction^='/seat/']")
+    assert button["formaction"] == f"/seat/?name={tenant['name']}", "the filters belong to “all that match”"
+    assert button.select_one("use[href$='#user']") is not None, "its icon"
+    assert "Seat" not in browser.get(path_of(tenant)).words
 
 
 def test_snippets_of_packages_are_collected(service: Service) -> None:
@@ -226,10 +226,10 @@ def test_the_button_of_the_example_closes_a_window(browser: Browser, api: Api, w
 
 def test_the_example_cancels_the_selected_windows(browser: Browser, api: Api, window: dict[str, Any]) -> None:
     page = browser.get("/plugins/example/maintenance-windows/", {"name": window["name"]})
-    assert page.one("header", class_="title").find(".//a[@href='/plugins/example/overview/']") is not None
-    (button,) = [item for item in page.all("button") if "/cancel/" in item.get("formaction", "")]
-    answer = browser.post(button.get("formaction", ""), [("pk", window["id"])])
-    assert "Cancelled windows: 1." in browser.follow(answer).text
+    assert page.html.select_one("header.title a[href='/plugins/example/overview/']") is not None
+    button = page.html.select_one("#selection button[formaction*='/cancel/']")
+    answer = browser.post(button["formaction"], [("pk", window["id"])])
+    assert "Cancelled windows: 1." in answer.follow().words
     assert api.get(window["url"])["status"]["value"] == "cancelled"
 
 

@@ -126,6 +126,34 @@ def test_names_in_sentences_stay_text(service: Service, browser: Browser, unique
     assert not page.html.select("script:not([src])")
 
 
+# -- pinned views
+
+
+def test_views_that_a_user_pins_are_tiles(service: Service, browser: Browser, unique: Unique) -> None:
+    """Own and shared ones, as long as they exist and the list may be viewed."""
+    own, shared = unique(), unique()
+    lists = "/tenancy/tenant-groups/"
+    browser.post(f"{lists}_view/", {"_name": own, "name": "x", "ordering": "-name"})
+    view = {"content_type": "tenancy.tenantgroup", "query": "name=y", "slug": shared, "shared": True}
+    other = service.api.post("/api/web/saved-views/", {**view, "name": shared})
+    for name in (own, shared):
+        page = browser.get(f"{lists}?_view=all")
+        button = page.html.select_one(f'button[name=_pin][aria-label^="{name}"]')
+        assert button["aria-pressed"] == "false"
+        browser.post(f"{lists}_view/", {"_pin": button["value"]})
+    page = browser.get("/")
+    assert texts(page, "views") == [f"{own} Tenant groups", f"{shared} Tenant groups"]
+    assert f"{lists}?name=x&ordering=-name" in page.links()
+    reader = service.user(("view", "dcim.site"), password=PASSWORD)
+    Browser(service, reader).post(f"{lists}_view/", {"_pin": other["id"]}, status=403)
+    service.api.delete(other["url"])
+    browser.post(f"{lists}_view/", {"_pin": other["id"]}, status=404)
+    assert texts(browser.get("/"), "views") == [f"{own} Tenant groups"]
+    pin = browser.get(f"{lists}?_view=all").html.select_one("button[aria-pressed=true]")["value"]
+    browser.post(f"{lists}_view/", {"_pin": pin})
+    assert texts(browser.get("/"), "views") == []
+
+
 # -- what needs attention
 
 
@@ -143,15 +171,15 @@ def test_failed_deliveries_and_waiting_jobs_need_attention(
         ("view", "extras.webhookdelivery", {"id": key}), ("view", "extras.scheduledjob", {"name": schedule["name"]})
     )
     page = seeing.get("/")
+    for part, shown in (("state=failed", "failed"), ("awaits_approval", schedule["name"])):
+        (link,) = [link for link in page.links() if part in link]
+        assert shown in seeing.get(link).words
     with service.engine.begin() as connection:
         connection.execute(sa.update(deliveries).where(deliveries.c.id == key).values(state=state))
         connection.execute(sa.delete(schedules).where(schedules.c.id == schedule["id"]))
     (failed,) = [text for text in texts(page, "attention") if "deliver" in text]
     (waiting,) = [text for text in texts(page, "attention") if "approval" in text]
     assert (failed, waiting) == ("1 webhook delivery failed Show", "1 job waits for approval Review")
-    for link in page.links():
-        if "state=failed" in link or "approval_required" in link:
-            seeing.get(link)
     assert texts(browser_of(("view", "dcim.site")).get("/"), "attention") == []
 
 
@@ -159,7 +187,9 @@ def test_a_package_that_does_not_start_is_told_to_superusers(
     service: Service, browser: Browser, browser_of: Callable[..., Browser], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service.registry, "broken", [FailedPackage("racing", "netinv-racing", "KeyError: 'wheel'")])
-    assert "The package racing does not start: KeyError: 'wheel' Show" in texts(browser.get("/"), "attention")
+    page = browser.get("/")
+    assert "The package racing does not start: KeyError: 'wheel' Show" in texts(page, "attention")
+    assert "racing" in browser.get(page.html.select_one("#attention a")["href"]).words
     assert "racing" not in browser_of(("view", "dcim.site")).get("/").text
 
 
@@ -182,6 +212,7 @@ def test_an_empty_inventory_says_how_to_begin(empty_service: Service) -> None:
     first, *others = texts(page, "first-steps")
     assert first.endswith("Add a site")
     assert page.html.select("#counts") == []
+    assert others[0].endswith("Import sites") and "/dcim/sites/import/" in page.links()
     assert any("Load the demo inventory" in text for text in others)
 
 

@@ -14,8 +14,8 @@ def test_columns_that_can_be_changed_in_their_place_name_their_field(
     path = "/dcim/sites/?_columns=status,region,rack_count"
     api.post("/api/dcim/sites/", {"name": service.unique(), "status": "active"})
     page = browser.get(path)
-    assert page.one("table", class_="list").get("data-inline") == "/dcim/sites/"
-    assert [item.get("data-field") for item in page.all("th", scope="col")] == ["name", "status", "region", None]
+    assert page.html.select_one("table.list")["data-inline"] == "/dcim/sites/"
+    assert [item.get("data-field") for item in page.html.select("th[scope=col]")] == ["name", "status", "region", None]
     reader = service.user(("view", "dcim.site"), password=PASSWORD)
-    page = Browser(service.app, reader.username, PASSWORD).get(path)
-    assert [item.get("data-field") for item in page.all("th", scope="col")] == [None] * 4
+    page = Browser(service, reader).get(path)
+    assert [item.get("data-field") for item in page.html.select("th[scope=col]")] == [None] * 4
