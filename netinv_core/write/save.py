@@ -36,13 +36,15 @@ Representations = list[dict[str, Any]]
 class PendingBatch:
     """Objects of one model whose rows are written, for :func:`finish`.
 
-    ``before`` holds their former representations by id; it is empty for new objects.
+    ``before`` holds their former representations by id; it is empty for new objects. With ``single``, errors are those
+    of the first invalid object, in place of a list with one entry for each.
     """
 
     endpoint: Endpoint
     drafts: list[Draft]
     action: str
     before: Mapping[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    single: bool = False
 
     @property
     def keys(self) -> list[Any]:
@@ -97,7 +99,7 @@ def insert(
             draft.values.update(columns)
         _insert(uow, endpoint, drafts)
         uow.new_drafts.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
-    return PendingBatch(endpoint, drafts, "add")
+    return PendingBatch(endpoint, drafts, "add", single=single)
 
 
 def update(
@@ -132,7 +134,7 @@ def update(
         draft.parse(partial=partial, optional=optional)
     _check(uow, endpoint, drafts, single=not listed)
     _update(uow, endpoint, drafts)
-    return finish(uow, [PendingBatch(endpoint, drafts, "change", before)])[0]
+    return finish(uow, [PendingBatch(endpoint, drafts, "change", before, single=not listed)])[0]
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
@@ -259,11 +261,15 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
 
 
 def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
-    """Stores association tables and tree columns, and calls the after_save functions."""
+    """Stores association tables and tree columns, and calls the after_save functions.
+
+    :raises Invalid: for drafts that a field rejects when it is stored
+    """
     if not batch.drafts:
         return
     for field in batch.endpoint.writable.values():
         field.store(uow, batch.drafts)
+    raise_errors(batch.drafts, single=batch.single)
     if trees.is_tree(batch.endpoint):
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:

@@ -21,7 +21,7 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, references, save
-from netinv_core.write.draft import Draft, raise_errors
+from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import natural_key
 from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
@@ -261,7 +261,7 @@ class Relationships(fields.Field):
 def _create_missing(uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds) -> None:
     """Creates the associations that drafts ask for and that do not exist. An error is reported on its draft.
 
-    :raises Invalid: if an association breaks a rule or a database constraint
+    :raises Invalid: if an association breaks a database constraint
     """
     bodies: dict[tuple[Any, Any, Any], tuple[Draft, dict[str, Any]]] = {}
     for draft in drafts:
@@ -281,7 +281,6 @@ def _create_missing(uow: UnitOfWork, drafts: Sequence[Draft], existing: Associat
         for (draft, _), errors in zip(bodies.values(), error.body, strict=True):
             if errors:
                 draft.reject(NAME, *[error_text(messages) for messages in errors.values()])
-        raise_errors(drafts, single=len(drafts) == 1 or not drafts[0].new)
 
 
 def _association_body(draft: Draft, side: Side, source: Any, destination: Any) -> dict[str, Any]:

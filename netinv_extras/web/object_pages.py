@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from netinv_core.endpoint import Endpoint
+from netinv_extras.tags import Tags
 from netinv_extras.web import attachments, config_context_tab, groups_tab, history, links, notes
 from netinv_extras.web.changes import CHANGE
+from netinv_web.bulk.selection import FIELDS
 from netinv_web.extensions import Action, Panel, Tab
+from netinv_web.lists.selection import SELECTION
+from netinv_web.paths import page_path
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:
@@ -16,8 +20,15 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
 
 
 def actions_of(endpoint: Endpoint) -> list[Action]:
-    """The actions on a resource's objects."""
-    return attachments.actions_of(endpoint)
+    """The actions on a resource's objects and lists."""
+    return [*attachments.actions_of(endpoint), *_tagging(endpoint)]
+
+
+def _tagging(endpoint: Endpoint) -> list[Action]:
+    """The short form that adds tags to selected objects."""
+    if not isinstance(endpoint.writable.get("tags"), Tags) or "change" not in endpoint.resource.writes:
+        return []
+    return [Action("tags", "Tags", lambda owner, item: f"{page_path(owner)}edit/?{FIELDS}=tags", SELECTION, "POST", "change")]
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab]:

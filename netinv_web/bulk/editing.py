@@ -19,7 +19,7 @@ from netinv_core.write.dry_run import dry_run
 from netinv_web import notices
 from netinv_web.bulk.form import BulkForm
 from netinv_web.bulk.preview import BulkPreview, names_of, preview_updates
-from netinv_web.bulk.selection import APPLY, PREVIEW, STEP, Members, Selection, carried, members_of, selected
+from netinv_web.bulk.selection import APPLY, FIELDS, PREVIEW, STEP, Members, Selection, carried, members_of, selected
 from netinv_web.forms.deletion import MAX_NAMES, Consequences, by_model, refusal
 from netinv_web.forms.form import last_text, readable
 from netinv_web.pages import page, see_other
@@ -40,7 +40,7 @@ def edit(request: Request) -> Response:
     selection = selected(request, endpoint, members, "change")
     if not selection.keys or selection.too_many:
         return nothing(request, endpoint, selection, "edit")
-    names = [name for text in uow.query.get("_fields", ()) for name in text.split(",")]
+    names = [name for text in uow.query.get(FIELDS, ()) for name in text.split(",")]
     form, step = BulkForm(uow, endpoint, members, names), last_text(members, STEP)
     if step not in (PREVIEW, APPLY):
         return _show_form(request, endpoint, selection, form)
@@ -50,7 +50,7 @@ def edit(request: Request) -> Response:
         return _show_form(request, endpoint, selection, form, INVALID)
     if step == APPLY and not selection.changed and apply_updates(uow, endpoint, bodies) is None:
         return applied(request, endpoint, selection, "changed")
-    preview = preview_updates(uow, endpoint, bodies)
+    preview = preview_updates(uow, endpoint, bodies, form.unrecorded)
     return show_changes(request, endpoint, selection, preview, members, "Edit")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import colander
@@ -23,7 +24,6 @@ MODE = "_mode_"  # prefix of the members that say what to do with a control
 KEEP, SET, CLEAR, ADD, REMOVE, REPLACE = "", "set", "clear", "add", "remove", "replace"
 LABELS = {KEEP: "Keep", SET: "Set", CLEAR: "Clear", ADD: "Add", REMOVE: "Remove", REPLACE: "Replace"}
 BOOLEAN_CHOICES = [("true", "Yes"), ("false", "No")]
-NEVER = frozenset({"relationships"})  # their sides have rules of their own for how many objects they take
 
 
 @dataclasses.dataclass
@@ -47,7 +47,7 @@ def settable_fields(endpoint: Endpoint) -> list[str]:
     return [
         name
         for name, field in forms.writable_fields(endpoint).items()
-        if name not in identifying_fields and name not in NEVER and _is_shareable(field)
+        if name not in identifying_fields and _is_shareable(field)
     ]
 
 
@@ -84,6 +84,12 @@ class BulkForm:
         """Adds what is needed to show the form."""
         forms.complete(uow, self.form)
 
+    @property
+    def unrecorded(self) -> list[Control]:
+        """The controls to change whose fields the change log does not record with the object, such as relationships."""
+        used = self.used_or_all(used=True)
+        return [item.control for item in used if self.endpoint.fields[item.control.path[0]].opt_in]
+
     def bodies(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         """The changes of each object, by id.
 
@@ -114,19 +120,24 @@ class BulkForm:
 
     def _current(self, uow: UnitOfWork, keys: Sequence[Any], names: set[str]) -> dict[Any, dict[str, Any]]:
         """The lists of the objects before the change, by id."""
-        if not names:
-            return {}
-        without = frozenset(self.endpoint.fields.keys() - names - {"id"})
-        return dict(self.endpoint.plan("full", without).fetch(uow, keys))
+        return fields_of(uow, self.endpoint, keys, names)
 
     def _body(
         self, common: Mapping[str, Any], lists: Sequence[tuple[BulkControl, list[Any]]], current: Mapping[str, Any]
     ) -> dict[str, Any]:
-        body = {name: dict(value) if isinstance(value, dict) else value for name, value in common.items()}
+        body: dict[str, Any] = copy.deepcopy(dict(common))
         for item, values in lists:
             stored = member(current, item.control.path)
             put(body, item.control.path, _combined(item, [] if stored is ABSENT or stored is None else stored, values))
         return body
+
+
+def fields_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], names: Collection[str]) -> dict[Any, dict[str, Any]]:
+    """Some fields of objects, by id."""
+    if not names:
+        return {}
+    without = frozenset(endpoint.fields.keys() - set(names) - {"id"})
+    return dict(endpoint.plan("full", without).fetch(uow, keys))
 
 
 def _entered(control: Control, members: Members) -> BulkControl:

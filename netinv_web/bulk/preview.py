@@ -9,9 +9,13 @@ from typing import Any
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, RequestError
 from netinv_core.labels import label_of, label_of_name
+from netinv_core.tabular.cells import text_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import Preview, dry_run
+from netinv_web.bulk.form import fields_of
+from netinv_web.forms.control_values import ABSENT, member
+from netinv_web.forms.controls import Control
 from netinv_web.forms.deletion import Affected, by_model
 from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
@@ -63,34 +67,62 @@ class BulkPreview:
         return bool(self.changed) and not self.errors and not self.faulty
 
 
-def preview_updates(uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, Mapping[str, Any]]) -> BulkPreview:
-    """Runs an update of objects, by id, without effect. Objects with errors do not hide the changes of the others."""
+def preview_updates(
+    uow: UnitOfWork, endpoint: Endpoint, bodies: Mapping[Any, Mapping[str, Any]], unrecorded: Sequence[Control] = ()
+) -> BulkPreview:
+    """Runs an update of objects, by id, without effect. Objects with errors do not hide the changes of the others.
+
+    :param unrecorded: controls of fields that changes do not have; what they hold is compared before and after
+    """
     result = BulkPreview()
     errors: Errors = {}
+    names = {control.path[0] for control in unrecorded}
 
     def update(keys: Sequence[Any]) -> object:
         items = [{**bodies[key], "id": str(key)} for key in keys]
         return save.update(uow, endpoint, items, partial=True, listed=True)
 
+    before = fields_of(uow, endpoint, list(bodies), names)
     with dry_run(uow) as preview:
         valid = attempt(uow, list(bodies), update, errors, result.errors)
-    own = [change for change in preview.changes if change["object_type"] == endpoint.label]
-    named = names_of(uow, endpoint, list(errors)[:MAX_LINES])
-    lines = [Line(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry)) for key, entry in errors.items()]
-    lines += [line_of(endpoint, change) for change in own]
-    result.lines = lines[:MAX_LINES]
+        changed = uow.change_set.keys_of(endpoint) & set(valid)
+        after = fields_of(uow, endpoint, valid, names)
+    further = {str(key): _compared(unrecorded, before[key], item) for key, item in after.items()}
+    further = {key: differences for key, differences in further.items() if differences}
+    result.lines = _lines(uow, endpoint, preview, errors, further)
     result.faulty = len(errors)
-    _count(uow, endpoint, preview, result, len(valid))
+    result.hidden = preview.counts.get("changes", 0) - len(preview.changes)
+    result.changed = len(set(map(str, changed)) | further.keys())
+    result.unchanged = len(valid) - result.changed
+    result.others = by_model(uow, [item for item in preview.changes if item["object_type"] != endpoint.label])
     return result
 
 
-def _count(uow: UnitOfWork, endpoint: Endpoint, preview: Preview, result: BulkPreview, attempted: int) -> None:
-    """Sets the numbers of changes; those that are not listed count as changes of the selected objects."""
-    own = sum(1 for change in preview.changes if change["object_type"] == endpoint.label)
-    result.hidden = preview.counts.get("changes", 0) - len(preview.changes)
-    result.changed = min(attempted, own + result.hidden)
-    result.unchanged = attempted - result.changed
-    result.others = by_model(uow, [item for item in preview.changes if item["object_type"] != endpoint.label])
+def _compared(controls: Sequence[Control], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+    """The differences of what controls show."""
+    pairs = ((control.label, _shown(control, before), _shown(control, after)) for control in controls)
+    return [Difference(*pair) for pair in pairs if pair[1] != pair[2]]
+
+
+def _shown(control: Control, item: Mapping[str, Any]) -> str:
+    value = member(item, control.path)
+    return "" if value is ABSENT else text_of(value)
+
+
+def _lines(
+    uow: UnitOfWork, endpoint: Endpoint, preview: Preview, errors: Errors, further: Mapping[str, Sequence[Difference]]
+) -> list[Line]:
+    """The lines of objects with errors, then those of objects that change."""
+    own = {item["object_id"]: item for item in preview.changes if item["object_type"] == endpoint.label}
+    others = [key for key in further if key not in own][:MAX_LINES]
+    named = names_of(uow, endpoint, [*list(errors)[:MAX_LINES], *map(endpoint.parse_key, others)])
+    lines = [Line(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry)) for key, entry in errors.items()]
+    for key, change in own.items():
+        line = line_of(endpoint, change)
+        lines.append(dataclasses.replace(line, differences=[*line.differences, *further.get(key, ())]))
+    keys = ((key, endpoint.parse_key(key)) for key in others)
+    lines += [Line(named.get(key, text), object_path(endpoint, key), further[text]) for text, key in keys]
+    return lines[:MAX_LINES]
 
 
 def attempt(uow: UnitOfWork, keys: list[Any], write: Write, errors: Errors, general: list[str]) -> list[Any]:

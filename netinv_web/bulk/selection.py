@@ -23,6 +23,7 @@ from netinv_web.paths import page_path
 
 ROW, ALL = "pk", "_all"  # members of a list's form: the id of a selected row, and "all that match"
 KEYS, DIGEST, STEP = "_keys", "_digest", "_step"  # members of the further steps
+FIELDS = "_fields"  # parameter of the edit page: the fields that its form offers, separated by commas
 PREVIEW, APPLY = "preview", "apply"  # values of STEP
 Members = Mapping[str, Sequence[Any]]
 
@@ -87,7 +88,7 @@ def selected(request: Request, endpoint: Endpoint, members: Members, action: str
 
     :raises Invalid: for filters that the list refuses
     """
-    query = query_of(request).without(ROW, ALL)
+    query = query_of(request).without(ROW, ALL, FIELDS)
     maximum = int(endpoint.registry.settings["max_bulk_objects"])
     options: dict[str, Any] = {"path": page_path(endpoint), "query": query.text, "sent_digest": last_text(members, DIGEST)}
     if last_text(members, ALL) or request.uow.query.get(ALL):

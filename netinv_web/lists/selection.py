@@ -26,11 +26,11 @@ BULK_PAGES = (("Edit", "edit", "change"), ("Rename", "rename", "change"), ("Dele
 def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
     """The actions that the user may run on selected objects, those of packages last. Each posts the selection."""
     uow, path = request.uow, page_path(endpoint)
-    suffix = f"?{text}" if (text := query.only_filters().text) else ""
+    filters = query.only_filters().text
     base = endpoint.app.path.removeprefix("/api")
     mapper = request.registry.getUtility(IRoutesMapper)
     actions = [
-        ActionLink(name, title, f"{path}{name}/{suffix}", "POST")
+        ActionLink(name, title, _with_query(f"{path}{name}/", filters), "POST")
         for title, name, action in BULK_PAGES
         if action in endpoint.resource.writes
         and (name != "rename" or has_names(endpoint))
@@ -38,7 +38,13 @@ def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) ->
         and mapper.get_route(f"page {base}{{model}}/{name}/") is not None
     ]
     own = actions_of(request, endpoint, SELECTION)
-    return [*actions, *(dataclasses.replace(link, path=f"{link.path}{suffix}") for link in own)]
+    return [*actions, *(dataclasses.replace(link, path=_with_query(link.path, filters)) for link in own)]
+
+
+def _with_query(path: str, query: str) -> str:
+    if not query:
+        return path
+    return f"{path}&{query}" if "?" in path else f"{path}?{query}"
 
 
 def list_actions(request: Request, endpoint: Endpoint) -> list[ActionLink]:
