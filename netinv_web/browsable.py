@@ -1,8 +1,9 @@
 """The browsable API: answers of the API as pages, with links, and editors that send requests.
 
 An editor is a form that posts to :data:`SEND_PATH`, whose view sends the request to the API as a subrequest with the
-session of the browser. The check of the origin is that of every POST (:mod:`netinv_web.auth.sessions`), before the request is
-sent and again in the API.
+session of the browser. Its body is typed, or composed of an input for each field (:mod:`netinv_web.api_forms`). The
+check of the origin is that of every POST (:mod:`netinv_web.auth.sessions`), before the request is sent and again in the
+API.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ from netinv_core.http.request_uow import negotiation_of
 from netinv_core.http.serialization import dumps
 from netinv_core.http.traversal import Collection, Item
 from netinv_core.http.views import options_item, options_list
+from netinv_web.api_forms import Composition, form_for, resource_at
+from netinv_web.forms.form import CONTROLS
 from netinv_web.json_markup import markup_of
 from netinv_web.menu import may
 from netinv_web.pages import POLICY, form_of, local_path, page
 from netinv_web.paths import object_path, page_path
 
 TEMPLATE = "netinv_web:templates/browsable.jinja2"
+SENT = "netinv_web:templates/browsable_sent.jinja2"
+BAD_REQUEST = 400  # HTTP status, the first of errors
 SEND_PATH = "/api-request/"
 HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY}
 SHOWN_HEADERS = ("Allow", "API-Version", "Content-Type", "Location", "Retry-After", "Vary")
@@ -42,11 +47,10 @@ EMPTY_VALUES: dict[str, Any] = {"boolean": False, "integer": 0, "field": None, "
 
 @dataclasses.dataclass(frozen=True)
 class Editor:
-    """An editor of a request: its method, the body it starts with, and the fields as OPTIONS describes them."""
+    """An editor of a request: its method, and the body it starts with."""
 
     method: str
     body: str
-    fields: Mapping[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +80,7 @@ def render_answer(request: Request, body: Any, status: int) -> tuple[bytes, Mapp
         "method": request.method,
         "path": request.path_qs,
         "answer": answer,
-        "editors": list(_editors(request, data)),
+        **_writing(request, data, status),
         "milliseconds": (time.perf_counter() - request.netinv_began) * 1000,
     }
     return render(TEMPLATE, values, request).encode(), HEADERS
@@ -108,21 +112,21 @@ def _page_of(request: Request, context: Any) -> str:
     return ""
 
 
-def _editors(request: Request, data: Any) -> Iterable[Editor]:
-    """Yields an editor for each unsafe method of the path that the user may use."""
+def _writing(request: Request, data: Any, status: int) -> dict[str, Any]:
+    """An editor for each unsafe method of the path that the user may use, and the form of a list or an object."""
     context = getattr(request, "context", None)
     methods = [name for name in negotiation_of(request).allow.split(", ") if name in UNSAFE_METHODS]
-    if not isinstance(context, Collection | Item):
-        yield from (Editor(method, "{}", {}) for method in methods)
-        return
-    is_resource = request.path in (context.endpoint.path, f"{context.endpoint.path}{getattr(context, 'key', '')}/")
+    place = resource_at(request.registry.netinv, request.path) if isinstance(context, Collection | Item) else None
+    if place is None:
+        return {"editors": [Editor(method, "{}") for method in methods], "api_form": None}
     described = (options_list if isinstance(context, Collection) else options_item)(request).get("actions", {})
     fields: Mapping[str, Any] = next(iter(described.values()), {})
     writable = {name: entry for name, entry in fields.items() if not entry["read_only"]}
-    for method in methods:
-        if is_resource and not may(request.uow, context.endpoint, PERMISSIONS[method]):
-            continue
-        yield Editor(method, _first_body(method, context, writable, data) if is_resource else "{}", writable)
+    methods = [method for method in methods if may(request.uow, place[0], PERMISSIONS[method])]
+    return {
+        "editors": [Editor(method, _first_body(method, context, writable, data)) for method in methods],
+        "api_form": form_for(request, *place, methods, list(writable)) if status < BAD_REQUEST else None,
+    }
 
 
 def _first_body(method: str, context: Any, fields: Mapping[str, Any], data: Any) -> str:
@@ -153,26 +157,35 @@ def _written(value: Any) -> Any:
 
 def send(request: Request) -> Response:
     """Sends the request of an editor to the API, and shows its answer."""
-    path, method = local_path(form_of(request).get("path", "")), form_of(request).get("method", "")
+    posted = form_of(request)
+    path, method, body = local_path(posted.get("_path", "")), posted.get("_method", ""), posted.get("_body", "")
     problem = "" if path.startswith("/api/") and method in UNSAFE_METHODS else "Choose a method and a path of the API."
-    values = {"method": method, "path": path, "problem": problem, "body": form_of(request).get("body", "")}
+    values: dict[str, Any] = {"method": method, "path": path, "problem": problem, "answer": None, "api_form": None}
     if problem:
-        return page(request, "netinv_web:templates/browsable_sent.jinja2", {**values, "answer": None}, status=422)
-    answer = request.invoke_subrequest(_subrequest(request, path, method), use_tweens=True)
+        return page(request, SENT, {**values, "body": body}, status=422)
+    composition = Composition(request, path, method, {name: posted.getall(name) for name in posted}) if CONTROLS in posted else None
+    if composition is not None:
+        body = composition.body
+        if composition.failed:
+            return page(request, SENT, {**values, "body": "", "api_form": composition.form}, status=422)
+    answer = request.invoke_subrequest(_subrequest(request, path, method, body), use_tweens=True)
     headers = [(name, answer.headers[name]) for name in SHOWN_HEADERS if name in answer.headers]
     is_json = answer.content_type == versions.JSON and answer.body
+    failed = answer.status_int >= BAD_REQUEST
+    if composition is not None and failed and is_json:
+        composition.refused(answer.json)
+        values["api_form"] = composition.form
     shown = markup_of(answer.json, request.uow.base) if is_json else answer.text if answer.body else ""
-    values |= {"answer": Answer(answer.status_int, headers, shown)}
-    return page(request, "netinv_web:templates/browsable_sent.jinja2", values, status=answer.status_int if answer.status_int >= 400 else 200)
+    values |= {"body": body, "answer": Answer(answer.status_int, headers, shown)}
+    return page(request, SENT, values, status=answer.status_int if failed else 200)
 
 
-def _subrequest(request: Request, path: str, method: str) -> Request:
+def _subrequest(request: Request, path: str, method: str, body: str) -> Request:
     """The request to the API, with the cookies and the origin of the browser's request."""
-    if form_of(request).get("dry_run"):
+    if form_of(request).get("_dry_run"):
         path += ("&" if "?" in path else "?") + "dry_run=true"
     environ = {name: request.environ[name] for name in COPIED if name in request.environ}
-    body = form_of(request).get("body", "").strip().encode()
-    inner = Request.blank(path, environ, method=method, body=body)
+    inner = Request.blank(path, environ, method=method, body=body.strip().encode())
     inner.headers["Content-Type"] = inner.headers["Accept"] = versions.JSON
     inner.registry = request.registry
     return inner

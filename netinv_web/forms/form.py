@@ -151,7 +151,8 @@ def last_text(members: Members, name: str) -> str:
 class Submission:
     """A posted form: its texts in controls, and the body of the write that it asks for.
 
-    ``original`` is the representation that the form showed before the user changed it.
+    ``original`` is the representation that the form showed before the user changed it; ``form`` has the controls, in
+    place of those of the pages.
     """
 
     def __init__(
@@ -161,9 +162,10 @@ class Submission:
         original: Mapping[str, Any],
         members: Members,
         names: Sequence[str] | None = None,
+        form: Form | None = None,
     ) -> None:
         self.endpoint, self.original, self.members = endpoint, original, members
-        self.form = empty(request.uow, endpoint, names)
+        self.form = empty(request.uow, endpoint, names) if form is None else form
         self.errors: dict[str, Any] = {}
         self.changed: dict[str, Control] = {}
         self._typed: dict[str, list[Any]] = {}
@@ -208,13 +210,14 @@ class Submission:
             if control.kind == "password" and control.name in self.changed:
                 control.values, control.errors = (), ["Enter it again."]
 
-    def body(self, *, new: bool) -> dict[str, Any]:
-        """The members to write: those that the user changed.
+    def body(self, *, new: bool, whole: bool = False) -> dict[str, Any]:
+        """The members to write: those that the user changed, or with ``whole`` all but passwords that were not entered.
 
         :raises Invalid: with the errors of texts that cannot be converted
         """
         body: dict[str, Any] = {}
-        for name, control in self.changed.items():
+        others = {control.name: control for control in self.form.controls if whole and control.kind != "password"}
+        for name, control in (others | self.changed).items():
             try:
                 value = self._value(control)
             except colander.Invalid as error:

@@ -215,23 +215,28 @@ def results(
         "search": " ".join(query.values(filter_text.SEARCH)),
         "offered_columns": offered_columns(request, endpoint, query, columns),
         "exports": exports_of(request, endpoint, query),
+        "api_path": api_query(endpoint, query).url,
         "page_sizes": PAGE_SIZES,
     }
+
+
+def api_query(endpoint: Endpoint, query: ListQuery) -> ListQuery:
+    """The list of the API with the filters and the order of a page."""
+    kept = dataclasses.replace(query.with_filters(query.filters), path=endpoint.path, has_default_view=False)
+    return kept.without(*(name for name, _ in kept.pairs if name.startswith("_") or name == "per_page"))
 
 
 def exports_of(request: Request, endpoint: Endpoint, query: ListQuery) -> list[tuple[str, str]]:
     """Titles and paths of the list's files with the current filters and order: those of the API, in the version that
     imports read, and those of packages. The path is empty where a package failed.
     """
-    kept = dataclasses.replace(query.with_filters(query.filters), path=endpoint.path)
-    kept = kept.without(*(name for name, _ in kept.pairs if name.startswith("_") or name == "per_page"))
+    base = api_query(endpoint, query).base
     of_packages = items_for(request, "netinv_web_exports", Export, Export, endpoint=endpoint)
     return [
-        ("CSV", f"{kept.base}format=csv"),
-        ("YAML", f"{kept.base}format=yaml&{NEWEST_VERSION}"),
-        ("JSON", f"{kept.base}limit=0&{NEWEST_VERSION}"),
-        *((item.title, f"{kept.base}{urlencode(item.parameters)}" if item.parameters else "") for item in of_packages),
-        ("Browse the API", kept.url),
+        ("CSV", f"{base}format=csv"),
+        ("YAML", f"{base}format=yaml&{NEWEST_VERSION}"),
+        ("JSON", f"{base}limit=0&{NEWEST_VERSION}"),
+        *((item.title, f"{base}{urlencode(item.parameters)}" if item.parameters else "") for item in of_packages),
     ]
 
 

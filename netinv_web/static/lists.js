@@ -29,6 +29,7 @@ async function show(url, entry, state = null) {
 function replace(fresh, hash) {
   const old = list(), active = old.contains(document.activeElement) ? document.activeElement : null;
   const counts = old.querySelector("#facets"), facets = fresh.querySelector("#facets[data-source]");
+  fresh.querySelector(".as-code")?.toggleAttribute("open", Boolean(old.querySelector(".as-code[open]")));
   if (counts && facets) facets.replaceChildren(...counts.childNodes);
   old.replaceWith(fresh);
   enhance(fresh);

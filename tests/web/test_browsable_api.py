@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Account, Api, Service, Unique
+from netinv_core.testing import Account, Api, Case, Service, Unique
 from netinv_web.testing import Browser
 
 TENANTS = "/api/tenancy/tenants/"
@@ -23,7 +23,13 @@ def browser(service: Service, make_user: Any) -> Browser:
 
 def editor(page: Any, method: str) -> Any:
     """The form that sends a method."""
-    return next(form for form in page.forms.values() if form.action == "/api-request/" and form["method"].value == method)
+    forms = [form for form in page.forms.values() if form.action == "/api-request/" and "_body" in form.fields]
+    return next(form for form in forms if form["_method"].value == method)
+
+
+def inputs(page: Any) -> Any:
+    """The form with an input for each field."""
+    return next(form for form in page.forms.values() if "_controls" in form.fields)
 
 
 def test_an_answer_is_shown_with_status_headers_and_links(browser: Browser, api: Api, unique: Unique) -> None:
@@ -45,6 +51,8 @@ def test_lists_keep_their_filters_in_versions_formats_and_the_page(browser: Brow
     api.post(TENANTS, {"name": name})
     page = browser.get(f"{TENANTS}?name={name}", status=200)
     assert page.html.select_one(f"main a[href='/tenancy/tenants/?name={name}']")
+    shown = browser.get(f"/tenancy/tenants/?name={name}&ordering=-name&page=1&per_page=25&_columns=slug")
+    assert shown.html.select_one(f"#list a[href='{TENANTS}?name={name}&ordering=-name']").text == "API"
     form = next(form for form in page.forms.values() if form.action == TENANTS)
     form["api_version"], form["format"] = "1.4", "csv"
     answer = form.submit(status=200)
@@ -56,13 +64,13 @@ def test_lists_keep_their_filters_in_versions_formats_and_the_page(browser: Brow
 def test_an_object_is_created_changed_and_deleted_by_editors(browser: Browser, api: Api, unique: Unique) -> None:
     name = unique()
     form = editor(browser.get(TENANTS), "POST")
-    body = json.loads(form["body"].value)
+    body = json.loads(form["_body"].value)
     assert "name" in body
-    form["body"] = json.dumps({**body, "name": name})
+    form["_body"] = json.dumps({**body, "name": name})
     assert "201 Created" in form.submit(status=200)
     (tenant,) = api.get(TENANTS, {"name": name})["results"]
     form = editor(browser.get(f"{TENANTS}{tenant['id']}/"), "PUT")
-    form["body"] = json.dumps({**json.loads(form["body"].value), "description": "changed"})
+    form["_body"] = json.dumps({**json.loads(form["_body"].value), "description": "changed"})
     assert "200 OK" in form.submit(status=200)
     assert api.get(f"{TENANTS}{tenant['id']}/")["description"] == "changed"
     assert "204 No Content" in editor(browser.get(f"{TENANTS}{tenant['id']}/"), "DELETE").submit(status=200)
@@ -72,31 +80,86 @@ def test_an_object_is_created_changed_and_deleted_by_editors(browser: Browser, a
 def test_a_dry_run_changes_nothing(browser: Browser, api: Api, unique: Unique) -> None:
     name = unique()
     form = editor(browser.get(TENANTS), "POST")
-    form["body"], form["dry_run"] = json.dumps({"name": name}), True
+    form["_body"], form["_dry_run"] = json.dumps({"name": name}), True
     assert name in form.submit(status=200)
     assert api.get(TENANTS, {"name": name})["count"] == 0
 
 
 def test_errors_are_shown_as_the_api_gives_them(browser: Browser) -> None:
     form = editor(browser.get(TENANTS), "POST")
-    form["body"] = "{}"
+    form["_body"] = "{}"
     page = form.submit(status=400)
     assert json.loads(page.html.select_one("pre.json").text) == {"name": ["This field is required."]}
-    form["body"] = "{"
+    form["_body"] = "{"
     assert "400 Bad Request" in form.submit(status=400)
     page = browser.get(f"{TENANTS}?nothing=1", status=400)
     assert "nothing" in json.loads(page.html.select_one("pre.json").text)
     browser.get(f"{TENANTS}?nothing=1", headers={"Accept": "application/json"}, status=400).json["nothing"]
 
 
+# -- forms
+
+
+def test_a_form_has_an_input_for_each_field_and_creates_an_object(service: Service, browser: Browser, api: Api, unique: Unique) -> None:
+    name, group = unique(), api.post("/api/tenancy/tenant-groups/", {"name": unique()})
+    form = inputs(browser.get(TENANTS))
+    names = {name.partition(".")[0] for name in form["_controls"].value.split(",")}
+    writable = {name for name, field in service.registry["tenancy.tenant"].fields.items() if not field.options()["read_only"]}
+    assert names | {"custom_fields", "relationships"} == writable, "those have inputs where users defined some"
+    form["name"], form["description"] = name, "by a form"
+    page = form.submit("_method", value="POST", status=200)
+    assert "201 Created" in page and json.loads(page.html.select_one("#body-again").text) == {"name": name, "description": "by a form"}
+    (tenant,) = api.get(TENANTS, {"name": name})["results"]
+    form = inputs(Browser(service, service.admin).get(f"{TENANTS}{tenant['id']}/"))
+    form["group"] = group["id"]
+    page = form.submit("_method", value="PATCH", status=200)
+    assert json.loads(page.html.select_one("#body-again").text) == {"group": group["id"]}
+    assert api.get(tenant["url"])["group"]["id"] == group["id"]
+
+
+def test_a_form_sends_all_fields_by_put_or_tries_them(browser: Browser, api: Api, unique: Unique) -> None:
+    tenant = api.post(TENANTS, {"name": unique(), "description": "before"})
+    form = inputs(browser.get(tenant["url"]))
+    form["description"], form["_dry_run"] = "", True
+    page = form.submit("_method", value="PUT", status=200)
+    sent = json.loads(page.html.select_one("#body-again").text)
+    assert (sent["name"], sent["slug"], sent["description"], sent["tags"]) == (tenant["name"], tenant["slug"], "", [])
+    assert api.get(tenant["url"])["description"] == "before"
+    form["_dry_run"] = False
+    form.submit("_method", value="PUT", status=200)
+    assert api.get(tenant["url"])["description"] == ""
+
+
+def test_a_form_that_is_refused_keeps_its_texts_with_the_errors(browser: Browser, api: Api, unique: Unique) -> None:
+    tenant = api.post(TENANTS, {"name": unique()})
+    form = inputs(browser.get(TENANTS))
+    form["name"], form["slug"] = tenant["name"], "no slug!"
+    again = form.submit("_method", value="POST", status=400)
+    assert inputs(again)["name"].value == tenant["name"]
+    assert "slug" in again.html.select_one("#error-slug").text and again.html.select_one("#api-form")["open"] == ""
+    api.post("/api/extras/custom-fields/", {"slug": "of_form", "label": "Of form", "type": "json", "content_types": ["tenancy.tenant"]})
+    form = inputs(browser.get(tenant["url"]))
+    form["custom_fields.of_form"] = "{"
+    page = form.submit("_method", value="PATCH", status=422)
+    assert "not JSON" in page.words and page.html.select_one("#api-answer") is None
+
+
+@pytest.mark.parametrize("label", ["dcim.device", "dcim.devicetype", "extras.webhook", "users.objectpermission"])
+def test_a_form_of_an_object_as_it_was_changes_nothing(service: Service, label: str) -> None:
+    item = Case(service, label).for_reading().filled()
+    form = inputs(Browser(service, service.admin).get(item["url"]))
+    page = form.submit("_method", value="PATCH", status=200)
+    assert "200 OK" in page and page.html.select_one("#body-again").text.strip() == "{}"
+
+
 @pytest.mark.parametrize(("path", "method"), [("/login/", "POST"), ("//example.com/api/", "POST"), (TENANTS, "GET"), ("", "")])
 def test_only_requests_to_the_api_are_sent(browser: Browser, path: str, method: str) -> None:
-    browser.post("/api-request/", {"path": path, "method": method, "body": "{}"}, status=422)
+    browser.post("/api-request/", {"_path": path, "_method": method, "_body": "{}"}, status=422)
 
 
 def test_a_page_of_another_site_cannot_send_requests(browser: Browser, api: Api, unique: Unique) -> None:
     name = unique()
-    form = {"path": TENANTS, "method": "POST", "body": json.dumps({"name": name})}
+    form = {"_path": TENANTS, "_method": "POST", "_body": json.dumps({"name": name})}
     for headers in ({"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         browser.post("/api-request/", form, headers=headers, status=403)
     assert api.get(TENANTS, {"name": name})["count"] == 0
@@ -106,11 +169,11 @@ def test_editors_are_those_that_a_user_may_use(service: Service, make_user: Any,
     reader = Browser(service, make_user(("view", "tenancy.tenant"), password=PASSWORD))
     page = reader.get(TENANTS, status=200)
     assert not page.html.select("form[action='/api-request/']")
-    form = {"path": TENANTS, "method": "POST", "body": json.dumps({"name": unique()})}
+    form = {"_path": TENANTS, "_method": "POST", "_body": json.dumps({"name": unique()})}
     assert "403 Forbidden" in reader.post("/api-request/", form, status=403)
 
 
 def test_a_visitor_is_led_to_the_sign_in_and_a_client_gets_json(service: Service) -> None:
     assert Browser(service).get("/api/", status=303).headers["Location"].startswith("/login/?next=")
     assert Browser(service).get("/api/", headers={"Accept": "application/json"}, status=403).json
-    Browser(service).post("/api-request/", {"path": TENANTS, "method": "POST"}, status=403)
+    Browser(service).post("/api-request/", {"_path": TENANTS, "_method": "POST"}, status=403)
