@@ -24,8 +24,10 @@ from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.registry import Registry
+from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import log_failure
-from netinv_web.paths import object_path, page_path, path_of_url
+from netinv_web.menu import may
+from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
 
 CellReader = Callable[[Row, RowSet], Markup]
 # Returns the reader of the cells of a field at a place of a plan.
@@ -43,6 +45,17 @@ LINK_SCHEMES = ("http", "https", "ftp", "ssh", "mailto", "tel")
 def link(path: str, text: Any) -> Markup:
     """A link to a path of this service."""
     return _joined('<a href="', escape(path), '">', escape(text), "</a>")
+
+
+def object_link(uow: UnitOfWork, url: str, text: Any, color: str | None = None) -> Markup:
+    """A link to the page of an object, by its URL in the API; only its name where the user may view none of its kind.
+
+    Before it is a dot in the object's ``color``, if it has one.
+    """
+    path = path_of_url(url, uow.base)
+    endpoint = endpoint_at(uow.registry, path)
+    markup = link(path, text) if endpoint is None or may(uow, endpoint, "view") else escape(text)
+    return _joined('<span class="state">', dot(color), " ", markup, "</span>") if color else markup
 
 
 def _joined(*parts: str) -> Markup:
@@ -183,7 +196,9 @@ def _reference_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
         return markup
 
     def written(row: Row, page: RowSet, key: Any) -> Markup:
-        anchor = _joined('<a href="', base, str(key), '/">', escape(display(row, page)), "</a>")
+        anchor = escape(display(row, page))
+        if may(page.uow, endpoint, "view"):
+            anchor = _joined('<a href="', base, str(key), '/">', anchor, "</a>")
         return anchor if color is None else _joined('<span class="state">', dot(row[color]), " ", anchor, "</span>")
 
     return read
@@ -205,9 +220,7 @@ def _nested_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
 def _nested(value: Any, page: RowSet) -> Markup:
     if isinstance(value, dict) and isinstance(value.get("url"), str):
         text = value.get("display") or value.get("name") or value["url"]
-        anchor = link(path_of_url(value["url"], page.base), text)
-        color = value.get("color")
-        return _joined('<span class="state">', dot(color), " ", anchor, "</span>") if color else anchor
+        return object_link(page.uow, value["url"], text, value.get("color"))
     return text_markup(value)
 
 
@@ -221,7 +234,10 @@ def _count_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
 
     def markup(row: Row, page: RowSet) -> Markup:
         count = read(row, page)
-        return link(f"{path}?{parameter}={row[key]}", count) if count else Markup('<span class="none">0</span>')
+        if not count:
+            return Markup('<span class="none">0</span>')
+        listed = may(page.uow, incoming.child, "view")
+        return link(f"{path}?{parameter}={row[key]}", count) if listed else escape(count)
 
     return markup
 

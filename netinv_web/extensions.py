@@ -18,12 +18,14 @@ from markupsafe import Markup
 from pyramid.renderers import render
 from pyramid.request import Request
 
+from netinv_core.errors import Denied
 from netinv_core.packages import errors_of
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 Content = Callable[..., Any]
@@ -87,8 +89,8 @@ class Action:
     ``path(endpoint, object)`` is where it leads, the object is ``None`` on a list; with ``method`` POST it is a button.
     One on a selection is a button in any case, whose page reads the selected rows by
     :func:`netinv_web.bulk.selection.selected`.
-    ``permission`` is the action that the user needs on the resource. ``applies(object)`` selects the objects that have
-    it.
+    ``permission`` is the action that the user needs on the resource, ``further_permission`` one on another resource, as
+    a pair of a label and an action. ``applies(object)`` selects the objects that have it.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Action:
     scope: str = "object"
     method: str = "GET"
     permission: str = "view"
+    further_permission: tuple[str, str] | None = None
     icon: str = ""
     applies: Callable[[Mapping[str, Any]], bool] = lambda item: True
 
@@ -270,7 +273,9 @@ def log_failure(message: str, *arguments: Any) -> str:
 
 
 def render_safely(request: Request, extension: Panel | Tab | Widget, *arguments: Any) -> Rendered | None:
-    """Renders an extension; ``None`` when it has nothing to show. Its failure is logged, and shown in its place."""
+    """Renders an extension; ``None`` when it has nothing to show, or nothing that the user may view. Its failure is
+    logged, and shown in its place.
+    """
     try:
         content = extension.content(request, *arguments)
         if content is None:
@@ -278,9 +283,19 @@ def render_safely(request: Request, extension: Panel | Tab | Widget, *arguments:
         if extension.template:
             content = Markup(render(extension.template, content, request))
         return Rendered(extension.name, extension.title, Markup("{}").format(content))
+    except Denied:
+        return None
     except Exception:
         failure = log_failure("%s %r failed on %s", type(extension).__name__, extension.name, request.path)
         return Rendered(extension.name, extension.title, failure=failure)
+
+
+def may_further(uow: UnitOfWork, permission: tuple[str, str] | None) -> bool:
+    """True when the user has the further permission of an extension, a pair of a label and an action."""
+    if permission is None:
+        return True
+    endpoint = uow.registry.get(permission[0])
+    return endpoint is not None and may(uow, endpoint, permission[1])
 
 
 def actions_of(
@@ -290,7 +305,8 @@ def actions_of(
     links: list[ActionLink] = []
     registry = endpoint.registry
     for action in extensions_of(registry.hooks.netinv_web_actions, endpoint, registry=registry):
-        if action.scope != scope or not may(request.uow, endpoint, action.permission):
+        permitted = may(request.uow, endpoint, action.permission) and may_further(request.uow, action.further_permission)
+        if action.scope != scope or not permitted:
             continue
         try:
             if item is None or action.applies(item):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
+from netinv_core.registry import Registry
 
 
 def page_path(endpoint: Endpoint) -> str:
@@ -20,3 +23,14 @@ def object_path(endpoint: Endpoint, key: Any) -> str:
 def path_of_url(url: str, base: str) -> str:
     """The path of the page for an object's URL in the API."""
     return url.removeprefix(base).removeprefix("/api")
+
+
+def endpoint_at(registry: Registry, path: str) -> Endpoint | None:
+    """The resource of the object whose page is at a path; ``None`` for other paths."""
+    collection, _, _ = path.rstrip("/").rpartition("/")
+    return _endpoints_by_path(registry).get(f"{collection}/")
+
+
+@functools.lru_cache(maxsize=8)
+def _endpoints_by_path(registry: Registry) -> Mapping[str, Endpoint]:
+    return {page_path(endpoint): endpoint for endpoint in registry.endpoints.values()}

@@ -76,12 +76,23 @@ def _connect_path(endpoint: Endpoint, item: Mapping[str, Any]) -> str:
     return f"/dcim/cables/add/?{query}"
 
 
+def _is_free(item: Mapping[str, Any]) -> bool:
+    return item.get("cable") is None
+
+
+CONNECT = Action(
+    "connect",
+    "Connect",
+    _connect_path,
+    permission="change",
+    further_permission=("dcim.cable", "add"),
+    icon="link",
+    applies=_is_free,
+)
+
+
 def actions_of(endpoint: Endpoint) -> list[Action]:
     """The actions of a resource: ports without a cable can be connected."""
     if not issubclass(endpoint.model, Cabled) or endpoint.resource.of is not None:
         return []
-    return [Action("connect", "Connect", _connect_path, permission="change", icon="link", applies=_is_free)]
-
-
-def _is_free(item: Mapping[str, Any]) -> bool:
-    return item.get("cable") is None
+    return [CONNECT]

@@ -20,10 +20,10 @@ from netinv_extras.image_attachments import has_images
 from netinv_extras.relationships.field import sides_of
 from netinv_extras.relationships.models import NAME as RELATIONSHIPS
 from netinv_extras.templates import computed_fields
-from netinv_web.cells import dot, link, text_markup, url_markup
+from netinv_web.cells import dot, object_link, text_markup, url_markup
 from netinv_web.extensions import Action, Panel
 from netinv_web.objects import markdown
-from netinv_web.paths import object_path, path_of_url
+from netinv_web.paths import object_path
 
 TAGS, IMAGE = "tags", "extras.imageattachment"
 MAX_IMAGES = 24  # thumbnails of a panel
@@ -52,12 +52,15 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
 
 def actions_of(endpoint: Endpoint) -> list[Action]:
     """The action that adds an image."""
-    return [Action("add-image", "Add an image", _image_form, permission="change")] if has_images(endpoint) else []
+    return [ADD_IMAGE] if has_images(endpoint) else []
 
 
 def _image_form(endpoint: Endpoint, representation: Mapping[str, Any]) -> str:
     query = urlencode({"content_type": endpoint.label, "object_id": representation["id"]})
     return f"/extras/image-attachments/add/?{query}"
+
+
+ADD_IMAGE = Action("add-image", "Add an image", _image_form, permission="change", further_permission=(IMAGE, "add"))
 
 
 def tags(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -105,7 +108,7 @@ def relationships(request: Request, endpoint: Endpoint, representation: Mapping[
     rows = []
     for side in sides:
         objects = values.get(side.slug, {}).get(side.name, {}).get("objects", ())
-        links = [link(path_of_url(item["url"], uow.base), item["display"]) for item in objects]
+        links = [object_link(uow, item["url"], item["display"]) for item in objects]
         if links:
             rows.append((side.label or side.title, links))
     return {"rows": rows} if rows else None

@@ -11,6 +11,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
 from netinv_web.cells import CellReader, cell, name_cell, text_markup
+from netinv_web.extensions import Tab, may_further
 from netinv_web.lists.columns import Column
 from netinv_web.menu import may
 from netinv_web.objects.details import own_tabs
@@ -59,7 +60,8 @@ def row_links(uow: UnitOfWork, endpoint: Endpoint) -> RowLinks | None:
         links.append(("Edit", "{base}{key}/edit/"))
     if "add" in writes and may(uow, endpoint, "add"):
         links.append(("Clone", "{base}add/?_clone={key}"))
-    if any(tab.name == HISTORY_TAB for tab in own_tabs(endpoint)):
+    history = [tab for tab in own_tabs(endpoint) if tab.name == HISTORY_TAB and isinstance(tab, Tab)]
+    if any(may_further(uow, tab.permission) for tab in history):
         links.append(("History", f"{{base}}{{key}}/{HISTORY_TAB}/"))
     if "delete" in writes and may(uow, endpoint, "delete"):
         links.append(("Delete", "{base}{key}/delete/"))

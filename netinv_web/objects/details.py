@@ -19,13 +19,14 @@ from netinv_core.labels import label_of, plural_of
 from netinv_core.models.columns import CASCADE
 from netinv_core.read.listing import conditions_of
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
+from netinv_core.uow import UnitOfWork
 from netinv_web.cells import EMPTY, cell, list_parameter, text_markup
-from netinv_web.extensions import ListTab, Tab, actions_of, extensions_of, log_failure
+from netinv_web.extensions import ListTab, Tab, actions_of, extensions_of, log_failure, may_further
 from netinv_web.lists.columns import NEVER, presentation_of
 from netinv_web.menu import may
 from netinv_web.objects import markdown, object_head, panels, slugs
 from netinv_web.pages import fragment
-from netinv_web.paths import object_path, page_path
+from netinv_web.paths import endpoint_at, object_path, page_path, path_of_url
 
 TEMPLATE = "netinv_web:templates/detail.jinja2"
 PANELS = "netinv_web:templates/loaded_panels.jinja2"
@@ -156,10 +157,10 @@ def object_values(
         "object": representation,
         "path": object_path(endpoint, representation["id"]),
         "list_path": page_path(endpoint),
-        "parents": parents_of(endpoint, representation, uow.base),
+        "parents": parents_of(uow, endpoint, representation),
         "tabs": tabs_of(request, endpoint, representation),
         "tab": tab,
-        "summary": object_head.summary_of(endpoint, representation, cells or {}),
+        "summary": object_head.summary_of(uow, endpoint, representation, cells or {}),
         "may_add": "add" in writes and may(uow, endpoint, "add"),
         "may_change": "change" in writes and may(uow, endpoint, "change"),
         "may_delete": "delete" in writes and may(uow, endpoint, "delete"),
@@ -167,16 +168,20 @@ def object_values(
     }
 
 
-def parents_of(endpoint: Endpoint, representation: Mapping[str, Any], base: str) -> list[tuple[str, str]]:
-    """The breadcrumb: title and path of the object that this one belongs to, by a required or cascading foreign key."""
+def parents_of(uow: UnitOfWork, endpoint: Endpoint, representation: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The breadcrumb: title and path of the object that this one belongs to, by a required or cascading foreign key.
+
+    There is none where the user may view no such objects.
+    """
     for attribute, column in endpoint.table.c.items():
         name = attribute.removesuffix("_id")
         field, value = endpoint.fields.get(name), representation.get(name)
         if not isinstance(field, fields.Reference) or isinstance(field, fields.Status) or not isinstance(value, dict):
             continue
         if field.link.on_delete == CASCADE or (not column.nullable and name == "site"):
-            path = str(value["url"]).removeprefix(base).removeprefix("/api")
-            return [(str(value.get("display", "")), path)]
+            path = path_of_url(value["url"], uow.base)
+            parent = endpoint_at(uow.registry, path)
+            return [(str(value.get("display", "")), path)] if parent is not None and may(uow, parent, "view") else []
     return []
 
 
@@ -214,11 +219,10 @@ def tabs_of(request: Request, endpoint: Endpoint, representation: Mapping[str, A
             tabs.append(TabLink(name, plural_of(incoming.child), f"{base}{name}/"))
     for tab in own_tabs(endpoint):
         if isinstance(tab, ListTab):
-            if _permitted(request, (tab.label, "view")):
+            if may_further(uow, (tab.label, "view")):
                 tabs.append(TabLink(tab.name, tab.title, f"{base}{tab.name}/"))
             continue
-        permitted = tab.permission is None or _permitted(request, tab.permission)
-        if permitted and _applies(request, tab, representation):
+        if may_further(uow, tab.permission) and _applies(request, tab, representation):
             tabs.append(TabLink(tab.name, tab.title, f"{base}{tab.name}/", _count_of(request, tab, representation)))
     return tabs
 
@@ -239,8 +243,3 @@ def _count_of(request: Request, tab: Tab, representation: Mapping[str, Any]) -> 
     except Exception:
         log_failure("the count of the tab %r failed on %s", tab.name, request.path)
         return None
-
-
-def _permitted(request: Request, permission: tuple[str, str]) -> bool:
-    endpoint = request.registry.netinv.get(permission[0])
-    return endpoint is not None and may(request.uow, endpoint, permission[1])

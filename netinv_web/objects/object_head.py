@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from markupsafe import Markup
@@ -17,7 +16,8 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
-from netinv_web.cells import dot, link, text_markup, time_markup
+from netinv_core.uow import UnitOfWork
+from netinv_web.cells import object_link, text_markup, time_markup
 from netinv_web.lists.columns import presentation_of
 
 MAX_REFERENCES = 3  # of a summary that no presentation states
@@ -34,17 +34,18 @@ def summary_fields(endpoint: Endpoint) -> list[str]:
     return list(dict.fromkeys([*statuses, *(stated or references[:MAX_REFERENCES])]))
 
 
-def summary_of(endpoint: Endpoint, representation: Mapping[str, Any], cells: Mapping[str, Markup]) -> list[Markup]:
+def summary_of(
+    uow: UnitOfWork, endpoint: Endpoint, representation: Mapping[str, Any], cells: Mapping[str, Markup]
+) -> list[Markup]:
     """The parts of the line below an object's name, from its cells as far as there are any; empty ones are left out."""
     names = [name for name in summary_fields(endpoint) if representation.get(name) not in (None, "", [], {})]
-    return [cells[name] if name in cells else value_markup(representation[name]) for name in names]
+    return [cells[name] if name in cells else value_markup(uow, representation[name]) for name in names]
 
 
-def value_markup(value: Any) -> Markup:
+def value_markup(uow: UnitOfWork, value: Any) -> Markup:
     """The markup of a member of a representation: that of cells, with a dot in the colour of a nested object."""
-    if isinstance(value, Mapping) and value.get("color") and isinstance(value.get("url"), str):
-        path = urlsplit(value["url"]).path.removeprefix("/api")
-        return Markup('<span class="state">{} {}</span>').format(dot(value["color"]), link(path, value["display"]))
+    if isinstance(value, Mapping) and "display" in value and isinstance(value.get("url"), str):
+        return object_link(uow, value["url"], value["display"], value.get("color"))
     return text_markup(value)
 
 

@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Value
 from netinv_core.testing import Case, Samples, Service
-from netinv_web.paths import object_path, page_path
+from netinv_core.testing.client import PASSWORD
+from netinv_web.paths import endpoint_at, object_path, page_path
 from netinv_web.testing.browser import Browser, Page
 
 HOSTILE = '"><script>x</script>'
@@ -103,6 +104,24 @@ def nobody_sees_pages_without_permission(case: PageCase) -> None:
     item = case.item()
     for path in case.pages(item):
         case.nobody.get(path, status=403)
+
+
+@_check()
+def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
+    """A user who may view objects of this resource and no other sees no part fail, and no link to a page that is closed."""
+    item, label = case.service.population.objects(case.endpoint)[0], case.endpoint.label
+    account = case.service.user(("view", label), password=PASSWORD)
+    reader = Browser(case.service, account)
+    shown = account.api.get(case.endpoint.path, {"id": item["id"]})["count"] and case.endpoint.resource.of is None
+    paths = [case.path, f"{case.at(item)}?_show=all"] if shown else [case.path]
+    for path in paths:
+        page = reader.get(path)
+        assert "This part failed" not in page.text, path
+        targets = [(link, endpoint_at(case.service.registry, urlsplit(link).path)) for link in page.links()]
+        closed = [link for link, target in targets if target is not None and target.label != label]
+        assert not closed, f"{path}: {closed}"
+        for link in sorted(_one_of_each_kind(case, item, set(page.links()))):
+            reader.get(link)
 
 
 @_check()
