@@ -6,15 +6,29 @@ import pytest
 
 from netinv_core.main import registry_for
 from netinv_core.testing import Service
+from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import PAGE_CHECKS, Browser, PageCase, PageCheck
 
 ENDPOINTS = registry_for("sqlite", {}).endpoints
 PAIRS = [
-    pytest.param(check, label, id=f"{label}-{check.name}")
+    pytest.param(check, label, id=f"{label}-{check.name}", marks=[pytest.mark.any_database] * check.any_database)
     for label in sorted(ENDPOINTS)
     for check in PAGE_CHECKS
     if check.applies(ENDPOINTS[label])
 ]
+
+
+PAGE_SIZE = "25"  # rows of a list, so that pages are small
+
+
+@pytest.fixture(scope="session")
+def browser(service: Service) -> Browser:
+    """The browser of a superuser of its own: samples of saved views are the administrator's, and lead from lists."""
+    browser = Browser(service, service.user(superuser=True, password=PASSWORD))
+    form = browser.get("/user/preferences/").form()
+    form["per_page"] = PAGE_SIZE
+    form.submit()
+    return browser
 
 
 @pytest.mark.parametrize(("check", "label"), PAIRS)

@@ -1,0 +1,38 @@
+"""The validation of pages that tests of pages rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from netinv_web.testing.validation import PageValidator
+
+PAGE = "<!DOCTYPE html><html><head><title>x</title></head><body><h1>Sites</h1>{}</body></html>"
+ROW = '<p><a href="/dcim/sites/{}/">{}</a></p>'
+
+
+def test_a_page_without_faults_has_none() -> None:
+    """Nor has a longer page of the same parts."""
+    validator = PageValidator()
+    for count in (1, 30):
+        assert validator.faults(PAGE.format("".join(ROW.format(n, n) for n in range(count)))) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "fault"),
+    [
+        ("<div><span>x</div></span>", "end-tag"),
+        ("<b>x", "expected-one-end-tag-but-got-another"),
+        ('<p id="a"></p><p id="a"></p>', "the id a is used twice"),
+        ("<h1>Again</h1>", "2 elements h1"),
+        ('<p onclick="x()">x</p>', "inline onclick of p"),
+        ("<p style='color: red'>x</p>", "inline style of p"),
+        ("<script>x</script>", "inline script"),
+        ('<img src="//elsewhere.example/x.png" alt="">', "a page loads //elsewhere.example/x.png"),
+        ('<input name="x">', "no label for input x"),
+    ],
+)
+def test_faults_are_found_after_valid_pages_too(part: str, fault: str) -> None:
+    """Pages of which everything is known to be valid are not parsed again; a new part is."""
+    validator = PageValidator()
+    validator.faults(PAGE.format(ROW))
+    assert fault in "; ".join(validator.faults(PAGE.format(ROW + part)))
