@@ -125,7 +125,7 @@ def constant(value: Any) -> str | None:
 
 def members_of(registry: Registry) -> dict[str, Members]:
     """Returns the members of every resource, by label and name."""
-    members_by_label = {label: _declared_members(registry, endpoint) for label, endpoint in registry.endpoints.items()}
+    members_by_label = {label: declared_members(registry, endpoint) for label, endpoint in registry.endpoints.items()}
     for endpoint in registry.endpoints.values():
         _add_reverse_relations(registry, endpoint, members_by_label)
     for label, members in members_by_label.items():
@@ -138,7 +138,7 @@ def members_of(registry: Registry) -> dict[str, Members]:
     return members_by_label
 
 
-def _declared_members(registry: Registry, endpoint: Endpoint) -> Members:
+def declared_members(registry: Registry, endpoint: Endpoint) -> Members:
     """Returns the members of a resource's fields and relations."""
     members: Members = {}
     factories = registry.hooks.netinv_graphql_fields(registry=registry, endpoint=endpoint)

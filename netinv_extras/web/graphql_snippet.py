@@ -1,11 +1,11 @@
-"""Form of *as code*: the GraphQL query for what a page shows. The schema is not loaded for it."""
+"""Form of *as code*: the GraphQL query for what a page shows, with its fields. The schema is not loaded for it."""
 
 from __future__ import annotations
 
 import functools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyramid.request import Request
@@ -13,8 +13,13 @@ from pyramid.request import Request
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Value
 from netinv_core.registry import Registry
-from netinv_extras.graphql.types import identifier
+from netinv_core.uow import UnitOfWork
+from netinv_extras.custom_fields.models import definitions_of
+from netinv_extras.graphql.types import Members, ScalarMember, configured_members, declared_members, identifier
 from netinv_web.extensions import Snippet
+from netinv_web.lists.column_choice import chosen_columns
+from netinv_web.lists.columns import CUSTOM_FIELD_PREFIX, CUSTOM_FIELDS, columns_of
+from netinv_web.objects.details import shown_fields
 
 COMPARISONS = frozenset({"", "n", "lt", "lte", "gt", "gte"})
 NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
@@ -36,13 +41,47 @@ def root_names(registry: Registry) -> Mapping[str, tuple[str, str]]:
 
 def query(request: Request, endpoint: Endpoint, parameters: Sequence[tuple[str, Sequence[str]]], key: Any) -> str:
     """The query of one object, or of the list with its filters."""
+    return text(request.uow, endpoint, _on_screen(request, endpoint, key), parameters, key)
+
+
+def _on_screen(request: Request, endpoint: Endpoint, key: Any) -> list[str]:
+    """The names of the columns of a list, or of the facts of an object; custom fields as ``cf_<slug>``."""
+    if key is None:
+        return [column.name for column in columns_of(request.uow, endpoint, chosen_columns(request, endpoint))]
+    slugs = definitions_of(request.uow, endpoint.label) if CUSTOM_FIELDS in endpoint.fields else ()
+    return [*(field.name for field in shown_fields(endpoint)), *(f"{CUSTOM_FIELD_PREFIX}{slug}" for slug in slugs)]
+
+
+def text(
+    uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], parameters: Sequence[tuple[str, Sequence[str]]] = (), key: Any = None
+) -> str:
+    """The query of one object, or of the list with its filters, for the fields in ``names``."""
     one, several = root_names(endpoint.registry)[endpoint.label]
     if key is not None:
         arguments, field = f"id: {json.dumps(str(key))}", one
     else:
         field = several
         arguments = ", ".join(f"{name}: {_literal(endpoint, name, values)}" for name, values in parameters)
-    return f"{{\n  {field}{f'({arguments})' if arguments else ''} {{\n    id\n    display\n  }}\n}}"
+    selected = "".join(f"    {line}\n" for line in dict.fromkeys(["id", "display", *_selection(uow, endpoint, names)]))
+    return f"{{\n  {field}{f'({arguments})' if arguments else ''} {{\n{selected}  }}\n}}"
+
+
+def _selection(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> Iterable[str]:
+    """The selection of each field: a scalar, or id and name of the objects of a relation. Fields that the schema lacks,
+    such as counters, are left out.
+    """
+    members: Members = dict(_members(endpoint))
+    if any(name.startswith(CUSTOM_FIELD_PREFIX) for name in names):
+        members |= configured_members(uow, endpoint)
+    for name in names:
+        member = members.get(name := re.sub(r"\W", "_", name))
+        if member is not None:
+            yield name if isinstance(member, ScalarMember) else f"{name} {{ id display }}"
+
+
+@functools.lru_cache(maxsize=1024)
+def _members(endpoint: Endpoint) -> Members:
+    return declared_members(endpoint.registry, endpoint)
 
 
 def _literal(endpoint: Endpoint, name: str, values: Sequence[str]) -> str:

@@ -198,7 +198,9 @@ def test_groups_that_the_database_cannot_evaluate_hide_no_others(browser: Browse
 # -- links, jobs, exports
 
 
-def test_custom_links_are_in_the_head_of_the_object(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_custom_links_are_in_the_head_of_the_object_for_everybody_who_may_view_it(
+    service: Service, browser: Browser, make_user: MakeUser, make_site: Any, made: Any, unique: Unique
+) -> None:
     name = unique()
     targets = ["https://wiki.example.com/{{ obj.name }}", "javascript:alert(1)", "https://example.com/", "{{ 1 / 0 }}"]
     texts = [f"{name} of {{{{ obj.name }}}}", f"{name} bad", f"{{% if false %}}{name} hidden{{% endif %}}", f"{name} broken"]
@@ -210,6 +212,9 @@ def test_custom_links_are_in_the_head_of_the_object(browser: Browser, make_site:
     links = [(link.text, link["href"]) for link in panel.select("a") if link.text.startswith(name)]
     assert links == [(f"{name} of {site['name']}", f"https://wiki.example.com/{site['name']}")]
     failures = [failure["title"] for failure in panel.select(".failure")]
+    reader = Browser(service, make_user(("view", "dcim.site"), password="a password"))
+    reader.get("/extras/custom-links/", status=403)
+    assert [(link.text, link["href"]) for link in panel_of(reader, site, "links").select("a") if name in link.text] == links
     assert [title for title in failures if name in title] == [f"The template of {name} {n} failed" for n in (1, 3)]
 
 

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import subprocess
 from typing import Any
 from urllib.parse import urlsplit
 
+import graphql
 import pytest
+import yaml
 
 from netinv_core.testing import Service, Unique
+from netinv_extras.graphql.schema import schema_of
+from netinv_extras.web import graphql_snippet
+from netinv_web.lists.columns import default_columns
+from netinv_web.objects.details import shown_fields
+from netinv_web.objects.snippets import PLACEHOLDER
 from netinv_web.testing import Browser
+from tests.support.http_server import served
 
 
 @pytest.fixture
 def browser(service: Service) -> Browser:
     """The administrator's browser."""
     return Browser(service, service.admin)
+
+
+def status_of(service: Service, slug: str) -> Any:
+    return service.api.get("/api/extras/statuses/", {"slug": slug})["results"][0]["id"]
 
 
 def code_of(browser: Browser, path: str) -> dict[str, str]:
@@ -33,17 +47,51 @@ def test_a_list_is_read_with_its_filters(service: Service, browser: Browser, uni
     assert f'nautobot.dcim.sites.filter(**{{"name": ["{name}"]}})' in code["pynautobot"]
     assert "api_filter" in code["ansible"] and name in code["ansible"]
     answer = service.api.post("/api/graphql/", {"query": code["graphql"]}, status=200)
-    assert answer["data"] == {"sites": [{"id": site["id"], "display": name}]}
+    status = {"id": status_of(service, "active"), "display": "Active"}
+    assert answer["data"] == {"sites": [{"id": site["id"], "display": name, "status": status}]}
 
 
 def test_an_object_is_read_by_its_id(service: Service, browser: Browser, unique: Unique) -> None:
     name = unique()
-    site = service.api.post("/api/dcim/sites/", {"name": name, "slug": name, "status": "active"})
+    definition = {"slug": "of_code", "label": "Of code", "type": "text", "content_types": ["dcim.site"]}
+    service.api.post("/api/extras/custom-fields/", definition)
+    body = {"name": name, "slug": name, "status": "active", "custom_fields": {"of_code": "seven"}}
+    site = service.api.post("/api/dcim/sites/", body)
     code = code_of(browser, f"/dcim/sites/{site['id']}/")
     assert shlex.split(code["curl"].replace("\\\n", " "))[-1] == site["url"]
     assert f'nautobot.dcim.sites.get("{site["id"]}")' in code["pynautobot"]
-    answer = service.api.post("/api/graphql/", {"query": code["graphql"]}, status=200)
-    assert answer["data"]["site"]["id"] == site["id"]
+    (found,) = service.api.post("/api/graphql/", {"query": code["graphql"]}, status=200)["data"].values()
+    facts = {row["data-field"] for row in browser.get(f"/dcim/sites/{site['id']}/").html.select(".facts [data-field]")}
+    assert facts - {"name"} <= found.keys() >= {"asn", "cf_of_code"}
+    assert (found["slug"], found["status"]["display"], found["cf_of_code"]) == (name, "Active", "seven")
+
+
+def test_queries_of_every_resource_fit_the_schema(service: Service) -> None:
+    with service.unit_of_work() as uow:
+        schema = schema_of(uow).schema
+        for endpoint in service.registry.endpoints.values():
+            names = {*(field.name for field in shown_fields(endpoint)), *default_columns(endpoint)}
+            query = graphql_snippet.text(uow, endpoint, sorted(names))
+            assert not graphql.validate(schema, graphql.parse(query)), query
+
+
+def test_the_lines_run(service: Service, browser: Browser, unique: Unique) -> None:
+    name = unique()
+    site = service.api.post("/api/dcim/sites/", {"name": name, "slug": name, "status": "active"})
+    with served(service.app) as address:
+        for path in (f"/dcim/sites/?name={name}", f"/dcim/sites/{site['id']}/"):
+            code = {
+                key: text.replace("http://localhost", address).replace(PLACEHOLDER, service.api.token)
+                for key, text in code_of(browser, path).items()
+            }
+            answer = json.loads(subprocess.run(shlex.split(code["curl"]), capture_output=True, check=True).stdout)
+            assert site["id"] in [item["id"] for item in answer.get("results", [answer])]
+            values: dict[str, Any] = {}
+            exec(code["pynautobot"], values)
+            found = values["result"] if isinstance(values["result"], list) else [values["result"]]
+            assert [item.id for item in found] == [site["id"]]
+            (task,) = yaml.safe_load(code["ansible"])
+            assert task["ansible.builtin.debug"]["msg"].startswith("{{ query('networktocode.nautobot.lookup', \"sites\", ")
 
 
 def test_the_token_is_a_placeholder_and_hostile_filters_stay_text(browser: Browser) -> None:
