@@ -6,12 +6,13 @@ import inspect
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
+from sqlalchemy.engine import Engine
 
 from netinv_core.commands.cli import cli
 from netinv_core.db import migrate
@@ -19,10 +20,11 @@ from netinv_core.main import registry_for
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service
 from netinv_extras.git.worker import sync_now
-from tests.support import REPOSITORY, SUPPORT
+from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote
+from tests.support.jobs import JOBS
+from tests.support.plugins import PLUGIN_FIXTURES, installation
 
-PLUGIN_FIXTURES = SUPPORT / "plugin_fixtures"
 SPECIFIED = {name: caller.spec.function for name, caller in vars(registry_for("sqlite", {}).hooks).items() if caller.spec is not None}
 HOOKS = sorted(SPECIFIED)
 TENANTS = "/api/tenancy/tenants/"
@@ -46,8 +48,15 @@ def test_every_hook_says_what_it_is_for(name: str) -> None:
     assert found and found.endswith(".")
 
 
-def test_a_package_attaches_to_the_resources_of_another(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+@pytest.fixture(scope="module")
+def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service in whose environment the package ``guest`` is installed while the tests run."""
+    with pytest.MonkeyPatch.context() as patches, installation(tmp_path_factory.mktemp("guest"), patches) as install:
+        install("guest")
+        yield Service(engine, JOBS)
+
+
+def test_a_package_attaches_to_the_resources_of_another(service: Service) -> None:
     api, word = service.api, service.unique()
     made = api.post(TENANTS, {"name": word, "description": word})
     assert made["shout"] == word.upper()
@@ -60,18 +69,16 @@ def test_a_package_attaches_to_the_resources_of_another(installed: Callable[[str
     assert {item["id"] for item in reader.api.get(TENANTS)["results"]} == {made["id"], other["id"]}
 
 
-def test_a_package_gives_graphql_fields_of_its_own(installed: Callable[[str], Service]) -> None:
-    api = installed("guest").api
+def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
+    api = service.api
     made = api.post(TENANTS, {"name": f"Loud {uuid.uuid4()}"})
     assert "whisper" not in made
     answer = api.post("/api/graphql/", {"query": "query ($id: ID!) { tenant(id: $id) { whisper shout } }", "variables": {"id": made["id"]}}, status=200)
     assert answer == {"data": {"tenant": {"whisper": made["name"].lower(), "shout": made["name"].upper()}}}
 
 
-def test_a_package_imports_files_of_git_repositories(
-    installed: Callable[[str], Service], sending_service: Service, tmp_path: Path
-) -> None:
-    installed("guest")
+@pytest.mark.usefixtures("service")
+def test_a_package_imports_files_of_git_repositories(sending_service: Service, tmp_path: Path) -> None:
     service, remote = Service(sending_service.engine), Remote(tmp_path / "remote")
     remote.write({"mottos/onward.txt": "Onward!", "elsewhere/onward.txt": "Onward!"})
     repositories = "/api/extras/git-repositories/"
@@ -86,8 +93,7 @@ def test_a_package_imports_files_of_git_repositories(
     assert report["objects"] == [{"object_type": "guest.motto", "name": "mottos/onward.txt", "outcome": "created"}]
 
 
-def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_model(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_model(service: Service) -> None:
     api, word = service.api, service.unique()
     above = api.post("/api/tenancy/tenant-groups/", {"name": word})
     group = api.post("/api/tenancy/tenant-groups/", {"name": f"{word} 2", "parent": above["id"]})
@@ -108,8 +114,8 @@ def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_mod
     api.delete(contexts, [{"id": item["id"]} for item in api.get(contexts, {"name": [word, f"{word} 2"]})["results"]])
 
 
-def test_a_package_gives_parameters_that_depend_on_the_configuration(installed: Callable[[str], Service]) -> None:
-    api = installed("guest").api
+def test_a_package_gives_parameters_that_depend_on_the_configuration(service: Service) -> None:
+    api = service.api
     word = f"Status{uuid.uuid4().hex}"
     query = {f"called_as_{word.lower()}": "1"}
     assert api.get(TENANTS, query, status=400) == {name: ["Unknown filter field"] for name in query}
@@ -119,8 +125,7 @@ def test_a_package_gives_parameters_that_depend_on_the_configuration(installed: 
     assert api.get("/api/dcim/sites/", query, status=400) == {name: ["Unknown filter field"] for name in query}
 
 
-def test_lists_are_ordered_by_parameters_of_packages(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_lists_are_ordered_by_parameters_of_packages(service: Service) -> None:
     word = service.unique()
     names = [f"{word}--", f"{word}zz-", f"{word}"]
     ids = [shown["id"] for shown in service.api.post(TENANTS, [{"name": name} for name in names])]
@@ -128,8 +133,7 @@ def test_lists_are_ordered_by_parameters_of_packages(installed: Callable[[str], 
     assert [shown["name"] for shown in listed] == [names[1], names[0], names[2]]
 
 
-def test_a_package_recognises_texts_of_searches(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_a_package_recognises_texts_of_searches(service: Service) -> None:
     name = service.unique() * 3
     made = service.api.post(TENANTS, {"name": name})
     (group,) = service.api.get("/api/search/", {"q": f"letters {len(name)}"})["groups"]
@@ -138,8 +142,7 @@ def test_a_package_recognises_texts_of_searches(installed: Callable[[str], Servi
     assert made["id"] in [item["id"] for item in group["results"]]
 
 
-def test_a_package_gives_lists_another_form(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_a_package_gives_lists_another_form(service: Service) -> None:
     api, word = service.api, service.unique()
     for number in range(3):
         api.post(TENANTS, {"name": f"{word} {number}", "description": word})
@@ -154,8 +157,8 @@ def test_a_package_gives_lists_another_form(installed: Callable[[str], Service])
     assert described == ["/tenancy/tenants/"]
 
 
-def test_a_package_keeps_the_values_of_secrets(installed: Callable[[str], Service]) -> None:
-    api = installed("guest").api
+def test_a_package_keeps_the_values_of_secrets(service: Service) -> None:
+    api = service.api
 
     def checked(parameters: dict[str, str]) -> tuple[bool, str]:
         made = api.post("/api/extras/secrets/", {"name": uuid.uuid4().hex, "provider": "vault", "parameters": parameters})
@@ -167,18 +170,19 @@ def test_a_package_keeps_the_values_of_secrets(installed: Callable[[str], Servic
     assert checked({"shelf": "s", "word": "hush"}) == (False, "it failed (KeyError)")
 
 
-def test_dependents_go_with_what_they_are_about(installed: Callable[[str], Service]) -> None:
-    api = installed("guest").api
+def test_dependents_go_with_what_they_are_about(service: Service) -> None:
+    api = service.api
     made = api.post(TENANTS, {"name": api.get("/api/users/users/")["results"][0]["username"] + " tenant"})
     note = api.post(f"{TENANTS}{made['id']}/notes/", {"note": "n"})
     api.delete(f"{TENANTS}{made['id']}/")
     api.get(f"/api/extras/notes/{note['id']}/", status=404)
 
 
-def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(service: Service) -> None:
+    seeded = sys.modules["netinv_guest"].seeded
+    before = len(seeded)
     migrate.seed(service.engine, service.registry)
-    assert len(sys.modules["netinv_guest"].seeded) == 1
+    assert len(seeded) == before + 1
     status = service.api.get("/api/status/")
     assert status["guest"] == "at home"
     assert status["plugins"]["guest"] == "7.8"
@@ -188,9 +192,9 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ins
     assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"
 
 
-def test_a_package_is_told_of_changes_in_their_transaction(installed: Callable[[str], Service]) -> None:
-    service = installed("guest")
+def test_a_package_is_told_of_changes_in_their_transaction(service: Service) -> None:
     api, word, told = service.api, service.unique(), sys.modules["netinv_guest"].recorded
+    told.clear()
     made = api.post(TENANTS, {"name": word})
     api.patch(made["url"], {"name": word})
     api.patch(made["url"], {"name": f"{word} 2"})
@@ -204,9 +208,8 @@ def test_a_package_is_told_of_changes_in_their_transaction(installed: Callable[[
     assert api.get(TENANTS, {"name__ic": word})["count"] == 0
 
 
-def test_a_package_writes_rows_along_with_the_records_of_changes(installed: Callable[[str], Service], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_writes_rows_along_with_the_records_of_changes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside those of other packages, for as many changes as there are, and gone when the changes are."""
-    service = installed("guest")
     api, word, guest = service.api, service.unique(), sys.modules["netinv_guest"]
     body = {"name": word, "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://203.0.113.1/"}
     hook = api.post("/api/extras/webhooks/", body)
@@ -229,8 +232,8 @@ def test_a_package_writes_rows_along_with_the_records_of_changes(installed: Call
         api.delete(hook["url"])
 
 
-def test_a_package_tells_a_dry_run_what_changes_would_lead_to(installed: Callable[[str], Service]) -> None:
-    api = installed("guest").api
+def test_a_package_tells_a_dry_run_what_changes_would_lead_to(service: Service) -> None:
+    api = service.api
     body = {"name": uuid.uuid4().hex}
     preview = api.post(TENANTS, body, query={"dry_run": "true"}, status=200)
     assert preview["letters"] == [{"object_type": "tenancy.tenant", "object_id": preview["result"]["id"]}]
@@ -238,8 +241,7 @@ def test_a_package_tells_a_dry_run_what_changes_would_lead_to(installed: Callabl
     assert api.get(TENANTS, {"name": body["name"]})["count"] == 0
 
 
-def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], Service], tmp_path: Path) -> None:
-    service = installed("guest")
+def test_a_package_gives_the_worker_something_to_do(service: Service, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'queue.sqlite'}"
     huey = task_queue.queue(url)
     task_queue.add_tasks(huey, service.engine, service.registry)
@@ -255,15 +257,15 @@ def test_a_package_gives_the_worker_something_to_do(installed: Callable[[str], S
     assert counted == [service.api.get(TENANTS)["count"]]
 
 
-def test_a_package_adds_figures_for_those_who_watch(installed: Callable[[str], Service]) -> None:
-    lines = installed("guest").api.send("GET", "/metrics", status=200).text.splitlines()
+def test_a_package_adds_figures_for_those_who_watch(service: Service) -> None:
+    lines = service.api.send("GET", "/metrics", status=200).text.splitlines()
     start = lines.index("# HELP guest_present Guests\\nat home.")
     room = 'guest_present{room="the \\"blue\\" \\\\ one"} 2'
     assert lines[start + 1 : start + 4] == ["# TYPE guest_present gauge", room, 'guest_present{room="attic"} 0']
 
 
-def test_a_package_adds_commands_to_the_command_line_and_takes_none_away(installed: Callable[[str], Service]) -> None:
-    installed("guest")
+@pytest.mark.usefixtures("service")
+def test_a_package_adds_commands_to_the_command_line_and_takes_none_away() -> None:
     for words in (["greet"], ["import", "greet"]):
         assert CliRunner().invoke(cli, words).output == "hello\n"
         listed = CliRunner().invoke(cli, [*words[:-1], "--help"]).output

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from netinv_core.commands.cli import cli
-from netinv_core.testing import Service
 
 pytestmark = pytest.mark.any_database
 
@@ -47,9 +46,9 @@ def test_functions_after_a_write_and_before_a_deletion_are_listed(rules: Callabl
 
 
 def test_rules_of_a_plugin_are_listed_with_its_module(
-    installed: Callable[[str], Service], rules: Callable[..., Result]
+    install: Callable[[str], None], rules: Callable[..., Result]
 ) -> None:
-    installed("guest")
+    install("guest")
     assert rules("tenancy/tenants").output.splitlines().count("    netinv_guest.netinv_rules.no_nobody") == 1
 
 

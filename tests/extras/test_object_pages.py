@@ -16,6 +16,7 @@ from netinv_web.testing import Browser
 from tests.support.images import GIF
 
 MakeUser = Callable[..., Account]
+ROLES = "/api/ipam/roles/"  # tests leave no dynamic groups of them, which every page of a member would evaluate
 
 
 @pytest.fixture
@@ -164,34 +165,36 @@ def test_each_value_of_a_config_context_names_its_origin(service: Service, brows
     assert merged[low] == {"servers": [2], "kept": True}
 
 
-def test_dynamic_groups_of_an_object_are_listed(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_dynamic_groups_of_an_object_are_listed(browser: Browser, make: Any, made: Any, unique: Unique) -> None:
     inside, outside = unique(), unique()
-    site = make_site(facility="Hall 7")
-    made("dynamic-groups", {"name": inside, "slug": inside, "content_type": "dcim.site", "filter": {"facility": ["Hall 7"]}})
-    made("dynamic-groups", {"name": outside, "slug": outside, "content_type": "dcim.site", "filter": {"facility": ["Hall 8"]}})
-    page = browser.get(page_of(site, "dynamic-groups/"), status=200)
+    item = make(ROLES, description="Hall 7")
+    for name, hall in ((inside, "Hall 7"), (outside, "Hall 8")):
+        group = {"name": name, "slug": name, "content_type": "ipam.role", "filter": {"description": [hall]}}
+        made("dynamic-groups", group)
+    page = browser.get(f"/ipam/roles/{item['id']}/dynamic-groups/")
     assert inside in page and outside not in page
 
 
 def test_groups_that_are_not_evaluated_are_told(
-    browser: Browser, make_site: Any, made: Any, unique: Unique, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, make: Any, made: Any, unique: Unique, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups_tab, "MAX_GROUPS", 1)
-    site = make_site(facility="Hall 9")
+    item, selected = make(ROLES, description="Hall 9"), {"description": ["Hall 9"]}
     for name in (f"!{unique()}", unique()):
-        made("dynamic-groups", {"name": name, "slug": name.strip("!"), "content_type": "dcim.site", "filter": {"facility": ["Hall 9"]}})
-    page = browser.get(page_of(site, "dynamic-groups/"), status=200)
+        made("dynamic-groups", {"name": name, "slug": name.strip("!"), "content_type": "ipam.role", "filter": selected})
+    page = browser.get(f"/ipam/roles/{item['id']}/dynamic-groups/")
     assert "more groups of this content type were not checked" in page
-    assert page.html.find("a", href="/extras/dynamic-groups/?content_type=dcim.site") is not None
+    assert page.html.find("a", href="/extras/dynamic-groups/?content_type=ipam.role") is not None
 
 
-def test_groups_that_the_database_cannot_evaluate_hide_no_others(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
-    facility, others = unique(), [f"zz{number}" for number in range(5000)]
-    site = make_site(facility=facility)
+def test_groups_that_the_database_cannot_evaluate_hide_no_others(browser: Browser, make: Any, made: Any, unique: Unique) -> None:
+    description, others = unique(), [f"zz{number}" for number in range(1500)]
+    item = make(ROLES, description=description)
     names = [unique() for _ in range(3)]
-    for name, selected in zip(names, ({"facility": [facility]}, {"name__ic": others}, {"facility": [facility]}), strict=True):
-        made("dynamic-groups", {"name": name, "slug": name, "content_type": "dcim.site", "filter": selected})
-    page = browser.get(page_of(site, "dynamic-groups/"), status=200)
+    met = {"description": [description]}
+    for name, selected in zip(names, (met, {"name__ic": others}, met), strict=True):
+        made("dynamic-groups", {"name": name, "slug": name, "content_type": "ipam.role", "filter": selected})
+    page = browser.get(f"/ipam/roles/{item['id']}/dynamic-groups/")
     assert [name in page for name in names] == [True, False, True]
 
 

@@ -7,8 +7,6 @@ without it tests run on a SQLite file. Tests share the database and use names th
 from __future__ import annotations
 
 import gc
-import importlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,9 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
 from netinv_core.testing import Api, Service, Unique
-from tests.support import SUPPORT
 from tests.support.databases import migrated_database, template_database
 from tests.support.jobs import JOBS
+from tests.support.plugins import installation
 from tests.support.seed import seed_deliveries, seed_job_results
 
 crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
@@ -127,27 +125,11 @@ def make(api: Api, unique: Unique) -> Any:
     return post
 
 
-PLUGIN_FIXTURES = SUPPORT / "plugin_fixtures"
-
-
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     """``install("guest")`` installs the package ``tests/support/plugin_fixtures/guest`` for the test."""
-    names: list[str] = []
-
-    def add(name: str) -> None:
-        information = tmp_path / f"netinv_{name}-1.0.dist-info"
-        information.mkdir()
-        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 1.0\n")
-        (information / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
-        monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.syspath_prepend(str(PLUGIN_FIXTURES / name))
-        importlib.invalidate_caches()
-        names.append(f"netinv_{name}")
-
-    yield add
-    for name in names:
-        sys.modules.pop(name, None)
+    with installation(tmp_path, monkeypatch) as install:
+        yield install
 
 
 @pytest.fixture

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import logging
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,20 +19,32 @@ from netinv_core.testing import Api, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.extensions import Snippet, extensions_of
 from netinv_web.testing import Browser
+from tests.support.jobs import JOBS
+from tests.support.plugins import PLUGIN_FIXTURES, add_distribution, installation
 
+pytestmark = pytest.mark.any_database
 TENANTS, SITES, WINDOWS = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/plugins/example/maintenance-windows/"
 FAILURE = re.compile(r"[0-9a-f]{12}")
 Visit = Callable[..., tuple[Service, Browser]]
 
 
+@pytest.fixture(scope="module")
+def visited(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Service, Browser, ModuleType]:
+    """A service with the package ``visitor``, an administrator's browser, and the module of the package."""
+    with pytest.MonkeyPatch.context() as patches, installation(tmp_path_factory.mktemp("visitor"), patches) as install:
+        install("visitor")
+        service, module = Service(engine, JOBS), sys.modules["netinv_visitor"]
+    return service, Browser(service, service.admin), module
+
+
 @pytest.fixture
-def visit(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> Visit:
-    """``visit("panel")``: a service with the package ``visitor``, of which a part fails, and an administrator's browser."""
+def visit(visited: tuple[Service, Browser, ModuleType], monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """``visit("panel")``: the service and the browser, while a part of the package fails when it is shown."""
+    service, browser, module = visited
 
     def start(fails: str = "") -> tuple[Service, Browser]:
-        monkeypatch.setenv("VISITOR_FAILS", fails)
-        service = installed("visitor")
-        return service, Browser(service, service.admin)
+        monkeypatch.setattr(module, "fails", fails)
+        return service, browser
 
     return start
 
@@ -114,7 +129,7 @@ def test_snippets_of_packages_are_collected(service: Service) -> None:
         ("netinv_web_exports", "/dcim/sites/"),
         ("cell", "object"),
         ("cell", "/tenancy/tenants/"),
-        ("cell factory", "/tenancy/tenants/"),
+        ("cell factory", "/tenancy/tenants/?_columns=description"),
     ],
 )
 def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
@@ -147,29 +162,50 @@ def test_what_is_beside_a_tab_fails_in_the_log_alone(
 # -- a wrong result of a hook
 
 
-@pytest.mark.parametrize(
-    ("hook", "reason"),
-    [
-        ("netinv_web_panels", "netinv_web_panels returns str instead of Panel"),
-        ("netinv_web_tabs", "netinv_web_tabs returns str instead of Tab or ListTab"),
-        ("netinv_web_actions", "netinv_web_actions returns str instead of Action"),
-        ("netinv_web_widgets", "netinv_web_widgets returns str instead of Widget"),
-        ("netinv_web_snippets", "netinv_web_snippets returns str instead of Snippet"),
-        ("netinv_web_menu", "netinv_web_menu returns str instead of MenuSection"),
-        ("netinv_web_identity_providers", "netinv_web_identity_providers returns str instead of IdentityProvider"),
-        ("netinv_web_presentation", "TypeError"),
-        ("netinv_web_cells", "AttributeError"),
-        ("netinv_web_controls", "Error"),
-        ("netinv_web_includes", "netinv_nowhere"),
-        ("netinv_web_static", "nowhere"),
-    ],
-)
-def test_a_package_with_a_wrong_result_is_left_out_and_reported(visit: Visit, hook: str, reason: str) -> None:
-    service, browser = visit(hook)
-    assert reason in service.api.get("/api/status/")["broken-packages"]["visitor"]
-    page = browser.get(path_of(tenant_of(service)))
-    assert "Invite" not in page.words
-    assert "The package visitor does not start" in browser.get("/").words
+REASONS = {
+    "netinv_web_panels": "netinv_web_panels returns str instead of Panel",
+    "netinv_web_tabs": "netinv_web_tabs returns str instead of Tab or ListTab",
+    "netinv_web_actions": "netinv_web_actions returns str instead of Action",
+    "netinv_web_widgets": "netinv_web_widgets returns str instead of Widget",
+    "netinv_web_snippets": "netinv_web_snippets returns str instead of Snippet",
+    "netinv_web_menu": "netinv_web_menu returns str instead of MenuSection",
+    "netinv_web_identity_providers": "netinv_web_identity_providers returns str instead of IdentityProvider",
+    "netinv_web_presentation": "TypeError",
+    "netinv_web_cells": "AttributeError",
+    "netinv_web_controls": "Error",
+    "netinv_web_includes": "netinv_nowhere",
+    "netinv_web_static": "nowhere",
+}
+
+
+@pytest.fixture(scope="module")
+def wrong(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with copies of the package ``visitor``, named after the hook of each that returns something wrong."""
+    folder, path = tmp_path_factory.mktemp("wrong"), PLUGIN_FIXTURES / "visitor" / "netinv_visitor.py"
+    with pytest.MonkeyPatch.context() as patches:
+        patches.syspath_prepend(str(folder))
+        for hook in REASONS:
+            patches.setenv("VISITOR_FAILS", hook)
+            spec = importlib.util.spec_from_file_location(f"netinv_{hook}", path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            patches.setitem(sys.modules, spec.name, module)
+            add_distribution(folder, hook)
+        yield Service(engine, JOBS)
+
+
+def test_packages_with_wrong_results_of_hooks_are_reported(wrong: Service) -> None:
+    broken = wrong.api.get("/api/status/")["broken-packages"]
+    assert broken.keys() == REASONS.keys()
+    assert {hook: reason for hook, reason in broken.items() if REASONS[hook] not in reason} == {}
+
+
+def test_packages_with_wrong_results_of_hooks_are_left_out(wrong: Service) -> None:
+    browser = Browser(wrong, wrong.admin)
+    assert "Invite" not in browser.get(path_of(tenant_of(wrong))).words
+    words = browser.get("/").words
+    assert [hook for hook in REASONS if f"The package {hook} does not start" not in words] == []
     browser.get("/welcome/", status=404)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import hmac
+import io
 import json
-import os
+import queue as queues
 import re
 import signal
 import socket
-import subprocess
-import sys
+import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pytest
 import requests
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from netinv_core.commands.cli import cli
 from netinv_core.commands.environment import Environment
@@ -31,31 +33,42 @@ from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Api, Service, Unique
 from netinv_extras.webhooks.commands import webhooks
 from netinv_extras.webhooks.deliveries import WebhookAttempt, WebhookDelivery
-from netinv_extras.webhooks.listener import MAX_BODY_BYTES
+from netinv_extras.webhooks.listener import MAX_BODY_BYTES, Listener, webhook_listener
 
 RACK_ROLES = "/api/dcim/rack-roles/"
 DELIVERIES = "/api/extras/webhook-deliveries/"
 _delivery, _attempt = table_of(WebhookDelivery), table_of(WebhookAttempt)
 
 
-@pytest.fixture
-def queue(tmp_path: Path) -> Any:
-    """The queue that the commands put words in."""
-    return task_queue.queue(f"sqlite:///{tmp_path / 'queue.sqlite'}")
-
-
-@pytest.fixture
-def run(service: Service, tmp_path: Path) -> Any:
-    """``run("status")``: what `netinv webhooks status` prints."""
-    ini = tmp_path / "netinv.ini"
+@pytest.fixture(scope="module")
+def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """The environment of the commands: the database of the service, and a queue."""
+    folder = tmp_path_factory.mktemp("commands")
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    queue = f"netinv.queue_url = sqlite:///{tmp_path / 'queue.sqlite'}\n"
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{queue}")
+    queue = f"netinv.queue_url = sqlite:///{folder / 'queue.sqlite'}\n"
+    (folder / "netinv.ini").write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\n"
+        f"netinv.secret = for tests only, of 32 characters\n{queue}"
+    )
+    environment = Environment(str(folder / "netinv.ini"))
+    yield environment
+    environment.engine.dispose()
+
+
+@pytest.fixture
+def queue(environment: Environment) -> Any:
+    """The queue that the commands put words in, empty."""
+    huey = task_queue.queue(environment.settings["queue_url"])
+    huey.flush()
+    return huey
+
+
+@pytest.fixture
+def run(environment: Environment) -> Any:
+    """``run("status")``: what `netinv webhooks status` prints."""
 
     def invoke(*words: str, status: int = 0, answer: str | None = None) -> str:
-        environment = Environment(str(ini))
         done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(webhooks, words, input=answer, obj=environment)
-        environment.engine.dispose()
         task_queue.flush(10)
         assert done.exit_code == status, f"{done.output}{done.exception}"
         return done.output
@@ -246,34 +259,43 @@ def test_every_command_says_what_it_does(run: Any) -> None:
 # -- the listener
 
 
-@contextlib.contextmanager
-def listening(folder: Path, *options: str) -> Iterator[tuple[str, Any]]:
-    """The address of a listener that runs in an empty folder, and a function that stops it and gives what it printed."""
-    # Who runs the tests in the background may have them, and what they start, ignore Ctrl-C.
-    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{heeding}; from netinv_core.commands.cli import cli; cli()", "webhook-listener", "--port", "0", *options]
-    environment = {**os.environ, "HOOK_SECRET": "s3cret", "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1"}
-    printed = folder / "printed"
-    with printed.open("w") as file:
-        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=environment)
-    deadline = time.monotonic() + 60
-    while "Ctrl-C" not in printed.read_text() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    found = re.match(r"listening at (http://\S+/) and answering", printed.read_text())
+Listen = Callable[..., tuple[str, Callable[[], str]]]
 
-    def stop() -> str:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
-        output = printed.read_bytes().decode()
-        assert output.endswith("stopped\n"), output
-        return output
 
-    try:
-        assert found, printed.read_text()
-        yield found[1], stop
-    finally:
-        process.kill()
-        process.wait()
+@pytest.fixture
+def listen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listen]:
+    """``listen("--status", "503")``: the address of a listener, and a function that stops it and gives what it printed."""
+    started: queues.SimpleQueue[Listener] = queues.SimpleQueue()
+    stops: list[Callable[[], Any]] = []
+    printed = io.StringIO()
+
+    class Started(Listener):
+        def serve_forever(self, poll_interval: float = 0.05) -> None:
+            started.put(self)
+            super().serve_forever(poll_interval)
+
+    monkeypatch.setattr("netinv_extras.webhooks.listener.Listener", Started)
+    monkeypatch.setattr("netinv_extras.webhooks.listener.Console", functools.partial(Console, file=printed, width=80))
+
+    def start(*options: str) -> tuple[str, Callable[[], str]]:
+        words = ["--port", "0", *options]
+        thread = threading.Thread(target=webhook_listener.main, args=(words,), kwargs={"standalone_mode": False})
+        thread.start()
+        listener = started.get(timeout=60)
+
+        def stop() -> str:
+            listener.shutdown()
+            thread.join(60)
+            assert not thread.is_alive()
+            return printed.getvalue()
+
+        stops.append(stop)
+        (address,) = re.findall(r"^listening at (http://\S+/) and answering", printed.getvalue())
+        return address, stop
+
+    yield start
+    for stop in stops:
+        stop()
 
 
 def signatures(secret: str, body: bytes, moment: int) -> dict[str, str]:
@@ -283,14 +305,14 @@ def signatures(secret: str, body: bytes, moment: int) -> dict[str, str]:
     return {"X-Hook-Signature": hmac.new(key, body, hashlib.sha512).hexdigest(), "X-Netinv-Signature": f"t={moment},v1={timed}"}
 
 
-def test_the_listener_shows_what_arrives(tmp_path: Path) -> None:
-    """Whatever the method and the path are, in a folder without settings."""
-    with listening(tmp_path) as (url, stop):
-        answer = requests.post(f"{url}some/path?x=1", data=json.dumps({"event": "created", "data": {"name": "Zürich"}}), headers={"X-One": "1"}, timeout=10)
-        assert (answer.status_code, answer.content) == (200, b"")
-        assert requests.request("BREW", url, data=b"plain\nlines", timeout=10).status_code == 200
-        assert requests.get(url, timeout=10).status_code == 200
-        output = stop()
+def test_the_listener_shows_what_arrives(listen: Listen) -> None:
+    """Whatever the method and the path are."""
+    url, stop = listen()
+    answer = requests.post(f"{url}some/path?x=1", data=json.dumps({"event": "created", "data": {"name": "Zürich"}}), headers={"X-One": "1"}, timeout=10)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert requests.request("BREW", url, data=b"plain\nlines", timeout=10).status_code == 200
+    assert requests.get(url, timeout=10).status_code == 200
+    output = stop()
     assert re.search(r"^[\d-]+ [\d:]+ POST /some/path\?x=1$", output, re.M)
     assert "\nX-One: 1\n" in output and "Signature" not in output
     assert '\n{\n  "event": "created",\n  "data": {\n    "name": "Zürich"\n  }\n}\n' in output
@@ -300,13 +322,14 @@ def test_the_listener_shows_what_arrives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [["--secret", "s3cret"], ["--secret-env", "HOOK_SECRET"]])
-def test_the_listener_says_whether_signatures_are_right(tmp_path: Path, options: list[str]) -> None:
+def test_the_listener_says_whether_signatures_are_right(listen: Listen, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
+    monkeypatch.setenv("HOOK_SECRET", "s3cret")
     body, moment = b'{"a": 1}', int(time.time()) - 100
     right, wrong = signatures("s3cret", body, moment), signatures("other", body, moment)
-    with listening(tmp_path, *options) as (url, stop):
-        for headers in (right, wrong, {}, {"X-Netinv-Signature": "v1=abc"}):
-            requests.post(url, data=body, headers=headers, timeout=10)
-        output = stop()
+    url, stop = listen(*options)
+    for headers in (right, wrong, {}, {"X-Netinv-Signature": "v1=abc"}):
+        requests.post(url, data=body, headers=headers, timeout=10)
+    output = stop()
     first, second, third, fourth = re.split(r"^[\d-]+ [\d:]+ POST /$", output, flags=re.MULTILINE)[1:]
     assert "X-Hook-Signature is right\n" in first and re.search(r"X-Netinv-Signature is right \(signed 1\d\d seconds ago\)\n", first)
     assert second.count("is WRONG: the secret is another, or the body was changed") == 2
@@ -314,53 +337,71 @@ def test_the_listener_says_whether_signatures_are_right(tmp_path: Path, options:
     assert "X-Netinv-Signature is not of the form t=…,v1=…\n" in fourth
 
 
-def test_what_arrives_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+def test_what_arrives_cannot_speak_to_the_terminal(listen: Listen) -> None:
     """Escapes, carriage returns, the C1 range and turns of writing direction are shown, not sent."""
     evil = "\x1b]0;x\x07\r\x9b2J\u202e\u2028[red]"
-    with listening(tmp_path) as (url, stop):
-        requests.post(url, data=json.dumps({"name": evil}, ensure_ascii=False).encode(), timeout=10)
-        requests.post(url, data=evil.encode() + b"\xff\x00", timeout=10)
-        with socket.create_connection(("127.0.0.1", int(url.rstrip("/").rpartition(":")[2]))) as connection:
-            connection.sendall(b"GET /\x1b[2J HTTP/1.1\r\nX-Evil: a\x1b[2Jb\x9b\r\nContent-Length: 0\r\n\r\n")
-            connection.recv(100)
-        output = stop()
+    url, stop = listen()
+    requests.post(url, data=json.dumps({"name": evil}, ensure_ascii=False).encode(), timeout=10)
+    requests.post(url, data=evil.encode() + b"\xff\x00", timeout=10)
+    with socket.create_connection(("127.0.0.1", int(url.rstrip("/").rpartition(":")[2]))) as connection:
+        connection.sendall(b"GET /\x1b[2J HTTP/1.1\r\nX-Evil: a\x1b[2Jb\x9b\r\nContent-Length: 0\r\n\r\n")
+        connection.recv(100)
+    output = stop()
     assert not set(output) & set("\x1b\x07\r\x9b\x00\u202e\u2028")
     assert '"name": "\\u001b]0;x\\u0007\\r\\x9b2J\\u202e\\u2028[red]"' in output
     assert "\\x1b]0;x\\x07\\r\\x9b2J\\u202e\\u2028[red]\\xff\\x00" in output
     assert "GET /\\x1b[2J\n" in output and "X-Evil: a\\x1b[2Jb\\x9b\n" in output
 
 
-def test_the_listener_answers_as_it_is_told(tmp_path: Path) -> None:
-    with listening(tmp_path, "--status", "503", "--slow", "0.5") as (url, _):
-        asked = time.monotonic()
-        assert requests.post(url, data=b"x", timeout=10).status_code == 503
-        assert time.monotonic() - asked >= 0.5
+def test_the_listener_answers_as_it_is_told(listen: Listen) -> None:
+    url, _ = listen("--status", "503", "--slow", "0.5")
+    asked = time.monotonic()
+    assert requests.post(url, data=b"x", timeout=10).status_code == 503
+    assert time.monotonic() - asked >= 0.5
 
 
-def test_a_body_is_read_up_to_a_limit(tmp_path: Path) -> None:
-    with listening(tmp_path) as (url, stop):
-        with contextlib.suppress(requests.ConnectionError):  # the answer comes before all is sent
-            requests.post(url, data=b"x" * (MAX_BODY_BYTES + 10_000_000), timeout=10)
-        requests.post(url, data=(part for part in (b"in ", b"parts")), timeout=10)
-        output = stop()
+def test_a_body_is_read_up_to_a_limit(listen: Listen) -> None:
+    url, stop = listen()
+    with contextlib.suppress(requests.ConnectionError):  # the answer comes before all is sent
+        requests.post(url, data=b"x" * (MAX_BODY_BYTES + 10_000_000), timeout=10)
+    requests.post(url, data=(part for part in (b"in ", b"parts")), timeout=10)
+    output = stop()
     assert len(output) < MAX_BODY_BYTES + 2000 and f"(cut after {MAX_BODY_BYTES} bytes)" in output
     assert "\nin parts\n" in output
 
 
-def test_what_is_no_request_is_said_and_forgotten(tmp_path: Path) -> None:
-    with listening(tmp_path) as (url, stop):
-        port = int(url.rstrip("/").rpartition(":")[2])
-        post = b"POST / HTTP/1.1\r\n"
-        for sent in (b"\x16\x03\x01\x02\r\n", post + b"Content-Length: many\r\n\r\n", post + b"Transfer-Encoding: chunked\r\n\r\nz\r\n"):
-            with socket.create_connection(("127.0.0.1", port)) as connection:
-                connection.sendall(sent)
-                assert b" 400 " in connection.recv(1000)
-        assert requests.get(url, timeout=10).status_code == 200
-        output = stop()
+def test_what_is_no_request_is_said_and_forgotten(listen: Listen) -> None:
+    url, stop = listen()
+    port = int(url.rstrip("/").rpartition(":")[2])
+    post = b"POST / HTTP/1.1\r\n"
+    for sent in (b"\x16\x03\x01\x02\r\n", post + b"Content-Length: many\r\n\r\n", post + b"Transfer-Encoding: chunked\r\n\r\nz\r\n"):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(sent)
+            assert b" 400 " in connection.recv(1000)
+    assert requests.get(url, timeout=10).status_code == 200
+    output = stop()
     assert output.count("no request: ") == 3 and "Traceback" not in output
 
 
-def test_the_listener_says_why_it_cannot_listen(tmp_path: Path) -> None:
+def test_the_listener_runs_without_settings_until_it_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who runs the tests in the background may have them ignore Ctrl-C."""
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    serve = Listener.serve_forever
+
+    def interrupted(listener: Listener) -> None:
+        threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+        serve(listener)
+
+    monkeypatch.setattr(Listener, "serve_forever", interrupted)
+    try:
+        done = CliRunner().invoke(cli, ["webhook-listener", "--port", "0"])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.exit_code, done.output.splitlines()[-1]) == (0, "stopped"), done.output
+
+
+def test_the_listener_says_why_it_cannot_listen() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = CliRunner().invoke(cli, ["webhook-listener", "--port", str(taken.getsockname()[1])])
     assert done.exit_code == 1 and "cannot listen at 127.0.0.1" in done.output

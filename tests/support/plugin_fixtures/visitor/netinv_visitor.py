@@ -156,12 +156,12 @@ def netinv_web_identity_providers(registry):
 
 @hookimpl
 def netinv_web_static(registry):
-    return {"visitor": "netinv_visitor:nowhere"} if fails == "netinv_web_static" else {}
+    return {"visitor": f"{__name__}:nowhere"} if fails == "netinv_web_static" else {}
 
 
 @hookimpl
 def netinv_web_includes(registry):
-    return ["netinv_nowhere"] if fails == "netinv_web_includes" else ["netinv_visitor"]
+    return ["netinv_nowhere"] if fails == "netinv_web_includes" else [__name__]
 
 
 def _broken(request):
