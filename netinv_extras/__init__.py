@@ -7,20 +7,17 @@ from typing import Any
 
 import click
 from huey import crontab
-from pyramid.request import Request
 from sqlalchemy.engine import Engine
 
 from netinv_core.app import App
 from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.recorder import RelatedInsert
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Part, Source
 from netinv_core.models.base import Customizable, Organizational, Primary
-from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
@@ -61,10 +58,41 @@ from netinv_extras.relationships import models as relationship_models
 from netinv_extras.templates import computed_fields, export
 from netinv_extras.templates.custom_links import custom_links
 from netinv_extras.templates.export_templates import export_templates
+from netinv_extras.web_hooks import (
+    netinv_jobs,
+    netinv_web_actions,
+    netinv_web_attention,
+    netinv_web_background,
+    netinv_web_controls,
+    netinv_web_exports,
+    netinv_web_includes,
+    netinv_web_menu,
+    netinv_web_panels,
+    netinv_web_snippets,
+    netinv_web_tabs,
+    netinv_web_undo,
+    netinv_web_widgets,
+)
 from netinv_extras.webhooks import deliveries, enqueue
 from netinv_extras.webhooks import models as webhook_models
 from netinv_extras.webhooks import stats as webhook_stats
 from netinv_extras.webhooks.deliveries import webhook_deliveries
+
+__all__ = [
+    "netinv_jobs",
+    "netinv_web_actions",
+    "netinv_web_attention",
+    "netinv_web_background",
+    "netinv_web_controls",
+    "netinv_web_exports",
+    "netinv_web_includes",
+    "netinv_web_menu",
+    "netinv_web_panels",
+    "netinv_web_snippets",
+    "netinv_web_tabs",
+    "netinv_web_undo",
+    "netinv_web_widgets",
+]
 
 # These modules register functions with resources of other modules. They run in this order, after those of the resource.
 value_updates.register()
@@ -306,87 +334,3 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 def netinv_importers(registry: Registry) -> dict[str, Source | Part]:
     """Mapping of the models of NetBox's application ``extras``."""
     return netbox.models(registry)
-
-
-@hookimpl
-def netinv_web_includes(registry: Registry) -> Iterable[str]:
-    """Pages of webhooks, jobs and Git repositories."""
-    return ["netinv_extras.web.pages", "netinv_extras.web.object_routes"]
-
-
-@hookimpl
-def netinv_web_menu(registry: Registry) -> Iterable[MenuSection]:
-    """The page for GraphQL queries."""
-    return [MenuSection("System", [MenuEntry("GraphQL", "/graphql/")], "cog-6-tooth", 900)]
-
-
-@hookimpl
-def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Panels of webhooks, deliveries, jobs and Git repositories."""
-    from netinv_extras.web import object_pages, panels
-
-    return [*panels.panels_of(endpoint), *object_pages.panels_of(endpoint)]
-
-
-@hookimpl
-def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """The history of an object, and what users and configuration attach to it."""
-    from netinv_extras.web import object_pages
-
-    return object_pages.tabs_of(endpoint)
-
-
-@hookimpl
-def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adding an image to an object."""
-    from netinv_extras.web import object_pages
-
-    return object_pages.actions_of(endpoint)
-
-
-@hookimpl
-def netinv_web_exports(request: Any, endpoint: Endpoint) -> Iterable[Any]:
-    """The export templates of the list's content type."""
-    from netinv_extras.web import exports
-
-    return exports.exports_of(request, endpoint)
-
-
-@hookimpl
-def netinv_web_snippets(registry: Registry) -> Iterable[Any]:
-    """The GraphQL query for what a page shows."""
-    from netinv_extras.web import graphql_snippet
-
-    return [graphql_snippet.snippet]
-
-
-@hookimpl
-def netinv_web_undo(request: Request) -> str | None:
-    """The page that undoes a request."""
-    from netinv_extras.web import undo
-
-    return undo.path_for(request)
-
-
-@hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[type[Field], Any]:
-    """Controls for custom fields, relationships and content types."""
-    from netinv_extras.web import controls
-
-    return controls.controls()
-
-
-@hookimpl
-def netinv_web_widgets(registry: Registry) -> Iterable[Any]:
-    """The latest changes."""
-    from netinv_extras.web import home
-
-    return home.WIDGETS
-
-
-@hookimpl
-def netinv_web_attention(request: Any) -> Iterable[Any]:
-    """Failed deliveries, and jobs that wait for approval."""
-    from netinv_extras.web import home
-
-    return home.attention(request)

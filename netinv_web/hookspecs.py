@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from netinv_core.fields import Field
     from netinv_core.presentation import MenuSection, Presentation
     from netinv_core.registry import Registry
+    from netinv_web.background import Background
     from netinv_web.cells import CellFactory
     from netinv_web.extensions import (
         Action,
@@ -109,6 +110,11 @@ def netinv_web_undo(request: Request) -> str | None:
 @hookspec
 def netinv_web_includes(registry: Registry) -> Iterable[str]:
     """Names of modules with ``includeme(config)``, which add pages by ``config.add_netinv_page``."""
+
+
+@hookspec
+def netinv_web_background(registry: Registry) -> Background | None:
+    """Runs long work of pages in the background (:class:`netinv_web.background.Background`)."""
 
 
 @hookspec

@@ -7,7 +7,7 @@ from typing import Any
 from netinv_core.http.traversal import root_of
 from netinv_web.bulk import editing as bulk
 from netinv_web.bulk import renaming as bulk_rename
-from netinv_web.exchange import importing
+from netinv_web.exchange import import_run, importing
 from netinv_web.forms import deletion, writing
 from netinv_web.lists import column_choice, view_pages
 from netinv_web.lists import listing as lists
@@ -33,6 +33,7 @@ def includeme(config: Any) -> None:
         add(f"{base}{{model}}/rename/", bulk_rename.rename, permission="change", methods=both, **on_list)
         add(f"{base}{{model}}/delete/", bulk.delete_objects, permission="delete", methods=both, **on_list)
         add(f"{base}{{model}}/import/", importing.show, permission="view", methods=both, **on_list)
+        add(f"{base}{{model}}/import/{{run}}/", import_run.show, permission="view", methods=both, **on_list)
         add(f"{base}{{model}}/{{id}}/", details.show, details.TEMPLATE, permission="view", **on_object)
         add(f"{base}{{model}}/{{id}}/edit/", writing.edit, permission="change", methods=both, **on_object)
         add(f"{base}{{model}}/{{id}}/delete/", deletion.delete_object, permission="delete", methods=both, **on_object)

@@ -78,6 +78,9 @@ class Job:
     A subclass assigns variables to attributes and defines :meth:`run`. The attributes below describe the job. An
     installation can override each of them (``<name>_override`` of ``/api/extras/jobs/``). Time limits are in seconds; 0
     stands for the default in the settings.
+
+    A ``system`` job is asked for by the service itself, for a user and with no more than the permissions of this user.
+    It needs not be enabled, always commits, and cannot be run by requests.
     """
 
     name: ClassVar[str] = ""
@@ -88,6 +91,7 @@ class Job:
     approval_required: ClassVar[bool] = False
     read_only: ClassVar[bool] = False
     hidden: ClassVar[bool] = False
+    system: ClassVar[bool] = False
     soft_time_limit: ClassVar[float] = 0
     time_limit: ClassVar[float] = 0
     task_queues: ClassVar[tuple[str, ...] | list[str]] = ()

@@ -138,7 +138,8 @@ class Run:
         job_class = class_of(uow, job) if job is not None else None
         if job is None or job_class is None:
             raise _NotRunnable(NOT_INSTALLED)
-        if not job["enabled"]:
+        system = job_class.job.system
+        if not (job["enabled"] or system):
             raise _NotRunnable(NOT_ENABLED)
         try:
             uow.identity = identity.by_id(uow, row["user_id"])
@@ -150,9 +151,9 @@ class Run:
         arguments = json.loads(crypto.decrypt(settings.get("secret", ""), row["arguments"]))
         return _Prepared(
             job_class.job,
-            dataclasses.replace(uow.identity, superuser=True),
+            uow.identity if system else dataclasses.replace(uow.identity, superuser=True),
             job_input.load(uow, job_class.job, arguments["data"]),
-            arguments["commit"] and not job["read_only"],
+            arguments["commit"] and (system or not job["read_only"]),
             job["soft_time_limit"] or settings["job_soft_time_limit"],
             job["time_limit"] or settings["job_time_limit"],
         )

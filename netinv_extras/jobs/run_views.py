@@ -31,6 +31,7 @@ from netinv_extras.jobs.schedules import CUSTOM, IMMEDIATELY, INTERVALS, STEPS, 
 
 NOT_ENABLED = "This job is not enabled to be run."
 NOT_INSTALLED = "This job is not presently installed and cannot be run."
+OF_SERVICE = "This job is run by the service itself."
 SENSITIVE = (
     "A job that may have sensitive variables can only be run immediately: its input would be kept in clear until then."
 )
@@ -99,6 +100,8 @@ def runnable(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> tuple[Row, JobCla
     job_class = class_of(uow, row) if row["installed"] else None
     if job_class is None:
         raise Denied(NOT_INSTALLED)
+    if job_class.job.system:
+        raise Denied(OF_SERVICE)
     if not row["enabled"]:
         raise Denied(NOT_ENABLED)
     return row, job_class

@@ -21,7 +21,7 @@ from netinv_web.paths import object_path
 
 CREATED, UPDATED, UNCHANGED, FAULTY = "created", "updated", "unchanged", "error"
 MAX_SHOWN_ROWS = 500
-MAX_PART = 1000  # rows that are written together
+MAX_PART = 500  # rows that are written together
 NAMES_FAULTY = "Row {}, which this refers to, has errors."
 IGNORED = NEVER | {"last_updated", "created"}
 

@@ -17,14 +17,14 @@ from netinv_core.errors import BadRequest, Denied, NotFound, RequestError
 from netinv_core.fields import Field
 from netinv_core.http.list_files import file_name
 from netinv_core.http.media import SEALED
-from netinv_core.labels import label_of, plural_of
+from netinv_core.labels import label_of
 from netinv_core.tabular import delimited, identification
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import references
 from netinv_web import notices
 from netinv_web.bulk.editing import INVALID
 from netinv_web.bulk.selection import APPLY, DIGEST, STEP, Members, members_of
-from netinv_web.exchange import import_preview, import_table
+from netinv_web.exchange import import_preview, import_run, import_table
 from netinv_web.exchange.import_preview import CREATED, UPDATED, ImportPreview
 from netinv_web.forms.control_values import is_upload
 from netinv_web.forms.controls import Control
@@ -94,20 +94,27 @@ def show(request: Request) -> Response:
     source = Source()
     try:
         source = _source(members)
-        table = import_table.read(uow, endpoint, source.content, source.file_format)
-        if source.by_key:
-            import_table.match(uow, endpoint, table)
-        import_table.arrange(endpoint, table)
+        table = import_run.table_of(uow, endpoint, source.content, source.file_format, by_key=source.by_key)
     except RequestError as error:
         return _page(request, endpoint, members, source, [readable(error.body)])
     is_current = last_text(members, DIGEST) == source.digest
     if last_text(members, STEP) == APPLY and is_current and not any(table.errors):
+        path = _started(uow, endpoint, source, table)
+        if path is not None:
+            return see_other(path)
         counts = _written(uow, endpoint, table)
         if counts is not None:
             return _imported(request, endpoint, counts)
     preview = import_preview.preview(uow, endpoint, table)
     outdated = last_text(members, STEP) == APPLY and not is_current
     return _page(request, endpoint, members, source, preview=preview, outdated=outdated)
+
+
+def _started(uow: UnitOfWork, endpoint: Endpoint, source: Source, table: import_table.ImportTable) -> str | None:
+    """Asks for a long import in the background; returns the path of its page, ``None`` to write it in the request."""
+    if len(table.bodies) <= endpoint.registry.settings["import_background_rows"]:
+        return None
+    return import_run.start(uow, endpoint, source.content, source.file_format, by_key=source.by_key)
 
 
 def _source(members: Members) -> Source:
@@ -151,8 +158,7 @@ def _written(uow: UnitOfWork, endpoint: Endpoint, table: import_table.ImportTabl
 
 
 def _imported(request: Request, endpoint: Endpoint, counts: dict[str, int]) -> Response:
-    numbers = " and ".join(f"{count:,} {state}" for state, count in counts.items() if count) or "nothing changed"
-    notice = notices.Notice(f"{plural_of(endpoint)}: {numbers}.", undo=str(request.uow.request_id))
+    notice = notices.Notice(import_run.counts_text(endpoint, counts), undo=str(request.uow.request_id))
     return notices.add(request, see_other(page_path(endpoint)), notice)
 
 

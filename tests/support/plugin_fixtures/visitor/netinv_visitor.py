@@ -120,6 +120,11 @@ def netinv_web_first_steps(request):
 
 
 @hookimpl
+def netinv_web_background(registry):
+    return None
+
+
+@hookimpl
 def netinv_web_exports(request, endpoint):
     """A file of tenants."""
     from netinv_web.extensions import Export
