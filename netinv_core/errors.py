@@ -15,10 +15,12 @@ MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 class RequestError(Exception):
     """An error answered with ``status`` and ``body``. The transaction is rolled back.
 
-    ``body_schema`` is the OpenAPI schema of the body, where it is not that of all errors.
+    ``code`` names the kind of error to programs. ``body_schema`` is the OpenAPI schema of the body, where it is not that of
+    all errors.
     """
 
     status = 400
+    code = "bad_request"
     body_schema: ClassVar[Mapping[str, Any] | None] = None
 
     def __init__(self, body: Any, headers: Mapping[str, str] | None = None) -> None:
@@ -33,6 +35,7 @@ class Invalid(RequestError):
     ``object_count`` is the number of entries about objects in the body of :meth:`batch`; ``None`` in other errors.
     """
 
+    code = "invalid"
     object_count: int | None = None
 
     @classmethod
@@ -79,6 +82,7 @@ class Denied(_Detailed):
     """403: not authenticated, or not permitted."""
 
     status = 403
+    code = "permission_denied"
     detail = "You do not have permission to perform this action."
 
 
@@ -86,6 +90,7 @@ class NotFound(_Detailed):
     """404: no such path, or no such object for this user."""
 
     status = 404
+    code = "not_found"
     detail = "Not found."
 
 
@@ -93,6 +98,7 @@ class NotAllowed(_Detailed):
     """405: the path exists, the method does not."""
 
     status = 405
+    code = "method_not_allowed"
 
     def __init__(self, method: str, allowed: str) -> None:
         super().__init__(f'Method "{method}" not allowed.', {"Allow": allowed})
@@ -102,6 +108,7 @@ class NotAcceptable(_Detailed):
     """406: no representation the client accepts."""
 
     status = 406
+    code = "not_acceptable"
     detail = "Could not satisfy the request Accept header."
 
 
@@ -112,6 +119,7 @@ class Conflict(_Detailed):
     """
 
     status = 409
+    code = "conflict"
     objects: Sequence[tuple[str, Any, str]] = ()
 
 
@@ -119,36 +127,42 @@ class Gone(_Detailed):
     """410: the data existed and is no longer stored."""
 
     status = 410
+    code = "gone"
 
 
 class TooLarge(_Detailed):
     """413: the body is larger than the limit."""
 
     status = 413
+    code = "too_large"
 
 
 class TooLong(_Detailed):
     """414: the path or the query is longer than the limit."""
 
     status = 414
+    code = "uri_too_long"
 
 
 class HeaderTooLarge(_Detailed):
     """431: a header is longer than the limit."""
 
     status = 431
+    code = "header_too_large"
 
 
 class UnsupportedMedia(_Detailed):
     """415: the body is not JSON."""
 
     status = 415
+    code = "unsupported_media_type"
 
 
 class TooManyRequests(_Detailed):
     """429: too many attempts. The next one is allowed after ``seconds``."""
 
     status = 429
+    code = "too_many_requests"
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"Too many attempts to sign in. Try again in {seconds} seconds.", {"Retry-After": str(seconds)})
@@ -158,6 +172,15 @@ class Unavailable(_Detailed):
     """503: the package of this path is quarantined, or the database is not available."""
 
     status = 503
+    code = "unavailable"
+
+
+class InternalError(_Detailed):
+    """500: an unexpected error, which was logged."""
+
+    status = 500
+    code = "internal_error"
+    detail = "The service failed to answer this request; the failure was logged."
 
 
 def error_text(body: Any) -> str:

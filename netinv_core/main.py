@@ -17,6 +17,7 @@ from sqlalchemy.engine import Engine
 from netinv_core import content_types
 from netinv_core import settings as ini_settings
 from netinv_core.auth.identity import ANONYMOUS
+from netinv_core.db import statement_timer
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.http.admission import admission_policy
@@ -136,6 +137,8 @@ def _wsgi_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mappi
     )
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
+    if typed_settings["server_timing"]:
+        statement_timer.listen(engine)
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
     config.set_execution_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts)))

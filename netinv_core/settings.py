@@ -107,6 +107,7 @@ OWN: SettingDefinitions = {
     "media_root": (str, "var/media"),
     "plugins_dir": (str, ""),
     "max_upload_size": (size, 5 * 2**20),
+    "server_timing": (flag, False),
     "allowed_hosts": (_hosts, ()),
     "hsts_seconds": (count, 0),
     "max_request_size": (size, 32 * 2**20),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
@@ -16,6 +15,7 @@ from pyramid.response import Response
 
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http import errors, versions
+from netinv_core.http.request_id import id_of
 from netinv_core.http.request_uow import negotiation_of
 from netinv_web import browsable
 from netinv_web.auth import replay, sign_in
@@ -100,15 +100,12 @@ def not_found(error: Exception, request: Request) -> Response:
 
 def broken(error: Exception, request: Request) -> Response:
     """500 with an id that is in the log; other answers as in the API (:mod:`netinv_core.http.errors`)."""
-    failure = uuid.uuid4().hex[:12]
     of_database = isinstance(error, sa.exc.SQLAlchemyError)
     handler: Callable[[Any, Request], Response] = errors.unavailable if of_database else errors.broken
     response = handler(error, request)
-    if response.status_int == 500:
-        log.error("the failure of %s %s has the id %s", request.method, request.path, failure)
     if not accepts_html(request):
         return response
-    detail = f"The failure was logged with the id {failure}." if response.status_int == 500 else response.json["detail"]
+    detail = f"The failure was logged with the id {id_of(request.environ)}." if response.status_int == 500 else response.json["detail"]
     return _bare_page(response.status_int, detail)
 
 

@@ -83,6 +83,7 @@ OPEN_MODULES = {
         "http.multipart",
         "http.openapi_parameters",
         "http.pagination",
+        "http.request_id",
         "http.request_uow",
         "http.root_views",
         "http.serialization",

@@ -1,4 +1,5 @@
-"""Admission: checks of host, method, path and header sizes before a request is routed, and security headers on every answer.
+"""Admission: checks of host, method, path and header sizes before a request is routed, and headers on every answer: those of
+security, the request's id, and times.
 
 It wraps Pyramid's execution policy, the outermost function of the service. A request refused here costs neither routing
 nor a connection to the database.
@@ -8,14 +9,19 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyramid.interfaces import IRouter
 from pyramid.response import Response
 
-from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong, bounded
-from netinv_core.http.serialization import json_response
+from netinv_core.db import statement_timer
+from netinv_core.db.statement_timer import StatementTimes
+from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
+from netinv_core.http import request_id
+from netinv_core.http.problems import error_response, unexpected
+from netinv_core.http.request_id import id_of
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -41,19 +47,34 @@ def admission_policy(inner: Policy) -> Policy:
 
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Mapping[str, Any] = router.registry.netinv.settings
-        try:
-            check(environ, settings)
-            response = inner(environ, router)
-        except RequestError as error:
-            response = json_response(bounded(error.body), error.status)
-            response.headers.update(error.headers)
-        except Exception:
-            log.exception("%s %s failed outside of the views", environ.get("REQUEST_METHOD"), environ.get("PATH_INFO"))
-            response = json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
+        if not settings["server_timing"]:
+            response = answer(environ, router, settings)
+        else:
+            started = time.perf_counter()
+            with statement_timer.timed() as times:
+                response = answer(environ, router, settings)
+            response.headers["Server-Timing"] = _timing(times, time.perf_counter() - started)
         _complete(response, environ, settings)
         return response
 
+    def answer(environ: Environ, router: IRouter, settings: Mapping[str, Any]) -> Response:
+        try:
+            check(environ, settings)
+            return inner(environ, router)
+        except RequestError as error:
+            return error_response(error, environ)
+        except Exception:
+            method, path = environ.get("REQUEST_METHOD"), environ.get("PATH_INFO")
+            log.exception("%s %s failed outside of the views (request %s)", method, path, id_of(environ))
+            return unexpected(environ)
+
     return policy
+
+
+def _timing(times: StatementTimes, seconds: float) -> str:
+    """The value of Server-Timing (W3C): milliseconds of the database and of the whole request."""
+    noun = "statement" if times.count == 1 else "statements"
+    return f'db;dur={times.seconds * 1000:.1f};desc="{times.count} {noun}", total;dur={seconds * 1000:.1f}'
 
 
 def check(environ: Environ, settings: Mapping[str, Any]) -> None:
@@ -123,8 +144,9 @@ def _check_length(text: str | None, max_length: int) -> None:
 
 
 def _complete(response: Response, environ: Environ, settings: Mapping[str, Any]) -> None:
-    """Adds security headers for browsers and caches, except those that the view set."""
+    """Adds the request's id, and security headers for browsers and caches, except those that the view set."""
     headers = response.headers
+    headers[request_id.HEADER] = str(id_of(environ))
     headers.setdefault("X-Content-Type-Options", "nosniff")
     headers.setdefault("X-Frame-Options", "DENY")
     headers.setdefault("Referrer-Policy", "same-origin")

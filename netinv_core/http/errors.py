@@ -16,11 +16,13 @@ from pyramid_tm import maybe_tag_retryable
 
 from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
-from netinv_core.errors import Conflict, Denied, NotFound, RequestError, Unavailable, bounded
-from netinv_core.http.serialization import json_response
+from netinv_core.errors import Conflict, Denied, NotFound, RequestError, Unavailable
+from netinv_core.http.problems import error_response, unexpected
+from netinv_core.http.request_id import id_of
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
+RETRY_CONFLICT_AFTER = "1"  # seconds
 CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 
 
@@ -32,9 +34,7 @@ def refused(error: RequestError, request: Request) -> Response:
     """
     if _is_violation(error):
         mark_error_retryable(error)
-    response = json_response(bounded(error.body), error.status)
-    response.headers.update(error.headers)
-    return response
+    return error_response(error, request.environ)
 
 
 def forbidden(error: HTTPForbidden, request: Request) -> Response:
@@ -89,7 +89,12 @@ def conflict(error: sa.exc.IntegrityError, request: Request) -> Response:
     mark_error_retryable(error)
     if not is_error_retryable(request, error):
         log.warning("integrity error answered 409: %s", error.orig)
-    return refused(Conflict(CONCURRENT_CHANGE), request)
+    return refused(concurrent_change(), request)
+
+
+def concurrent_change() -> Conflict:
+    """The error of a request that met other changes at each attempt. It may be sent again."""
+    return Conflict(CONCURRENT_CHANGE, {"Retry-After": RETRY_CONFLICT_AFTER})
 
 
 def undecodable(error: URLDecodeError, request: Request) -> Response:
@@ -109,10 +114,10 @@ def broken(error: Exception, request: Request) -> Response:
         log.info("%s %s met another change and is tried again: %s", request.method, request.path, error)
     elif IRetryableError.providedBy(error):
         log.warning("%s %s met other changes each time: %s", request.method, request.path, error)
-        return refused(Conflict(CONCURRENT_CHANGE), request)
+        return refused(concurrent_change(), request)
     else:
-        log.exception("%s %s failed", request.method, request.path)
-    return json_response({"detail": "The service failed to answer this request; the failure was logged."}, 500)
+        log.exception("%s %s failed (request %s)", request.method, request.path, id_of(request.environ))
+    return unexpected(request.environ)
 
 
 def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:

@@ -17,7 +17,7 @@ from pyramid.config import Configurator
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
-from netinv_core.http import dry_run, filterset_views, multipart, openapi_files, openapi_parameters, root_views, versions
+from netinv_core.http import dry_run, filterset_views, multipart, openapi_files, openapi_parameters, problems, root_views, versions
 from netinv_core.http.actions import Action, OperationSchema, SchemaRef, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.registry import Registry
@@ -171,7 +171,7 @@ class _Writer:
         self.registry = registry
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
-        self.schemas: dict[str, Schema] = {dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA), **_ERROR_SCHEMAS}
+        self.schemas: dict[str, Schema] = {dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA), problems.SCHEMA_NAME: problems.SCHEMA, **_ERROR_SCHEMAS}
         self.common = openapi_parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
@@ -388,7 +388,8 @@ _FAULTS: Schema = {"anyOf": [_ref("FieldErrors"), _list_of(_ref("FieldErrors")),
 def _response(error: type[RequestError]) -> Schema:
     """Returns the answer of an error, with the schema of its body."""
     schema = error.body_schema or (_FAULTS if error is Invalid else _ref("Error"))
-    return {"description": _summary(error).partition(": ")[2].capitalize() or "Any other error.", "content": {versions.JSON: {"schema": schema}}}
+    content = {versions.JSON: {"schema": schema}, problems.PROBLEM: {"schema": _ref(problems.SCHEMA_NAME)}}
+    return {"description": _summary(error).partition(": ")[2].capitalize() or "Any other error.", "content": content}
 
 
 _RESPONSES = {error.__name__: _response(error) for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)}

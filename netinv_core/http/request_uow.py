@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import uuid
 
 from pyramid.request import Request
 
@@ -11,6 +10,7 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.engine import join_transaction
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
@@ -55,6 +55,6 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     if writing:
         join_transaction(session, request.tm)
     base = registry.settings.get("base_url") or request.host_url
-    uow = RequestUnitOfWork(registry, session, ANONYMOUS, base, negotiation.api_version, uuid.uuid4(), writing, managed=writing)
+    uow = RequestUnitOfWork(registry, session, ANONYMOUS, base, negotiation.api_version, id_of(request.environ), writing, managed=writing)
     uow.query = query_of(request)
     return uow

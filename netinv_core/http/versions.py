@@ -16,6 +16,7 @@ SUPPORTED = ("1.2", "1.3", "1.4", "1.5", "1.6")
 DEFAULT = "1.2"
 NEWEST = SUPPORTED[-1]
 JSON, HTML = "application/json", "text/html"
+PROBLEM = "application/problem+json"  # of errors alone
 CSV, TSV, YAML = "text/csv", "text/tab-separated-values", "application/yaml"
 TABLES = frozenset({CSV, TSV})  # always of the newest version
 _FORMATS = {"": None, "json": JSON, "csv": CSV, "tsv": TSV, "yaml": YAML}  # values of the parameter ``format``
@@ -62,7 +63,8 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
     """The best media range that is offered, and its ``version`` parameter."""
     if not accept or not accept.strip():
         return JSON, None
-    for quality, media, version in sorted(media_ranges(accept), key=lambda item: -item[0]):
+    ranges = sorted(media_ranges(accept), key=lambda item: -item[0])
+    for quality, media, version in ranges:
         if not quality:  # q=0: not acceptable (RFC 9110, 12.4.2)
             break
         if media in (JSON, "*/*", "application/*"):
@@ -71,6 +73,8 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
             return HTML, version
         if media in offers:
             return media, version
+    if any(quality and media == PROBLEM for quality, media, _ in ranges):
+        return JSON, None
     raise NotAcceptable()
 
 

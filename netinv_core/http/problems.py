@@ -1,0 +1,104 @@
+"""Errors as ``application/problem+json`` (RFC 9457), for clients whose Accept header names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from pyramid.response import Response
+
+from netinv_core.errors import InternalError, RequestError, bounded, error_text
+from netinv_core.http import versions
+from netinv_core.http.request_id import id_of
+from netinv_core.http.serialization import dumps, json_response
+
+PROBLEM = versions.PROBLEM
+SCHEMA_NAME = "Problem"
+_TEXT = {"type": "string"}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "An error (RFC 9457), for clients that accept `application/problem+json`.",
+    "properties": {
+        "type": {**_TEXT, "description": "Always `about:blank`."},
+        "title": {**_TEXT, "description": "The phrase of the status."},
+        "status": {"type": "integer"},
+        "code": {**_TEXT, "description": "The kind of error; a program may rely on it."},
+        "detail": {**_TEXT, "description": "All messages in one line."},
+        "instance": {**_TEXT, "description": "The id of the request, as in the header `X-Request-ID`."},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "message": _TEXT,
+                    "pointer": {**_TEXT, "description": "JSON pointer into the request's body (RFC 6901)."},
+                    "parameter": {**_TEXT, "description": "The query parameter, of a request without a body."},
+                    "index": {"type": "integer", "description": "The position of the object in a list that was sent, from 0."},
+                },
+                "required": ["message"],
+            },
+        },
+    },
+    "required": ["type", "title", "status", "code", "detail", "instance", "errors"],
+}
+_OF_THE_WHOLE = ("detail", "non_field_errors", "__all__")
+
+
+def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
+    """The response to an error: its body as JSON, or a problem where the client accepts one."""
+    body = bounded(error.body)
+    response = json_response(body, error.status)
+    if accepts_problem(environ.get("HTTP_ACCEPT", "")):
+        response = Response(body=dumps(problem_of(error, body, environ)), status=error.status, content_type=PROBLEM, charset=None)
+    response.headers.update(error.headers)
+    return response
+
+
+def unexpected(environ: dict[str, Any]) -> Response:
+    """The response to an unexpected error: 500."""
+    return error_response(InternalError(), environ)
+
+
+def accepts_problem(accept: str) -> bool:
+    """True for an Accept header that names problems (a wildcard does not)."""
+    return PROBLEM in accept.lower() and any(media == PROBLEM and quality for quality, media, _ in versions.media_ranges(accept))
+
+
+def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[str, Any]:
+    """The problem of an error with a body."""
+    in_query = environ["REQUEST_METHOD"] in ("GET", "HEAD")
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(error.status).phrase,
+        "status": error.status,
+        "code": error.code,
+        "detail": error_text(body),
+        "instance": f"urn:uuid:{id_of(environ)}",
+        "errors": [_entry(path, message, in_query) for path, message in _messages(body, ()) if path or not _is_detail(body)],
+    }
+
+
+def _is_detail(body: Any) -> bool:
+    """True for a body that says nothing but ``detail``."""
+    return isinstance(body, dict) and body.keys() <= {"detail"}
+
+
+def _messages(body: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each message of a body, with its path: names of fields and positions in lists."""
+    if isinstance(body, dict):
+        for name, value in body.items():
+            yield from _messages(value, path if name in _OF_THE_WHOLE else (*path, name))
+    elif isinstance(body, list):
+        for position, value in enumerate(body):
+            yield from _messages(value, (*path, position) if isinstance(value, dict | list) else path)
+    else:
+        yield path, str(body)
+
+
+def _entry(path: tuple[str | int, ...], message: str, in_query: bool) -> dict[str, Any]:
+    if in_query:
+        return {"message": message, **({"parameter": str(path[0])} if path else {})}
+    index = {"index": path[0]} if path and isinstance(path[0], int) else {}
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return {"message": message, "pointer": "".join(f"/{step}" for step in steps), **index}
