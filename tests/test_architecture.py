@@ -110,6 +110,7 @@ OPEN_MODULES = {
         "read.lookups",
         "read.name_lookup",
         "read.ordering",
+        "read.parameters",
         "read.plan",
         "read.relations",
         "read.saved_filters",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.errors import Invalid
 from netinv_core.models.columns import Choices
 from netinv_core.read import lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
@@ -361,37 +360,3 @@ def filter_finder(uow: UnitOfWork, endpoint: Endpoint) -> Callable[[str], tuple[
         return _find_filter(dynamic[0], parameter)
 
     return find
-
-
-def parse_parameters(
-    uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Sequence[tuple[str, list[str]]], *, strict: bool
-) -> list[Condition]:
-    """Returns the conditions of query parameters; unless ``strict``, unknown parameters are ignored.
-
-    :raises Invalid: naming every unknown parameter, or the first one with a bad value
-    """
-    accepted: list[tuple[str, Filter, str, list[str]]] = []
-    unknown: dict[str, list[str]] = {}
-    find = filter_finder(uow, endpoint)
-    for name, values in parameters:
-        match = find(name)
-        if match is None:
-            unknown[name] = [UNKNOWN]
-            continue
-        item, suffix = match
-        used = [value for value in values if value != "" or item.blank]
-        if used:
-            accepted.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
-    if unknown and strict:
-        raise Invalid(unknown)
-    conditions = []
-    for name, item, suffix, values in accepted:
-        if any("\x00" in value for value in values):
-            raise Invalid.field(name, "Null characters are not allowed.")
-        try:
-            conditions.append(item.apply(uow, endpoint, table, suffix, values))
-        except ValueError as error:
-            raise Invalid.field(name, str(error)) from None
-        except Invalid as error:
-            raise Invalid({name: next(iter(error.body.values()))}) from None
-    return conditions

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, inlined_int, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import filters, ordering
+from netinv_core.read import ordering
+from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -50,7 +51,7 @@ def conditions_of(uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: P
     """
     allowed = permissions.scope(uow, endpoint, action, table)
     strict = uow.registry.settings.get("strict_filtering", True)
-    conditions = filters.parse_parameters(uow, endpoint, table, parameters, strict=strict)
+    conditions = parse_parameters(uow, endpoint, table, parameters, strict=strict)
     return conditions if allowed is None else [*conditions, allowed]
 
 
@@ -184,5 +185,5 @@ def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: 
     if missing:
         statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id))
         statement = lock_parents(statement.order_by(table.c.id)) if locked else statement
-        cache.update({row.id: row for row in uow.execute(statement, {"keys": missing})})
+        cache.update({row.id: row for row in uow.execute(statement, {"keys": missing}).all()})
     return {key: cache[key] for key in requested if key in cache}

@@ -1,6 +1,6 @@
 """Objects that query parameters name, by id or by a name.
 
-They are looked up in one statement before the condition is built, or within the condition itself. The condition of a
+They are looked up in one statement before the conditions are built, or within the condition itself. The condition of a
 saved filter looks names up when it runs, so that building it needs no statement. An object that the user may not view
 has no name: the answer is the same as for one that does not exist.
 """
@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.errors import Invalid
 from netinv_core.read import lookups
+from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -96,12 +97,40 @@ def _converted(column: Any, values: Sequence[str]) -> dict[str, Any]:
     return converted
 
 
+def _columns(query: NameQuery) -> list[Any]:
+    """The columns of a lookup: the id, then those by which an object can be named."""
+    table = query.target.table
+    return [table.c.id, *(table.c[name] for name in query.by)]
+
+
 def _look_up(uow: UnitOfWork, query: NameQuery) -> IdsByValue:
-    """Returns the ids of the objects that each value names; one statement."""
-    table, keys = query.target.table, query.keys()
-    columns = [table.c[name] for name in query.by]
-    converted_values = [_converted(column, query.values) for column in columns]
-    rows = uow.execute(sa.select(table.c.id, *columns).where(*query.conditions(uow, table))).all()
+    """Returns the ids of the objects that each value names; one statement unless :func:`look_up_together` did."""
+    cached: IdsByValue | None = uow.row_cache.get((NameQuery, query))
+    if cached is not None:
+        return cached
+    table = query.target.table
+    return _by_value(query, uow.execute(sa.select(*_columns(query)).where(*query.conditions(uow, table))).all())
+
+
+def look_up_together(uow: UnitOfWork, queries: Sequence[NameQuery]) -> None:
+    """Looks up the names of several parameters in one statement, for :func:`ids_of` until rows change."""
+    found: list[tuple[NameQuery, Any]] = []
+    for query in dict.fromkeys(queries):
+        try:
+            found.append((query, sa.and_(*query.conditions(uow, query.target.table))))
+        except Invalid:  # raised again, with the parameter, where the filter is parsed
+            continue
+    if len(found) < 2:
+        return
+    union = Union(uow.registry.dialect, [(_columns(query), query.target.table, limit) for query, limit in found])
+    for (query, _), rows in zip(found, union.rows(uow, {}), strict=True):
+        uow.row_cache[NameQuery, query] = _by_value(query, rows)
+
+
+def _by_value(query: NameQuery, rows: Sequence[Sequence[Any]]) -> IdsByValue:
+    """The ids of the rows that each value names; a row has the values of :func:`_columns`."""
+    keys = query.keys()
+    converted_values = [_converted(query.target.table.c[name], query.values) for name in query.by]
     ids: dict[str, list[Any]] = {}
     for value in query.values:
         # A value that a column cannot hold stands for itself as a dictionary, which equals no value of a row.

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from netinv_core.errors import Invalid
 from netinv_core.read import filters, name_lookup
 from netinv_core.read.name_lookup import NameQuery
+from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -65,7 +66,7 @@ def _parse(uow: UnitOfWork, endpoint: Endpoint, saved: Mapping[str, Any]) -> tup
             errors[name] = [str(error)]
     if errors:
         raise Invalid(errors)
-    conditions = filters.parse_parameters(deferring, endpoint, endpoint.table, parameters, strict=True)
+    conditions = parse_parameters(deferring, endpoint, endpoint.table, parameters, strict=True)
     return (sa.and_(*conditions) if conditions else None), deferring.deferred_lookups or []
 
 

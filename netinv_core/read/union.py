@@ -38,7 +38,7 @@ class Union:
     def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
         """Returns the rows of each SELECT, with its own columns in order."""
         results: list[list[Row]] = [[] for _ in self._slots]
-        for part, *row in uow.execute(self._statement, parameters):
+        for part, *row in uow.execute(self._statement, parameters).all():
             results[part].append([row[slot] for slot in self._slots[part]])
         return results
 

@@ -65,6 +65,7 @@ export_templates = Resource(
     "export-templates",
     title="export template",
     brief=["name"],
+    configuration=True,
     order=["content_type", "name"],
     search=["name", "description", "content_type", "owner_content_type"],
     fields=[

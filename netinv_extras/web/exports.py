@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import sqlalchemy as sa
 from pyramid.request import Request
 
@@ -25,9 +28,19 @@ def exports_of(request: Request, endpoint: Endpoint) -> list[Export]:
 
 
 def template_names(uow: UnitOfWork, endpoint: Endpoint) -> list[str]:
-    """The names of the templates; one statement, none for users who may view no templates."""
-    templates = uow.registry[LABEL]
+    """The names of the templates, none for users who may view no templates. They come from the configuration's cache,
+    unless constraints limit which of them the user may view.
+    """
+    templates, label = uow.registry[LABEL], endpoint.label
     if not (has_pages(endpoint) and may(uow, templates, "view")):
         return []
-    conditions = [_table.c.content_type == endpoint.label, *permissions.visible(uow, templates, _table)]
-    return list(dict.fromkeys(uow.execute(sa.select(_table.c.name).where(*conditions).order_by(_table.c.name)).scalars()))
+    limits = permissions.visible(uow, templates, _table)
+    if limits:
+        return _names(uow, label, limits)
+    names: list[str] = uow.cached_config(("web exports", label), lambda uow: _names(uow, label))
+    return names
+
+
+def _names(uow: UnitOfWork, label: str, limits: Sequence[Any] = ()) -> list[str]:
+    statement = sa.select(_table.c.name).where(_table.c.content_type == label, *limits).order_by(_table.c.name)
+    return list(dict.fromkeys(uow.execute(statement).scalars()))

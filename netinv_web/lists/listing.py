@@ -13,8 +13,9 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, error_text
 from netinv_core.http import versions
 from netinv_core.labels import description_of
-from netinv_core.read import filters, listing, ordering
+from netinv_core.read import listing, ordering
 from netinv_core.read.listing import Slice
+from netinv_core.read.parameters import look_up_names, parse_parameters
 from netinv_core.uow import UnitOfWork
 from netinv_web import frame
 from netinv_web.extensions import Export, items_for
@@ -95,11 +96,12 @@ def conditions_of(
 
     Each is parsed by itself, so that an invalid filter spares the others.
     """
+    look_up_names(uow, endpoint, query.filters)
     conditions: dict[str, Sequence[Any]] = {}
     errors: dict[str, str] = {}
     for parameter in query.filters:
         try:
-            conditions[parameter[0]] = filters.parse_parameters(
+            conditions[parameter[0]] = parse_parameters(
                 uow, endpoint, endpoint.table, [parameter], strict=True
             )
         except Invalid as invalid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -147,6 +148,27 @@ def the_number_of_statements_does_not_grow(case: PageCase) -> None:
         with case.service.statements() as of_object:
             case.browser.get(case.at(items[0]))
         assert len(of_object) <= MAX_OBJECT_STATEMENTS, of_object
+
+
+def _refers(endpoint: Endpoint) -> bool:
+    return any(item.relation is not None for item in endpoint.filters.values())
+
+
+@_check(_refers, any_database=True)
+def every_reference_filter_at_once_stays_within_the_budget(case: PageCase) -> None:
+    """The objects that filters name are looked up together: a list with all of these filters, the number of its rows
+    counted, takes no more statements than one without.
+    """
+    item = case.item()
+    query = [("per_page", "1")]
+    for name, declared in case.endpoint.filters.items():
+        if declared.relation is not None:
+            nested = item.get(name)
+            query.append((name, nested["id"] if isinstance(nested, dict) and "id" in nested else str(uuid.uuid4())))
+    case.browser.get(case.path, query)
+    with case.service.statements() as statements:
+        case.browser.get(case.path, query)
+    assert len(statements) <= MAX_LIST_STATEMENTS, statements
 
 
 @_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded, any_database=True)

@@ -211,3 +211,38 @@ def test_a_content_type_is_named_by_its_number(api: Api) -> None:
     assert api.get("/api/extras/notes/", {"assigned_object_type_id": "abc"}, status=400) == {
         "assigned_object_type_id": ["Select a valid choice. That choice is not one of the available choices."]
     }
+
+
+def new_tag(api: Api, service: Service) -> dict[str, Any]:
+    """A tag of tenants."""
+    name = service.unique()
+    made: dict[str, Any] = api.post(TAGS, {"name": name, "slug": name, "content_types": ["tenancy.tenant"]})
+    return made
+
+
+def test_names_in_several_parameters_are_looked_up_in_one_statement(api: Api, service: Service, word: str) -> None:
+    """By slug and by id, in one parameter or several, with a negated one; each finds its own objects."""
+    group = api.get("/api/tenancy/tenant-groups/", {"name": f"{word} g"})["results"][0]
+    tag = new_tag(api, service)
+    first = api.get(TENANTS, {"slug": f"{word}-1"})["results"][0]
+    api.patch(f"{TENANTS}{first['id']}/", {"tags": [tag["id"]]})
+    other_group = api.post("/api/tenancy/tenant-groups/", {"name": service.unique()})["id"]
+    queries: list[dict[str, Any]] = [
+        {"group": group["slug"]},
+        {"group": [group["slug"], group["id"]], "tag": tag["slug"], "group_id__n": other_group},
+    ]
+    numbers, names = [], []
+    for query in queries:
+        with service.statements() as statements:
+            names.append(found(api, word, **query))
+        numbers.append(len(statements))
+    assert names == [those("Ärger", "ärger", "ÄRGER 2"), ["ärger"]]
+    assert numbers[1] <= numbers[0]
+
+
+def test_a_name_without_an_object_is_an_error_of_its_parameter(api: Api, service: Service, word: str) -> None:
+    tag = new_tag(api, service)["slug"]
+    body = api.get(TENANTS, {"tag": tag, "group": "nowhere"}, status=400)
+    assert list(body) == ["group"]
+    body = api.get(TENANTS, {"tag": "nowhere", "group_id": "no id"}, status=400)
+    assert list(body) == ["tag"]

@@ -1,0 +1,78 @@
+"""Query parameters of lists, as conditions. Objects that several parameters name are looked up in one statement."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from netinv_core.errors import Invalid
+from netinv_core.read.filters import UNKNOWN, Filter, filter_finder
+from netinv_core.read.name_lookup import look_up_together
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.read.listing import Parameters
+    from netinv_core.uow import UnitOfWork
+
+Accepted = tuple[str, Filter, str, list[str]]  # parameter, its filter, the lookup's suffix, values
+
+
+def _accepted(
+    uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters
+) -> tuple[list[Accepted], dict[str, list[str]]]:
+    """The parameters that have a filter and values, and the errors of unknown ones."""
+    accepted: list[Accepted] = []
+    unknown: dict[str, list[str]] = {}
+    find = filter_finder(uow, endpoint)
+    for name, values in parameters:
+        match = find(name)
+        if match is None:
+            unknown[name] = [UNKNOWN]
+            continue
+        item, suffix = match
+        used = [value for value in values if value != "" or item.blank]
+        if used:
+            accepted.append((name, item, suffix, used if item.takes_many(suffix) else used[-1:]))
+    return accepted, unknown
+
+
+def look_up_names(uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters) -> None:
+    """Looks up the objects that several parameters name in one statement, for :func:`parse_parameters` to find them."""
+    _look_up_names(uow, endpoint, _accepted(uow, endpoint, parameters)[0])
+
+
+def _look_up_names(uow: UnitOfWork, endpoint: Endpoint, accepted: Sequence[Accepted]) -> None:
+    naming = [item for item in accepted if item[1].relation is not None]
+    if len(naming) < 2 or uow.deferred_lookups is not None:
+        return
+    deferring = uow.without_lookups()
+    for _, item, suffix, values in naming:
+        with contextlib.suppress(ValueError, Invalid):  # raised again where the filter is parsed
+            if not any("\x00" in value for value in values):
+                item.apply(deferring, endpoint, endpoint.table, suffix, values)
+    look_up_together(uow, deferring.deferred_lookups or ())
+
+
+def parse_parameters(
+    uow: UnitOfWork, endpoint: Endpoint, table: Any, parameters: Parameters, *, strict: bool
+) -> list[Any]:
+    """Returns the conditions of query parameters; unless ``strict``, unknown parameters are ignored.
+
+    :raises Invalid: naming every unknown parameter, or the first one with a bad value
+    """
+    accepted, unknown = _accepted(uow, endpoint, parameters)
+    if unknown and strict:
+        raise Invalid(unknown)
+    _look_up_names(uow, endpoint, accepted)
+    conditions = []
+    for name, item, suffix, values in accepted:
+        if any("\x00" in value for value in values):
+            raise Invalid.field(name, "Null characters are not allowed.")
+        try:
+            conditions.append(item.apply(uow, endpoint, table, suffix, values))
+        except ValueError as error:
+            raise Invalid.field(name, str(error)) from None
+        except Invalid as error:
+            raise Invalid({name: next(iter(error.body.values()))}) from None
+    return conditions
