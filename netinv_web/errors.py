@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +96,8 @@ def not_found(error: Exception, request: Request) -> Response:
     response = errors.not_found(error, request)
     if response.status_int != 404 or not accepts_html(request):
         return response
+    with contextlib.suppress(Denied):  # no view with a permission has authenticated the request
+        request.uow.identity = request.identity
     return _page(request, 404, "The address is wrong, or what it named was deleted.")
 
 
@@ -122,7 +125,7 @@ def _bare_page(status: int, detail: str) -> Response:
     """A page without the frame, which needs no database."""
     text = Markup(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{0} · netinv</title>'
-        '<main><h1>{0}</h1><p>{1}</p><p><a href="/">To the first page</a></p></main></html>'
+        '<main><h1>{0}</h1><p>{1}</p><p><a href="/">To the home page</a></p></main></html>'
     )
     title = TITLES.get(status, "That did not work")
     return Response(text.format(title, detail), status=status, content_type="text/html", charset="utf-8")

@@ -46,7 +46,7 @@ class Frame:
             (len(entry.path), section.title)
             for section in self.menu
             for entry in section.entries
-            if path.startswith(entry.path)
+            if path.startswith(entry.path) or (entry.base and path.startswith(entry.base))
         ]
         return max(matches)[1] if matches else ""
 

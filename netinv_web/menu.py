@@ -25,13 +25,14 @@ PLUGIN_POSITION = 800
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """An entry of the navigation. ``add`` is the path of the form for a new object; empty without permission. ``key`` is the
-    letter that opens it after ``g``.
+    letter that opens it after ``g``. ``base`` is the path of a resource whose pages belong to the entry, too.
     """
 
     title: str
     path: str
     add: str = ""
     key: str = ""
+    base: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +91,9 @@ def _entries(uow: UnitOfWork, section: MenuSection, app: str) -> Iterable[Entry]
     for declared in section.entries:
         if isinstance(declared, MenuEntry):
             if _may_open(uow, declared):
-                yield Entry(declared.title, declared.path, key=declared.key)
+                endpoint = uow.registry.get(declared.label)
+                base = page_path(endpoint) if endpoint is not None else ""
+                yield Entry(declared.title, declared.path, key=declared.key, base=base)
             continue
         endpoint = uow.registry.by_path.get((app, declared))
         if endpoint is not None and may(uow, endpoint, "view"):

@@ -125,6 +125,7 @@ job_results = Resource(
     presentation=Presentation(
         columns=["name", "user", "status", "created", "completed"],
         facets=["status"],
+        summary=["status", "job_model", "user", "completed"],
     ),
 )
 

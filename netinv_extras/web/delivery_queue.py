@@ -18,8 +18,8 @@ from netinv_core.errors import Invalid, error_text
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.uow import UnitOfWork
-from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, retry_selected
-from netinv_web import frame, notices
+from netinv_extras.webhooks.deliveries import FAILED, QUEUED, STATES, SUCCEEDED, retry_selected
+from netinv_web import cells, frame, notices
 from netinv_web.cells import EMPTY, link, time_markup
 from netinv_web.lists.list_query import query_of
 from netinv_web.lists.listing import Pages
@@ -98,7 +98,7 @@ def _row(uow: UnitOfWork, delivery: Mapping[str, Any]) -> dict[str, Any]:
         "id": delivery["id"],
         "path": f"/extras/webhook-deliveries/{delivery['id']}/",
         "time": time_markup(delivery["time"]),
-        "webhook": webhook_link(delivery["webhook"]),
+        "webhook": webhook_link(uow, delivery["webhook"]),
         "event": delivery["event"]["label"],
         "object": object_link(uow, delivery),
         "attempts": delivery["attempts"],
@@ -108,18 +108,19 @@ def _row(uow: UnitOfWork, delivery: Mapping[str, Any]) -> dict[str, Any]:
         "state": delivery["state"]["label"],
         "icon": STATE_ICONS[state],
         "failed": state == FAILED,
+        "done": state == SUCCEEDED,
     }
 
 
-def webhook_link(webhook: Mapping[str, Any] | None) -> Markup:
+def webhook_link(uow: UnitOfWork, webhook: Mapping[str, Any] | None) -> Markup:
     """A link to a webhook in nested form."""
-    return EMPTY if webhook is None else link(f"/extras/webhooks/{webhook['id']}/", webhook["display"])
+    return EMPTY if webhook is None else cells.object_link(uow, webhook["url"], webhook["display"])
 
 
 def object_link(uow: UnitOfWork, delivery: Mapping[str, Any]) -> Markup:
     """A link to the changed object, which may be gone; its name where its package is not installed."""
     endpoint = uow.registry.get(delivery["changed_object_type"])
-    if endpoint is None:
+    if endpoint is None or not may(uow, endpoint, "view"):
         return escape(delivery["object_repr"])
     return link(object_path(endpoint, delivery["changed_object_id"]), delivery["object_repr"] or endpoint.title)
 

@@ -94,8 +94,8 @@ def _differences(uow: UnitOfWork, ids: Sequence[Any]) -> dict[Any, str]:
     texts = {}
     for key, label, before, after in uow.execute(statement, {"keys": list(ids)}):
         changed = differences(uow.registry, label, before, after)
-        parts = [f"{item.label} {_short(item.before_text)} → {_short(item.after_text)}" for item in changed]
-        texts[key] = ", ".join(parts[:MAX_DIFFERENCES]) + (" …" if len(parts) > MAX_DIFFERENCES else "")
+        parts = [f"{item.label}: {_short(item.before_text)} → {_short(item.after_text)}" for item in changed]
+        texts[key] = "; ".join(parts[:MAX_DIFFERENCES]) + (" …" if len(parts) > MAX_DIFFERENCES else "")
     return texts
 
 

@@ -10,6 +10,7 @@ async function loadPanels(link) {
     document.getElementById(panel.id)?.replaceWith(panel);
     enhance(panel);
   }
+  for (const empty of document.querySelectorAll("[data-lazy]")) empty.remove();
   link.remove();
 }
 

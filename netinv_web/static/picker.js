@@ -124,7 +124,7 @@ class Picker {
   async fetch(query) {
     query.set("brief", "1");
     const response = await fetch(`/api${this.source}?${query}`, { headers: { Accept: "application/json" }, signal: this.abort.signal });
-    if (!response.ok) throw new Error("The list cannot be read.");
+    if (!response.ok) throw new Error(response.status === 403 ? "You may not view these objects." : "The list cannot be read.");
     return response.json();
   }
 

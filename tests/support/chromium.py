@@ -18,6 +18,7 @@ from netinv_core.testing.client import PASSWORD
 from netinv_core.uow import UnitOfWork
 from tests.support.databases import migrated_database
 from tests.support.http_server import served
+from tests.support.jobs import JOBS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DEVICES = 220  # of the demo inventory
@@ -56,7 +57,7 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory, database_template: st
 
     folder = tmp_path_factory.mktemp("browser")
     with migrated_database(folder, database_template) as engine:
-        service = Service(engine, {"netinv.media_root": str(folder / "media")})
+        service = Service(engine, {**JOBS, "netinv.media_root": str(folder / "media"), "netinv.webhook_allow": "127.0.0.0/8"})
         with service.app.registry.netinv_sessions() as session:
             uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
             uow.identity = identity.by_username(uow, service.admin.username)

@@ -91,7 +91,7 @@ def test_a_change_is_told_as_a_sentence(service: Service, browser: Browser, uniq
     site = service.api.post(SITES, {"name": name, "status": "planned", "facility": "DC1"})
     service.api.patch(f"{SITES}{site['id']}/", {"facility": "DC2"})
     first, second = texts(browser.get("/"), "widget-recent-changes")[:2]
-    assert f"changed site {name}: Facility DC1 → DC2" in first
+    assert f"changed site {name}: Facility: DC1 → DC2" in first
     assert f"created site {name}" in second
 
 
@@ -247,3 +247,15 @@ def test_without_its_package_the_demo_inventory_is_not_offered(
     monkeypatch.setattr("netinv_core.main.discover", lambda plugins_dir="": without)
     bare = Service(empty_service.engine)
     assert "demo" not in Browser(bare, bare.admin).get("/").words
+
+
+def test_an_address_without_page_keeps_the_navigation_of_those_who_are_signed_in(browser: Browser) -> None:
+    page = browser.get("/no/such/page/", status=404)
+    assert "/dcim/sites/" in page.links()
+    assert "Sign in" not in page.words
+
+
+def test_pages_beside_the_list_of_a_resource_belong_to_its_entry_in_the_navigation(service: Service, browser: Browser) -> None:
+    (change,) = service.api.get("/api/extras/object-changes/", {"limit": 1})["results"]
+    page = browser.get(f"/extras/object-changes/{change['id']}/")
+    assert [link["href"] for link in page.html.select(".rail a[aria-current]")] == ["/extras/changelog/"]

@@ -1,0 +1,76 @@
+"""Layout: pages stay whole with any text, on a desk and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Service
+from tests.support.chromium import PHONE_WIDTH, WIDTH
+
+pytestmark = [pytest.mark.browser, pytest.mark.any_database]
+
+LONG = "W" * 255
+HOSTILE = ["<script>alert(1)</script>", '"onmouseover="alert(1)', "\u202eabc\u200fdef", "\U0001f469\u200d\U0001f4bb{{ 7*7 }}{% raw %}${x}"]
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def named(demo_service: Service) -> Any:
+    """A site, a device, a tag and a custom field with the longest names, and sites with hostile ones."""
+    api = demo_service.api
+    types = ["dcim.site", "dcim.device"]
+    tag = api.post("/api/extras/tags/", {"name": LONG[:100], "slug": "long", "color": "aa0000", "content_types": types})
+    api.post("/api/extras/custom-fields/", {"name": "long", "slug": "long", "label": LONG[:50], "type": "text", "content_types": types})
+    texts = {"facility": LONG[:50], "physical_address": LONG[:200], "comments": LONG, "custom_fields": {"long": LONG}, "tags": [tag["id"]]}
+    site = api.post("/api/dcim/sites/", {"name": LONG[:100], "slug": "long", "status": "active", **texts})
+    other = api.get("/api/dcim/devices/", {"limit": 1})["results"][0]
+    kind = {name: other[name]["id"] for name in ("device_type", "device_role")}
+    device = api.post("/api/dcim/devices/", {"name": LONG[:64], "site": site["id"], "status": "active", "tags": [tag["id"]], **kind})
+    for number, text in enumerate(HOSTILE):
+        body = {"name": text, "slug": f"hostile-{number}", "status": "active", "facility": text, "contact_name": text, "comments": text}
+        api.post("/api/dcim/sites/", body)
+    return f"/dcim/sites/{site['id']}/", f"/dcim/devices/{device['id']}/", f"/extras/tags/{tag['id']}/"
+
+
+@pytest.mark.parametrize("width", [WIDTH, PHONE_WIDTH])
+def test_no_page_is_wider_than_the_window_with_the_longest_names(
+    new_page: Callable[..., Any], named: tuple[str, str, str], width: int
+) -> None:
+    page = new_page(width=width)
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    site, device, tag = named
+    forms = [f"{site}edit/", f"{site}delete/", f"{site}changelog/", f"{device}edit/", f"{device}delete/"]
+    lists = ["/", "/dcim/sites/", f"/dcim/sites/?name={LONG[:100]}", "/extras/tags/", "/extras/changelog/"]
+    wide = []
+    for path in [site, device, tag, *forms, *lists, f"/search/?q={LONG[:20]}"]:
+        page.goto(path, wait_until="networkidle")
+        if page.evaluate(OVERFLOW) > 0:
+            wide.append(path)
+    assert wide == []
+
+
+def test_on_a_phone_the_menus_of_a_list_stay_within_the_window(new_page: Callable[..., Any]) -> None:
+    page = new_page(width=PHONE_WIDTH)
+    page.goto("/dcim/devices/?status=active&q=a")
+    assert page.locator("#list-search").bounding_box()["width"] > PHONE_WIDTH / 2
+    menus = page.locator("#list details.dropdown > summary")
+    for number in range(menus.count()):
+        menus.nth(number).click()
+        assert page.evaluate(OVERFLOW) <= 0, menus.nth(number).inner_text()
+        menus.nth(number).click()
+
+
+def test_the_preview_of_an_import_covers_nothing_and_uses_the_width(new_page: Callable[..., Any]) -> None:
+    for width in (WIDTH, PHONE_WIDTH):
+        page = new_page(width=width)
+        page.goto("/tenancy/tenants/import/")
+        page.get_by_label("Rows").fill("name,slug,group\n" + "".join(f"New {n},new-{n},no-such-group\n" for n in range(5)))
+        page.get_by_role("button", name="Preview").click()
+        table = page.locator("table.preview").first
+        table.wait_for()
+        end = table.evaluate("table => [table.scrollHeight - table.offsetHeight, table.offsetWidth / table.parentElement.clientWidth]")
+        assert end[0] <= 1
+        assert end[1] > 0.9
