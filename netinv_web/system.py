@@ -15,6 +15,9 @@ from netinv_core.db.migrate import pending
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
+from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks import workers
+from netinv_web.cells import time_markup
 from netinv_web.pages import see_other
 
 SYSTEM = "netinv_web:templates/system.jinja2"
@@ -31,15 +34,17 @@ def show(request: Request) -> dict[str, Any]:
     """
     _require_superuser(request)
     registry = request.registry.netinv
-    status = root_views.status.view(request)
+    status, migrations = root_views.status.view(request), pending(request.registry.netinv_engine, registry)
     return {
         "facts": [(label_of_name(name), status[name]) for name in FACTS if name in status],
         "applications": sorted(status["installed-apps"].items()),
         "plugins": sorted(status["plugins"].items()),
         "broken": registry.broken,
-        "migrations": pending(request.registry.netinv_engine, registry),
+        "migrations": migrations,
         "background": _background(status),
         "queue": masked_url(registry.settings["queue_url"]),
+        "queue_length": task_queue.length(registry.settings["queue_url"]) if registry.settings["queue_url"] else None,
+        "workers": [_worker(row) for row in workers.workers(request.uow.connection)] if not migrations else [],
         "embedded": registry.settings["embedded_worker"],
         "settings": [(name, shown_setting(name, value)) for name, value in sorted(registry.settings.items())],
     }
@@ -48,6 +53,11 @@ def show(request: Request) -> dict[str, Any]:
 def _require_superuser(request: Request) -> None:
     if not request.uow.identity.superuser:
         raise Denied()
+
+
+def _worker(row: Any) -> dict[str, Any]:
+    """What the table of workers shows of one."""
+    return {**row._mapping, "started": time_markup(row.started), "seen": time_markup(row.seen)}
 
 
 def _background(status: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, Any]]]]:

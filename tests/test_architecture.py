@@ -131,6 +131,7 @@ OPEN_MODULES = {
         "tasks.background",
         "tasks.leases",
         "tasks.queue",
+        "tasks.workers",
         "testing",
         "testing.client",
         "uow",

@@ -15,6 +15,7 @@ from pyramid.response import Response
 
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.changelog import sequence
+from netinv_core.tasks import workers
 from netinv_core.uow import UnitOfWork
 
 ALLOW = "GET, HEAD"
@@ -43,6 +44,7 @@ def samples(uow: UnitOfWork) -> list[Sample]:
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
+        Sample("netinv_workers", "Processes that run background tasks, seen in the last minutes.", workers.number(uow.connection)),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
         *[sample for samples in uow.registry.hooks.netinv_metrics(uow=uow) for sample in samples],
     ]

@@ -27,6 +27,7 @@ from netinv_core.changelog.sequence import number_changes, prune_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.registry import Registry
 from netinv_core.tasks.redis_queue import RedisQueue
+from netinv_core.tasks.workers import Heartbeat
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -73,12 +74,19 @@ def tasks_of(registry: Registry) -> list[Task]:
 
 
 def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Callable[[], Any]]:
-    """Registers every package's tasks with the queue. Returns functions, by name, that enqueue a task now."""
-    return {task.name: _added(huey, task, engine, registry) for task in tasks_of(registry)}
+    """Registers every package's tasks with the queue, and the heartbeat of the process that will run them.
+
+    Returns functions, by name, that enqueue a task now.
+    """
+    heartbeat = Heartbeat(engine, registry.dialect)
+    huey.on_startup(name="heartbeat")(heartbeat.start)
+    huey.on_shutdown(name="heartbeat")(heartbeat.stop)
+    return {task.name: _added(huey, task, engine, registry, heartbeat) for task in tasks_of(registry)}
 
 
-def _added(huey: Huey, task: Task, engine: Engine, registry: Registry) -> Callable[[], Any]:
+def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
     def run() -> None:
+        heartbeat.task = task.name
         try:
             task.run(engine, registry)
         except sa.exc.SQLAlchemyError as error:
@@ -169,6 +177,15 @@ def _enqueue(message: QueueMessage) -> None:
 _notifier = _QueueNotifier()
 flush = _notifier.flush
 atexit.register(flush, 2.0)
+
+
+def length(url: str) -> int | None:
+    """The number of messages in the queue at a URL; ``None`` when it cannot be reached."""
+    try:
+        return int(_queue(url).pending_count())
+    except Exception as error:  # errors of the queue, of any kind
+        log.warning("the length of the queue is not known: %s", error)
+        return None
 
 
 def enqueue_startup_tasks(registry: Registry) -> None:

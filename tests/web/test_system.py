@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from netinv_core.models.base import now, table_of
 from netinv_core.packages import FailedPackage
+from netinv_core.tasks.workers import WorkerProcess
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD, SECRET
 from netinv_web.system import shown_setting
@@ -26,6 +31,19 @@ def test_superusers_see_versions_packages_and_background_work(service: Service) 
     assert "Queued" in panels["Webhooks"].text
     assert "max_page_size" in panels["Settings"].text
     assert SECRET not in page
+
+
+def test_workers_are_listed_with_the_time_they_were_seen(service: Service) -> None:
+    table, moment = table_of(WorkerProcess), now() - datetime.timedelta(minutes=5)
+    with service.unit_of_work() as uow:
+        words = {"process": 4711, "started": moment, "task": "deliver"}
+        uow.write(sa.insert(table), [{"id": uuid.uuid4(), "host": host, "seen": seen, **words} for host, seen in (("here", now()), ("there", moment))])
+    page = Browser(service, service.admin).get("/system/")
+    rows = {row.th.text: " ".join(row.text.split()) for row in page.html.select("tbody tr")}
+    assert "4711" in rows["here"] and "deliver" in rows["here"] and "gone" not in rows["here"]
+    assert "gone" in rows["there"]
+    with service.unit_of_work() as uow:
+        uow.write(sa.delete(table))
 
 
 def test_a_package_that_failed_is_named_with_the_reason(service: Service) -> None:

@@ -1,0 +1,109 @@
+"""Workers: each process that runs tasks of the queue says in a row of ``core_worker`` that it lives, twice a minute."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import logging
+import os
+import socket
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.orm import Mapped
+
+from netinv_core.db.engine import options_for
+from netinv_core.models.base import Model, now, table_of
+from netinv_core.models.columns import column
+
+log = logging.getLogger(__name__)
+INTERVAL = 30.0  # seconds between two writes
+PATIENCE = datetime.timedelta(seconds=100)  # since the last write, after which a worker is taken for dead
+END_TIMEOUT = 5.0  # seconds that an ending worker waits for the deletion of its row
+KEPT = datetime.timedelta(days=1)  # how long one is listed that ended without a word
+MAX_NAME = 255  # characters of a host's name
+
+
+class WorkerProcess(Model):
+    """A process that runs tasks; ``task`` is the one that it began last, empty before the first."""
+
+    __tablename__ = "core_worker"
+
+    host: Mapped[str] = column(length=MAX_NAME)
+    process: Mapped[int]
+    started: Mapped[datetime.datetime]
+    seen: Mapped[datetime.datetime]
+    task: Mapped[str] = column(length=100)
+
+
+_worker = table_of(WorkerProcess)
+
+
+class Heartbeat:
+    """Writes the row of this process from a daemon thread, and deletes it at an orderly end."""
+
+    def __init__(self, engine: Engine, dialect: str) -> None:
+        self._engine, self._dialect = engine, dialect
+        self._changing = threading.Lock()
+        self._stopped: threading.Event | None = None
+        self._thread: threading.Thread | None = None
+        self.task = ""
+
+    def start(self) -> None:
+        """Starts the thread, if it does not run. Called by each thread of a consumer."""
+        with self._changing:
+            if self._stopped is None:
+                self._stopped = threading.Event()
+                self._thread = threading.Thread(target=self._run, args=(self._stopped,), name="netinv-heartbeat", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, and waits for it while the database answers."""
+        with self._changing:
+            thread, stopped, self._stopped = self._thread, self._stopped, None
+        if stopped is not None and thread is not None:
+            stopped.set()
+            thread.join(END_TIMEOUT)
+
+    def _run(self, stopped: threading.Event) -> None:
+        key, started = uuid.uuid4(), now()
+        while True:
+            with self._attempt() as connection:
+                self._write(connection, key, started)
+            if stopped.wait(INTERVAL):
+                break
+        with self._attempt() as connection:
+            connection.execute(sa.delete(_worker).where(_worker.c.id == key))
+
+    @contextlib.contextmanager
+    def _attempt(self) -> Iterator[Connection]:
+        """A transaction. Errors of the database are logged: the worker goes on, and the next heartbeat may succeed."""
+        try:
+            options = options_for(self._dialect, writing=True)
+            with self._engine.connect().execution_options(**options) as connection, connection.begin():
+                yield connection
+        except sa.exc.SQLAlchemyError as error:
+            log.debug("no heartbeat: %s", error)
+
+    def _write(self, connection: Connection, key: uuid.UUID, started: datetime.datetime) -> None:
+        update = sa.update(_worker).where(_worker.c.id == key).values(seen=now(), task=self.task)
+        if connection.execute(update).rowcount:
+            return
+        connection.execute(sa.delete(_worker).where(_worker.c.seen < now() - KEPT))
+        words = {"host": socket.gethostname()[:MAX_NAME], "process": os.getpid(), "task": self.task}
+        connection.execute(sa.insert(_worker).values(id=key, started=started, seen=now(), **words))
+
+
+def workers(connection: Connection) -> Sequence[Any]:
+    """The workers of the last day, those that live first, by host and process: ``alive`` and the columns of the table."""
+    alive = (_worker.c.seen > now() - PATIENCE).label("alive")
+    return connection.execute(sa.select(alive, _worker).order_by(alive.desc(), _worker.c.host, _worker.c.process)).all()
+
+
+def number(connection: Connection) -> int:
+    """How many workers live."""
+    return int(connection.execute(sa.select(sa.func.count()).where(_worker.c.seen > now() - PATIENCE)).scalar_one())

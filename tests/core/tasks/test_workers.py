@@ -1,0 +1,85 @@
+"""Heartbeats of workers: in the metrics and on the system page."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.db.engine import options_for
+from netinv_core.models.base import now, table_of
+from netinv_core.tasks import queue as task_queue
+from netinv_core.tasks import workers
+from netinv_core.tasks.queue import Task
+from netinv_core.testing import Service
+from tests.support.databases import new_queue_url
+
+_worker = table_of(workers.WorkerProcess)
+
+
+@pytest.fixture
+def queue_url(tmp_path: Path) -> str:
+    """Where tasks wait."""
+    return new_queue_url(tmp_path)
+
+
+def eventually(condition: Callable[[], Any]) -> bool:
+    deadline = time.monotonic() + 30
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+def alive(service: Service) -> float:
+    lines = service.api.send("GET", "/metrics", status=200).text.splitlines()
+    return float(next(line for line in lines if line.startswith("netinv_workers ")).split()[1])
+
+
+def test_a_worker_is_seen_with_its_task_until_it_ends(service: Service, queue_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_queue, "tasks_of", lambda registry: [Task("nothing", lambda engine, registry: None)])
+    monkeypatch.setattr(workers, "INTERVAL", 0.05)
+    others = alive(service)
+    huey = task_queue.queue(queue_url)
+    huey.flush()
+    tasks = task_queue.add_tasks(huey, service.engine, service.registry)
+    tasks["nothing"]()
+    assert task_queue.length(queue_url) == 1
+    consumer = task_queue.start_embedded(huey)
+    try:
+        of_process = sa.select(_worker.c.host, _worker.c.task).where(_worker.c.process == os.getpid())
+        assert eventually(lambda: (socket.gethostname(), "nothing") in map(tuple, service.rows(of_process)))
+        assert alive(service) == others + 1
+    finally:
+        consumer.stop(graceful=True)
+    assert eventually(lambda: alive(service) == others)
+
+
+def test_a_worker_that_ended_without_a_word_is_known_for_a_day(service: Service) -> None:
+    options = options_for(service.registry.dialect, writing=True)
+    ages = {"gone": datetime.timedelta(minutes=3), "forgotten": datetime.timedelta(days=2)}
+    with service.engine.connect().execution_options(**options) as connection, connection.begin():
+        for host, age in ages.items():
+            words = {"host": host, "process": 1, "task": "deliver", "started": now() - age, "seen": now() - age}
+            connection.execute(sa.insert(_worker).values(id=uuid.uuid4(), **words))
+    heartbeat = workers.Heartbeat(service.engine, service.registry.dialect)
+    heartbeat.start()
+    try:
+        assert eventually(lambda: "forgotten" not in [row.host for row in service.rows(sa.select(_worker))])
+        with service.engine.connect() as connection:
+            assert {row.host: row.alive for row in workers.workers(connection)}["gone"] in (False, 0)
+    finally:
+        heartbeat.stop()
+
+
+def test_a_queue_that_is_away_has_no_length() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        assert task_queue.length(f"redis://127.0.0.1:{closed.getsockname()[1]}/0") is None
