@@ -33,10 +33,12 @@ class Invalid(RequestError):
     """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages.
 
     ``object_count`` is the number of entries about objects in the body of :meth:`batch`; ``None`` in other errors.
+    ``object_errors`` are the entries of all objects of the list, those that the body leaves out included.
     """
 
     code = "invalid"
     object_count: int | None = None
+    object_errors: Sequence[FieldErrors] = ()
 
     @classmethod
     def field(cls, name: str, *messages: str) -> Invalid:
@@ -55,15 +57,12 @@ class Invalid(RequestError):
         After :data:`MAX_FAULTY` faulty ones, a count replaces the rest.
         """
         faulty = [place for place, error in enumerate(errors) if error]
-        if len(faulty) <= MAX_FAULTY:
-            return cls._batch(errors, [])
-        more = f"{len(faulty) - MAX_FAULTY} more of the {len(errors)} objects have errors, which are not listed."
-        return cls._batch(errors[: faulty[MAX_FAULTY - 1] + 1], [{"non_field_errors": [more]}])
-
-    @classmethod
-    def _batch(cls, errors: Sequence[FieldErrors], summary: Sequence[FieldErrors]) -> Invalid:
-        error = cls([*errors, *summary])
-        error.object_count = len(errors)
+        listed, summary = list(errors), []
+        if len(faulty) > MAX_FAULTY:
+            more = f"{len(faulty) - MAX_FAULTY} more of the {len(errors)} objects have errors, which are not listed."
+            listed, summary = listed[: faulty[MAX_FAULTY - 1] + 1], [{"non_field_errors": [more]}]
+        error = cls([*listed, *summary])
+        error.object_count, error.object_errors = len(listed), errors
         return error
 
 

@@ -149,10 +149,9 @@ def attempt(uow: UnitOfWork, keys: list[Any], write: Write, errors: Errors, gene
 
 def errors_by_key(error: RequestError, keys: Sequence[Any]) -> Errors:
     """The errors of the objects that an error of a list names."""
-    body = error.body
-    if not isinstance(error, Invalid) or not isinstance(body, list):
+    if not isinstance(error, Invalid) or not isinstance(error.body, list):
         return {}
-    entries = zip(keys, body[: error.object_count], strict=False)
+    entries = zip(keys, error.object_errors or error.body[: error.object_count], strict=False)
     return {key: entry for key, entry in entries if entry}
 
 

@@ -213,6 +213,17 @@ def test_names_that_become_equal_are_errors_at_their_rows(browser: Browser, api:
     assert stored(api, tenants, "name") == [item["name"] for item in tenants]
 
 
+def test_every_error_is_shown_though_an_answer_of_the_api_lists_a_part_of_them(
+    browser: Browser, api: Api, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netinv_core.errors.MAX_FAULTY", 1)
+    word = unique()
+    made = api.post(TENANTS, [{"name": f"{word} {number}", "slug": f"{word}-{number}"} for number in range(8)])
+    values = [*rows(made), ("find", r"\d$"), ("replace", "x"), ("pattern", "true"), ("_step", "preview")]
+    page = browser.post("/tenancy/tenants/rename/", values, status=422)
+    assert "7 tenants cannot be changed so" in page.words and "may have errors" not in page.words
+
+
 def test_a_resource_without_names_has_no_page_to_rename(browser: Browser) -> None:
     browser.get("/ipam/prefixes/rename/", status=404)
 
