@@ -6,6 +6,7 @@ from typing import Any
 
 from netinv_core.http.traversal import root_of
 from netinv_web.bulk import editing as bulk
+from netinv_web.bulk import grid
 from netinv_web.bulk import renaming as bulk_rename
 from netinv_web.exchange import import_run, importing
 from netinv_web.forms import deletion, writing
@@ -30,6 +31,7 @@ def includeme(config: Any) -> None:
         add(f"{base}{{model}}/_columns/", column_choice.keep, permission="view", methods=["POST"], **on_list)
         add(f"{base}{{model}}/add/", writing.add, permission="add", methods=both, **on_list)
         add(f"{base}{{model}}/edit/", bulk.edit, permission="change", methods=both, **on_list)
+        add(f"{base}{{model}}/grid/", grid.show, permission="change", methods=both, **on_list)
         add(f"{base}{{model}}/rename/", bulk_rename.rename, permission="change", methods=both, **on_list)
         add(f"{base}{{model}}/delete/", bulk.delete_objects, permission="delete", methods=both, **on_list)
         add(f"{base}{{model}}/import/", importing.show, permission="view", methods=both, **on_list)

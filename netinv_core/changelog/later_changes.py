@@ -70,22 +70,33 @@ def changes_since(
 
     For the merge of a form with what others have saved meanwhile. A deletion is a change of every field.
     """
+    return changes_since_versions(uow, endpoint, {key: last_updated})[key]
+
+
+def changes_since_versions(
+    uow: UnitOfWork, endpoint: Endpoint, versions: Mapping[uuid.UUID, datetime.datetime]
+) -> dict[uuid.UUID, dict[str, FieldChange]]:
+    """Returns the same for several objects, each with its version; one statement."""
+    if not versions:
+        return {}
     statement = sa.select(*_COLUMNS).where(
-        _change.c.changed_object_id == key,
+        in_parameter(uow.registry.dialect, _change.c.changed_object_id),
         _change.c.changed_object_type == endpoint.label,
-        _change.c.time >= last_updated,
+        _change.c.time >= min(versions.values()),
     )
-    changed: dict[str, FieldChange] = {}
-    for row in uow.execute(statement.order_by(_change.c.time, _change.c.position)):
-        if _is_version(row.after, last_updated):
+    changed: dict[uuid.UUID, dict[str, FieldChange]] = {key: {} for key in versions}
+    for row in uow.execute(statement.order_by(_change.c.time, _change.c.position), {"keys": list(versions)}):
+        version, fields = versions[row.changed_object_id], changed[row.changed_object_id]
+        if row.time < version or _is_version(row.after, version):
             continue
         for item in differences(uow.registry, endpoint.label, row.before, row.after):
-            first = changed.get(item.field, item)
-            changed[item.field] = FieldChange(
+            first = fields.get(item.field, item)
+            fields[item.field] = FieldChange(
                 item.field, item.label, first.before, item.after, first.before_text, item.after_text, summary_of(row)
             )
     return {
-        name: item for name, item in changed.items() if not is_equal(endpoint, name, item.before, item.after)
+        key: {name: item for name, item in fields.items() if not is_equal(endpoint, name, item.before, item.after)}
+        for key, fields in changed.items()
     }
 
 

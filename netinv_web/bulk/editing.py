@@ -29,7 +29,7 @@ EDIT = "netinv_web:templates/bulk_edit.jinja2"
 CHANGES = "netinv_web:templates/bulk_changes.jinja2"
 DELETE = "netinv_web:templates/bulk_delete.jinja2"
 NOTHING = "netinv_web:templates/bulk_nothing.jinja2"
-INVALID = 422  # HTTP status
+CONFLICT, INVALID = 409, 422  # HTTP statuses
 MAX_TO_DELETE = 100  # objects that the page of a deletion names
 
 

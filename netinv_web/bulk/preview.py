@@ -50,11 +50,12 @@ class Line:
 class BulkPreview:
     """The outcome of a bulk change: ``lines`` with changes and errors, numbers of objects, and changes of others.
 
-    ``errors`` concern the whole. ``hidden`` is the number of changes that are not listed.
+    ``errors`` concern the whole, ``refused`` those objects, by id. ``hidden`` is the number of changes that are not listed.
     """
 
     lines: list[Line] = dataclasses.field(default_factory=list)
     errors: list[str] = dataclasses.field(default_factory=list)
+    refused: Errors = dataclasses.field(default_factory=dict)
     faulty: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -90,7 +91,7 @@ def preview_updates(
     further = {str(key): _compared(unrecorded, before[key], item) for key, item in after.items()}
     further = {key: differences for key, differences in further.items() if differences}
     result.lines = _lines(uow, endpoint, preview, errors, further)
-    result.faulty = len(errors)
+    result.refused, result.faulty = errors, len(errors)
     result.hidden = preview.counts.get("changes", 0) - len(preview.changes)
     result.changed = len(set(map(str, changed)) | further.keys())
     result.unchanged = len(valid) - result.changed

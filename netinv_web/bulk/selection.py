@@ -33,7 +33,7 @@ class Selection:
     """The selected objects that the user may change or delete, in the order of the list.
 
     ``matching`` is true for all objects that match the filters, of which there are ``count``. More than ``maximum`` are
-    not taken at once. ``refused`` is the number of selected rows that are gone, or that the user may not change.
+    not taken at once, because of the setting ``limited_by``. ``refused`` is the number of selected rows that are gone, or that the user may not change.
     """
 
     keys: Sequence[Any]
@@ -44,6 +44,7 @@ class Selection:
     sent_digest: str = ""
     path: str = ""
     query: str = ""
+    limited_by: str = "netinv.max_bulk_objects"
 
     @property
     def too_many(self) -> bool:
@@ -73,14 +74,18 @@ class Selection:
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
-def members_of(request: Request) -> Members:
-    """The texts and files of a posted form with as many ids as objects are taken at once; empty for another method."""
+def members_of(request: Request, max_members: int = 0) -> Members:
+    """The texts and files of a posted form with as many ids as objects are taken at once; empty for another method.
+
+    :param max_members: number of texts that are taken in any case
+    """
     if request.method != "POST":
         return {}
     settings = request.registry.netinv.settings
     content = bodies.read_content(request, settings["max_request_size"], "netinv.max_request_size")
+    most = max(max_members, settings["max_bulk_objects"] + multipart.MAX_MEMBERS)
     content_type = request.headers.get("Content-Type", multipart.ENCODED)
-    return multipart.parse(content, content_type, settings["max_bulk_objects"] + multipart.MAX_MEMBERS)
+    return multipart.parse(content, content_type, most)
 
 
 def selected(request: Request, endpoint: Endpoint, members: Members, action: str) -> Selection:
@@ -100,7 +105,9 @@ def selected(request: Request, endpoint: Endpoint, members: Members, action: str
     if not named or len(named) > maximum:
         return Selection(named, len(named), maximum, **options)
     within = [endpoint.table.c.id.in_(named)]
-    _, keys = listing.ids(request.uow, endpoint, [], Slice(0, 0), action, within)
+    _, allowed = listing.ids(request.uow, endpoint, [], Slice(0, 0), action, within)
+    places = {key: place for place, key in enumerate(named)}
+    keys = sorted(allowed, key=places.__getitem__)
     return Selection(keys, len(keys), maximum, refused=len(named) - len(keys), **options)
 
 

@@ -84,19 +84,23 @@ def build(request: Request, endpoint: Endpoint, values: Mapping[str, Any], names
         value = member(values, control.path)
         if value is not ABSENT:
             fill(control, value)
-    form.version = _version(values)
+    form.version = version_of(values)
     complete(request.uow, form)
     return form
 
 
-def _version(values: Mapping[str, Any]) -> str:
+def version_of(values: Mapping[str, Any]) -> str:
+    """The time of the last change of an object, as forms carry it; empty without one."""
     stamp = values.get("last_updated")
     return stamp if isinstance(stamp, str) else stamp.isoformat() if stamp is not None else ""
 
 
-def complete(uow: UnitOfWork, form: Form) -> None:
-    """Adds what the values of controls need to be shown: names of objects, and values that are no longer offered."""
-    pickers.complete(uow, form.controls)
+def complete(uow: UnitOfWork, form: Form, *, offered: bool = True) -> None:
+    """Adds what the values of controls need to be shown: names of objects, and values that are no longer offered.
+
+    Unless ``offered``, pickers have no choices but what they hold.
+    """
+    pickers.complete(uow, form.controls, offered=offered)
     by_name = {control.name: control for control in form.controls}
     objects = [control for control in form.controls if control.kind == "object" and control.value]
     pairs = {control.name: (by_name[control.type_control].value, control.value) for control in objects}
@@ -112,8 +116,8 @@ def complete(uow: UnitOfWork, form: Form) -> None:
     for control in form.controls:
         if control.kind in ("select", "checkboxes") and not control.text_label:
             groups = control.choice_groups
-            offered = {value for value, _ in control.choices} | {value for _, group in groups for value, _ in group}
-            control.choices = [*control.choices, *((value, value) for value in control.values if value not in offered)]
+            known = {value for value, _ in control.choices} | {value for _, group in groups for value, _ in group}
+            control.choices = [*control.choices, *((value, value) for value in control.values if value not in known)]
 
 
 def read_object(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from netinv_core.changelog.later_changes import FieldChange, changes_since
+from netinv_core.changelog.later_changes import FieldChange, changes_since_versions
 from netinv_core.endpoint import Endpoint
 from netinv_core.uow import UnitOfWork
 from netinv_web.forms.control_values import ABSENT, fill, member, put, texts_of
@@ -40,14 +40,34 @@ def baseline(uow: UnitOfWork, endpoint: Endpoint, key: Any, current: Mapping[str
 
     :param version: the time of the object's last change when the form was opened; empty if the form did not say it
     """
-    now = current.get("last_updated")
+    return baselines(uow, endpoint, {key: (current, version)})[key]
+
+
+def baselines(
+    uow: UnitOfWork, endpoint: Endpoint, shown: Mapping[Any, tuple[Mapping[str, Any], str]]
+) -> dict[Any, Baseline]:
+    """Returns the same for several objects, by id: each from its current representation and the version of its form."""
+    outdated: dict[uuid.UUID, datetime.datetime] = {}
+    for key, (current, version) in shown.items():
+        at = _moment(version)
+        now = current.get("last_updated")
+        if at is not None and now is not None and isinstance(key, uuid.UUID) and now > at:
+            outdated[key] = at
+    changes = changes_since_versions(uow, endpoint, outdated)
+    return {key: _baseline(current, changes.get(key, {})) for key, (current, _) in shown.items()}
+
+
+def _moment(version: str) -> datetime.datetime | None:
     try:
-        shown = datetime.datetime.fromisoformat(version)
+        moment = datetime.datetime.fromisoformat(version)
     except ValueError:
-        shown = None
-    if now is None or shown is None or shown.tzinfo is None or not isinstance(key, uuid.UUID) or now <= shown:
+        return None
+    return moment if moment.tzinfo is not None else None
+
+
+def _baseline(current: Mapping[str, Any], changes: Mapping[str, FieldChange]) -> Baseline:
+    if not changes:
         return Baseline(current, current, {})
-    changes = changes_since(uow, endpoint, key, shown)
     original = copy.deepcopy(dict(current))
     for name, change in changes.items():
         put(original, name.split(".", 1), change.before)

@@ -27,14 +27,14 @@ TEXT_PREFIX = "_text_"  # of the name of the text box beside a select
 Objects = Mapping[Any, Mapping[str, Any]]
 
 
-def complete(uow: UnitOfWork, controls: Iterable[Control]) -> None:
-    """Adds the choices of pickers and the names of what they hold.
+def complete(uow: UnitOfWork, controls: Iterable[Control], *, offered: bool = True) -> None:
+    """Adds the choices of pickers, unless none are ``offered``, and the names of what they hold.
 
     Two statements for all pickers, and one more for each model whose ids are integers.
     """
     pickers = [control for control in controls if control.kind == "picker" and control.target is not None]
     targets = {control.target: None for control in pickers if control.target is not None}
-    first = _first_keys(uow, list(targets))
+    first = _first_keys(uow, list(targets)) if offered else {}
     named: dict[Endpoint, set[Any]] = {target: set(keys) for target, keys in first.items() if len(keys) <= MAX_CHOICES}
     for control in pickers:
         assert control.target is not None
@@ -45,6 +45,7 @@ def complete(uow: UnitOfWork, controls: Iterable[Control]) -> None:
     for control in pickers:
         assert control.target is not None
         _complete(control, objects.get(control.target, {}), first.get(control.target, ()))
+        control.more |= not offered
         writes = control.target.resource.writes
         control.may_add = "add" in writes and may(uow, control.target, "add")
 

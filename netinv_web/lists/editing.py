@@ -16,7 +16,7 @@ NAME_COLUMN = ""  # the name of the column that shows the objects' names
 
 def control_names(endpoint: Endpoint, columns: Sequence[Column]) -> dict[str, str]:
     """The names of controls by that of the column; that of a custom field is ``custom_fields.<slug>``."""
-    writable, naming = writable_fields(endpoint), naming_field(endpoint)
+    writable, naming = writable_fields(endpoint), naming_field(endpoint) or "name"
     names = {NAME_COLUMN: naming} if naming in writable else {}
     return names | {
         column.name: f"{column.field.name}.{column.member}" if column.member else column.field.name

@@ -193,7 +193,7 @@ def results(
     :param query: by default that of the request
     """
     uow, query = request.uow, query or query_of(request)
-    number, size = _page_of(request)
+    number, size = page_of(request)
     columns = columns_of(uow, endpoint, chosen_columns(request, endpoint))
     matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)
     return {
@@ -242,7 +242,7 @@ def exports_of(request: Request, endpoint: Endpoint, query: ListQuery) -> list[t
     ]
 
 
-def _page_of(request: Request) -> tuple[int, int]:
+def page_of(request: Request) -> tuple[int, int]:
     """The number of the page, and its size in rows."""
     uow = request.uow
     number = _positive(uow.query, "page", 1)

@@ -4,9 +4,10 @@ import { addCopyButtons } from "./copy.js";
 import { addPickers } from "./picker.js";
 import { addColorInputs } from "./forms.js";
 import { addEditing } from "./inline.js";
+import { addGrids } from "./grid.js";
 import { loadLazyPanels } from "./panels.js";
 import { pollParts } from "./poll.js";
 
 export function enhance(root = document) {
-  for (const add of [showTimes, addCopyButtons, addPickers, addColorInputs, addEditing, loadLazyPanels, pollParts]) add(root);
+  for (const add of [showTimes, addCopyButtons, addPickers, addColorInputs, addEditing, addGrids, loadLazyPanels, pollParts]) add(root);
 }

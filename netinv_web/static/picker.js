@@ -31,6 +31,8 @@ class Picker {
     this.multiple = this.select?.multiple ?? false;
     this.form = this.field.form;
     this.id = `picker-${count++}`;
+    this.initial = this.chosen;
+    box.picker = this;
     this.build();
     this.show();
   }
@@ -51,10 +53,13 @@ class Picker {
     else this.input.setAttribute("aria-label", field.getAttribute("aria-label") ?? field.name);
     field.required = false;
     field.hidden = true;
+    const text = this.box.querySelector(".picker-text input"); // what was written for the service to look up
+    this.typed = make("input", { type: "hidden", name: text?.name ?? `_text_${field.name}` });
+    this.typed.value = this.multiple ? "" : text?.value ?? "";
     this.box.querySelector(".picker-text")?.remove();
     field.before(this.chips, this.input);
-    this.box.append(this.popup);
-    this.input.addEventListener("input", () => this.search(200));
+    this.box.append(this.popup, ...(text ? [this.typed] : []));
+    this.input.addEventListener("input", () => { this.clear(); this.search(200); });
     this.input.addEventListener("focus", () => { if (!this.multiple) this.input.select(); });
     this.input.addEventListener("click", () => this.search(0, ""));
     this.input.addEventListener("blur", () => setTimeout(() => this.leave(), 150));
@@ -78,7 +83,15 @@ class Picker {
     return options.map((option) => ({ key: option.value, label: option.text, color: option.dataset.color }));
   }
 
-  set(items) {
+  setText(text) { // a name, slug or id, unless it is what is chosen
+    if (text && text === this.chosen[0]?.label) return;
+    this.set([], this.select ? text : "");
+  }
+
+  reset() { this.set(this.initial); }
+
+  set(items, text = "") {
+    this.typed.value = text;
     if (this.select) {
       for (const option of this.select.options) option.selected = !this.multiple && option.value === "" && !items.length;
       for (const { key, label, color } of items) {
@@ -101,7 +114,7 @@ class Picker {
   show() {
     const { chosen } = this;
     if (!this.multiple) {
-      this.input.value = chosen[0]?.label ?? "";
+      this.input.value = this.typed.value || (chosen[0]?.label ?? "");
       return;
     }
     this.chips.replaceChildren(...chosen.map((item) => {
@@ -185,11 +198,16 @@ class Picker {
     this.input.removeAttribute("aria-activedescendant");
   }
 
+  clear() { // an emptied box holds nothing
+    const isEmptied = !this.multiple && !this.input.value.trim() && (this.chosen.length > 0 || this.typed.value !== "");
+    if (isEmptied) this.set([]);
+    return isEmptied;
+  }
+
   leave() {
     if (this.box.contains(document.activeElement)) return;
     this.close();
-    if (!this.multiple && !this.input.value.trim() && this.chosen.length) this.set([]);
-    else this.show();
+    if (!this.clear()) this.show();
   }
 
   move(place) {

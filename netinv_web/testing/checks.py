@@ -182,11 +182,15 @@ def a_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
 
 @_check(lambda endpoint: _writable(endpoint) and endpoint.resource.recorded, any_database=True)
 def a_filled_form_posted_back_unchanged_changes_nothing(case: PageCase) -> None:
-    """The same for an object with a value in every field that its rules let change alone."""
+    """The same for an object with a value in every field that its rules let change alone; and for it in the grid."""
     item = Case(case.service, case.endpoint.label).filled()
     before = _number_of_changes(case, item)
     case.browser.get(f"{case.at(item)}edit/").form().submit()
     assert _number_of_changes(case, item) == before
+    grid = case.browser.get(f"{case.path}grid/", {"id": item["id"], "_columns": ",".join(case.endpoint.fields)})
+    if grid.html.select_one("form[data-grid]"):
+        answer = grid.form().submit("_step", status=422)
+        assert "Nothing is to be changed." in answer.words, answer.words
 
 
 def _number_of_changes(case: PageCase, item: dict[str, Any]) -> int:

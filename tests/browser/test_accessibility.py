@@ -23,6 +23,7 @@ PAGES = [
     "/dcim/devices/{dcim.device}/delete/",
     "/dcim/sites/{dcim.site}/",
     "/dcim/racks/",
+    "/dcim/devices/grid/?per_page=25",
     "/ipam/prefixes/",
     "/ipam/prefixes/add/",
     "/extras/changelog/",

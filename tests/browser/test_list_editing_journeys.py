@@ -93,3 +93,70 @@ def test_the_picker_of_a_filter_searches_in_the_part_that_is_fetched(page: Any, 
     page.get_by_role("button", name="Apply").first.click()
     page.locator(".chip", has_text="Tenant").wait_for()
     assert f"tenant={tenant['id']}" in page.url
+
+
+PASTE = """([name, text]) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  const input = document.querySelector(`[name="${name}"]`).closest("td").querySelector("input:not([type=hidden], [hidden]), select:not([hidden])");
+  input.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def press(page: Any, *keys: str) -> None:
+    """Presses keys, one after the other."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_grid_is_filled_by_keys_alone(page: Any, demo_service: Service, sites: list[Any]) -> None:
+    region = demo_service.api.get("/api/dcim/regions/", {"limit": 1})["results"][0]
+    page.goto(list_of(sites, "facility,region,status"))
+    page.get_by_role("link", name="Grid").focus()
+    press(page, "Enter")
+    page.locator("form[data-grid]").wait_for()
+    page.locator(f"[name='{sites[0]['id']}:name']").focus()
+    press(page, "Tab")
+    page.keyboard.type("A1")
+    press(page, "Enter")
+    page.keyboard.type("A2")
+    press(page, "ArrowDown")
+    page.keyboard.type("A3")
+    press(page, "Escape", "ArrowUp", "ArrowRight")
+    page.keyboard.type(region["name"])
+    page.get_by_role("option", name=region["name"]).first.wait_for()
+    press(page, "Enter", "ArrowRight")
+    page.keyboard.type("Planned")
+    page.get_by_text("4 cells changed.").wait_for()
+    press(page, "Control+Enter")
+    page.get_by_role("button", name="Apply").wait_for()
+    page.get_by_role("button", name="Apply").focus()
+    press(page, "Enter")
+    page.locator("[data-notice]").wait_for()
+    now = [demo_service.api.get(f"{SITES}{site['id']}/") for site in sites]
+    assert [site["facility"] for site in now] == ["A1", "A2", ""]
+    assert (now[1]["region"]["id"], now[1]["status"]["value"]) == (region["id"], "planned")
+
+
+def test_a_block_of_a_spreadsheet_is_pasted_into_the_grid(page: Any, demo_service: Service, sites: list[Any]) -> None:
+    region = demo_service.api.get("/api/dcim/regions/", {"limit": 1})["results"][0]
+    path = list_of(sites, "facility,status,region,asn", "/dcim/sites/grid/")
+    page.goto(path)
+    rows = [f'"Hall ""1"""\tplanned\t{region["name"]}\t65001', "Hall 2\tno such\tNowhere at all\t\t beyond", ""]
+    page.evaluate(PASTE, [f"{sites[1]['id']}:facility", "\r\n".join(rows)])
+    status = page.locator("[data-grid-status]")
+    assert status.inner_text() == "6 cells changed. 7 filled, 1 cannot take their text, 1 beyond the grid left out."
+    assert page.locator("td[data-refused]").count() == 1
+    page.get_by_role("button", name="Preview the changes").click()
+    error = page.locator("td.invalid .field-error")
+    error.wait_for()
+    shown = page.locator("td.invalid input[role=combobox]")
+    assert shown.input_value() == "Nowhere at all"
+    shown.focus()
+    press(page, "Control+a", "Delete", "Tab")
+    page.get_by_role("button", name="Preview the changes").click()
+    page.get_by_role("button", name="Apply").click()
+    page.locator("[data-notice]").wait_for()
+    now = [demo_service.api.get(f"{SITES}{site['id']}/") for site in sites]
+    assert [(site["facility"], site["asn"]) for site in now] == [("", None), ('Hall "1"', 65001), ("Hall 2", None)]
+    assert now[1]["region"]["id"] == region["id"] and now[2]["status"]["value"] == "active"
