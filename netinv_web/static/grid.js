@@ -14,7 +14,9 @@ function parsed(text) { // rows of a block; cells with tabs, line breaks or quot
   return rows;
 }
 
-function changed(input) { for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true })); }
+function changed(input) { // pickers tell it themselves, and search for what is typed
+  if (!input.closest("[data-picker]")) for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
+}
 
 function option(select, text) {
   const same = (other) => other.trim().toLowerCase() === text.toLowerCase();

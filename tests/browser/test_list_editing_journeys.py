@@ -147,6 +147,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_into_the_grid(page: Any, demo_servic
     status = page.locator("[data-grid-status]")
     assert status.inner_text() == "6 cells changed. 7 filled, 1 cannot take their text, 1 beyond the grid left out."
     assert page.locator("td[data-refused]").count() == 1
+    assert page.locator("[role=listbox]:visible").count() == 0
     page.get_by_role("button", name="Preview the changes").click()
     error = page.locator("td.invalid .field-error")
     error.wait_for()
