@@ -30,6 +30,7 @@ from netinv_web.paths import object_path
 PATH = "/extras/webhook-deliveries/queue/"
 RETRY = "/extras/webhook-deliveries/retry/"
 TEMPLATE = "netinv_extras:web/templates/delivery_queue.jinja2"
+LATELY = datetime.timedelta(hours=24)
 MAX_WEBHOOKS = 500  # choices of the filter
 MAX_ANSWER = 50  # characters of an answer in a row
 STATE_ICONS = {"queued": "clock", "succeeded": "check-circle", "failed": "exclamation-triangle"}
@@ -52,7 +53,7 @@ def show(request: Request) -> dict[str, Any]:
         "rows": [_row(uow, delivery) for delivery in deliveries],
         "pages": Pages(number, size, count),
         "query": query_of(request),
-        "counts": _open_counts(uow, endpoint),
+        "counts": _counts(uow, endpoint),
         "chosen": chosen,
         "filtered": bool(parameters),
         "states": STATES.items,
@@ -73,14 +74,18 @@ def _number(texts: list[str] | None) -> int:
     return max(int(text), 1) if text.isascii() and text.isdecimal() and len(text) < 9 else 1
 
 
-def _open_counts(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, int]:
-    """The numbers of queued and of failed deliveries that the user may view: one statement."""
+def _counts(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, int]:
+    """The numbers of queued and of failed deliveries that the user may view, and of those sent in :data:`LATELY`: one
+    statement.
+    """
     table = endpoint.table
     allowed = permissions.scope(uow, endpoint, "view", table)
     limits = [] if allowed is None else [allowed]
-    of_state = sa.select(table.c.state, sa.func.count()).where(table.c.state.in_((QUEUED, FAILED)), *limits)
+    sent = sa.and_(table.c.state == SUCCEEDED, table.c.finished > uow.now - LATELY)
+    counted = sa.or_(table.c.state.in_((QUEUED, FAILED)), sent)
+    of_state = sa.select(table.c.state, sa.func.count()).where(counted, *limits)
     counts = dict(uow.execute(of_state.group_by(table.c.state)).all())
-    return {state: counts.get(state, 0) for state in (FAILED, QUEUED)}
+    return {state: counts.get(state, 0) for state in (FAILED, QUEUED, SUCCEEDED)}
 
 
 def _webhooks(uow: UnitOfWork) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -89,6 +90,17 @@ def test_the_queue_lists_deliveries_with_their_last_answer(service: Service, bro
     assert newest.select_one(f"a[href='/dcim/regions/{region['id']}/']").text == region["name"]
     assert newest.select_one(f"a[href='/extras/webhooks/{webhook['id']}/']").text == webhook["name"]
     assert newest.select_one(f"a[href='/extras/webhook-deliveries/{second['id']}/']") is not None
+
+
+def test_the_queue_counts_what_was_sent_in_the_last_day(service: Service, browser: Browser, webhook: Any) -> None:
+    make_region(service, changes=1)
+    table, day = service.registry[deliveries.LABEL].table, datetime.timedelta(days=1)
+    before = int(browser.get(QUEUE).html.select_one("a[href$='state=succeeded']").text.split()[1].replace(",", ""))
+    for delivery, age in zip(deliveries_of(service, webhook), (day / 2, day * 2), strict=True):
+        with service.unit_of_work() as uow:
+            values = {"state": "succeeded", "finished": uow.now - age}
+            uow.write(sa.update(table).where(table.c.id == delivery["id"]).values(**values))
+    assert f"sent {before + 1:,} in 24 h" in browser.get(QUEUE).words
 
 
 def test_the_queue_is_filtered_by_webhook_and_state(service: Service, browser: Browser, webhook: Any) -> None:
