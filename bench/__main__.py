@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import hooks, measures, report, world
+from bench import browser, hooks, measures, pages, report, world
 from bench.client import Client
 from bench.service import Service, analyze, postgresql
 
@@ -27,10 +27,21 @@ STARTS = 3
 @click.option("--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least).")
 @click.option("--threads", default=4, show_default=True, help="How many threads the service's one process has.")
 @click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
+@click.option("--pages", "only_pages", is_flag=True, help="Measure only the pages of the web interface, in Chromium too.")
 @click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
 @click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Print ratios to the results in this file.")
 def bench(
-    database: str, queue: str, sqlite: bool, scale: int, clients: int, seconds: float, threads: int, only: str, output: Path | None, compare: Path | None
+    database: str,
+    queue: str,
+    sqlite: bool,
+    scale: int,
+    clients: int,
+    seconds: float,
+    threads: int,
+    only: str,
+    only_pages: bool,
+    output: Path | None,
+    compare: Path | None,
 ) -> None:
     """Measure a netinv service of this benchmark's own.
 
@@ -46,7 +57,7 @@ def bench(
             service = Service(folder, url, f"sqlite:///{folder}/queue.sqlite" if sqlite else queue, threads)
             stack.callback(service.stop)
             try:
-                run = _run(service, progress, scale, clients, seconds, only)
+                run = _run(service, progress, scale, clients, seconds, only, only_pages)
             except RuntimeError as error:
                 raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
@@ -63,7 +74,9 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _run(service: Service, progress: Progress, scale: int, clients: int, seconds: float, only: str) -> report.Run:
+def _run(
+    service: Service, progress: Progress, scale: int, clients: int, seconds: float, only: str, only_pages: bool
+) -> report.Run:
     """Starts, seeds and measures the service."""
 
     def open_client() -> Client:
@@ -77,15 +90,21 @@ def _run(service: Service, progress: Progress, scale: int, clients: int, seconds
         progress.advance(task)
     made = world.seed(open_client(), scale, lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total))
     analyze(service.database)
-    wanted = [measure for measure in measures.measures(made) if only.lower() in measure.name.lower()]
+    wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
     results = []
     for n, measure in enumerate(wanted):
         progress.update(task, description=measure.name, completed=n, total=len(wanted))
         results.append(measures.run(measure, open_client, clients, seconds))
     dialect = "SQLite" if "sqlite" in service.ini.read_text() else "PostgreSQL"
     memory = service.peak_memory()
-    told = hooks.measure(service, open_client(), lambda what: progress.update(task, description=what)) if "webhook".startswith(only.lower()) else {}
-    return report.Run(dialect, scale, clients, statistics.median(starts), memory, made, results, told)
+
+    def tell(what: str) -> None:
+        progress.update(task, description=what)
+
+    told = hooks.measure(service, open_client(), tell) if "webhook".startswith(only.lower()) and not only_pages else {}
+    shown = pages.measure(service, made, tell) if only_pages or "page".startswith(only.lower()) else []
+    visited = browser.measure(service, made, tell) if only_pages else []
+    return report.Run(dialect, scale, clients, statistics.median(starts), memory, made, results, told, shown, visited)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.browser import BrowserResult
 from bench.measures import Result
+from bench.pages import PageResult
 from bench.world import World
 
 UNFOLDED = 120
@@ -39,6 +41,8 @@ class Run:
     world: World
     results: list[Result]
     told: dict[str, float] = dataclasses.field(default_factory=dict)
+    pages: list[PageResult] = dataclasses.field(default_factory=list)
+    visits: list[BrowserResult] = dataclasses.field(default_factory=list)
 
     @property
     def comparable(self) -> bool:
@@ -56,6 +60,8 @@ class Run:
             "whole": self.whole(),
             "seeded": {path: {"objects": n, "seconds": self.world.seconds[path]} for path, n in self.world.counts().items()},
             "measures": {result.name: dataclasses.asdict(result) for result in self.results},
+            "pages": {result.name: dataclasses.asdict(result) for result in self.pages},
+            "visits": {result.name: dataclasses.asdict(result) for result in self.visits},
         }
 
     def whole(self) -> dict[str, float]:
@@ -79,7 +85,12 @@ def show(run: Run, other: dict[str, Any] | None) -> None:
     console.print(f"{_conditions(run.data())}, {sum(run.world.counts().values())} objects")
     if other:
         console.print(f"× {_conditions(other)}, {other['when']}")
-    console.print(_requests(run, other))
+    if run.results:
+        console.print(_requests(run, other))
+    if run.pages:
+        console.print(_pages(run, other))
+    if run.visits:
+        console.print(_visits(run))
     console.print(_whole(run, other))
     for result in run.results:
         for error in result.errors[:3]:
@@ -102,6 +113,29 @@ def _requests(run: Run, other: dict[str, Any] | None) -> Table:
             before = other["measures"].get(found.name, {})
             cells += [_ratio(found.median_ms, before.get("median_ms")), _ratio(found.p95_ms, before.get("p95_ms"))]
         table.add_row(found.name, *cells, style="red" if found.errors else "")
+    return table
+
+
+def _pages(run: Run, other: dict[str, Any] | None) -> Table:
+    """Processor time of the service for each page, and the size of its HTML."""
+    table = Table("page")
+    for name in ("best ms", "median ms", "kB", "kB compressed", "aim ms", *(("best ×",) if other else ())):
+        table.add_column(name, justify="right")
+    for page in run.pages:
+        cells = [f"{page.best_ms:.1f}", f"{page.median_ms:.1f}", f"{page.bytes / 1000:.0f}", f"{page.compressed / 1000:.1f}"]
+        cells.append(_aim(page.median_ms, page.aim_ms if run.comparable else None, below=True))
+        before = other.get("pages", {}).get(page.name, {}) if other else {}
+        table.add_row(page.name, *cells, *([_ratio(page.best_ms, before.get("best_ms"))] if other else ()))
+    return table
+
+
+def _visits(run: Run) -> Table:
+    table = Table("page in Chromium")
+    for name in ("LCP ms", "INP ms", "CLS"):
+        table.add_column(name, justify="right")
+    for visit in run.visits:
+        inp = f"{visit.inp_ms:.0f}" if visit.inp_ms else "< 16"
+        table.add_row(visit.name, f"{visit.lcp_ms:.0f}", inp, f"{visit.cls:.3f}")
     return table
 
 

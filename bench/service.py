@@ -74,8 +74,9 @@ class Service:
         self.url = f"http://127.0.0.1:{port}"
         self.process: subprocess.Popen[bytes] | None = None
         self._netinv("migrate")
-        self._netinv("user", "create", "bench", "--superuser")
-        self.token = self._netinv("token", "create", "bench").split()[-1]
+        self.username, self.password = "bench", secrets.token_urlsafe(16)
+        self._netinv("user", "create", self.username, "--superuser", "--password", self.password)
+        self.token = self._netinv("token", "create", self.username).split()[-1]
 
     def _netinv(self, *words: str) -> str:
         done = subprocess.run([BIN / "netinv", "--config", self.ini, *words], capture_output=True, text=True, check=False)
