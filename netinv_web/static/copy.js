@@ -11,8 +11,11 @@ async function copy(button) {
     getSelection().addRange(range);
     document.execCommand("copy");
   }
+  if (button.textContent === "Copied") return;
+  const name = button.getAttribute("aria-label");
   button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  button.setAttribute("aria-label", "Copied"); // read aloud, since the button has the focus
+  setTimeout(() => { button.textContent = "Copy"; button.setAttribute("aria-label", name); }, 1500);
 }
 
 export function addCopyButtons(root) {
