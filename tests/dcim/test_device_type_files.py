@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,17 +72,26 @@ def library(tmp_path: Path, unique: Any) -> Library:
     return found
 
 
-@pytest.fixture
-def run(service: Service, tmp_path: Path, library: Library) -> Any:
-    """``run(path, option, …)``: what the command answers; the whole library without a path."""
-    ini = tmp_path / "netinv.ini"
+@pytest.fixture(scope="module")
+def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """The environment of the command."""
+    folder = tmp_path_factory.mktemp("command")
+    ini = folder / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    media = f"netinv.media_root = {tmp_path / 'media'}\n"
+    media = f"netinv.media_root = {folder / 'media'}\n"
     ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{media}")
+    environment = Environment(str(ini))
+    yield environment
+    environment.engine.dispose()
+
+
+@pytest.fixture
+def run(service: Service, environment: Environment, library: Library) -> Any:
+    """``run(path, option, …)``: what the command answers; the whole library without a path."""
 
     def invoke(path: Path | None = None, *options: str, user: str = "", status: int = 0) -> str:
         words = [str(path or library.root), "--user", user or service.admin.username, *options]
-        done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(device_types, words, obj=Environment(str(ini)), catch_exceptions=False)
+        done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(device_types, words, obj=environment, catch_exceptions=False)
         assert done.exit_code == status, done.output
         return done.output
 
@@ -358,7 +368,7 @@ def test_permissions_of_the_importing_user_apply(library: Library, run: Any, mak
     assert "no user is called 'nobody'" in run(user="nobody", status=1)
 
 
-def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(library: Library, run: Any, found: Any, tmp_path: Path) -> None:
+def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(library: Library, run: Any, found: Any, environment: Environment) -> None:
     library.add("switch", slug="a-switch", front_image="true", rear_image="true")
     front = library.write(f"elevation-images/{library.maker}/a-switch.front.png", png())
     library.write(f"elevation-images/{library.maker}/a-switch.rear.png", b"no image")
@@ -366,12 +376,12 @@ def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(libr
     assert "switch.yaml: rear_image: Upload a valid image." in output
     shown = found("switch")
     assert shown["front_image"].endswith("-a-switch-front.png") and shown["rear_image"] is None
-    kept = tmp_path / "media" / shown["front_image"].partition("/media/")[2]
+    kept = Path(environment.settings["media_root"]) / shown["front_image"].partition("/media/")[2]
     assert kept.read_bytes() == png()
     assert counts(run(status=1), "dcim.devicetype") == {"unchanged": 1, "objects": 1}
     front.write_bytes(png(8, 8))
     assert counts(run(status=1), "dcim.devicetype") == {"updated": 1, "objects": 1}
-    assert [path.read_bytes() for path in (tmp_path / "media").rglob("*.png")] == [png(8, 8)]
+    assert [path.read_bytes() for path in kept.parent.iterdir()] == [png(8, 8)]
 
 
 def test_text_is_taken_as_it_is_written() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import random
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,17 @@ def command_for(service: Service, folder: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[tuple[Service, Run, str]]:
-    """A service with the demo inventory, the command, and the output of its first run."""
+    """A service with the demo inventory beside another site and a role of its own, the command, and the output of its
+    first run, which ``--force`` allows.
+    """
     folder = tmp_path_factory.mktemp("demo")
     with migrated_database(folder, database_template) as engine:
         service = Service(engine)
         run = command_for(service, folder)
-        yield service, run, run()
+        service.api.post("/api/dcim/sites/", {"name": "Elsewhere", "status": "active"})
+        service.api.post("/api/dcim/device-roles/", {"name": "Router", "slug": "router", "color": "000000"})
+        assert "--force" in run(status=1)
+        yield service, run, run("--force")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +95,7 @@ def every(api: Api, path: str, query: Any = ()) -> list[Any]:
 
 
 def test_the_inventory_has_the_numbers_that_were_asked_for(inventory: Api) -> None:
-    sizes = {"dcim/sites": 12, "dcim/racks": 40, "dcim/devices": 500}
+    sizes = {"dcim/sites": 13, "dcim/racks": 40, "dcim/devices": 500}
     assert {path: count(inventory, path) for path in sizes} == sizes
 
 
@@ -222,52 +228,64 @@ def test_bad_options_are_refused_with_a_message(
     assert message in output and "Traceback" not in output
 
 
-def test_it_is_loaded_beside_other_sites_by_force_and_all_or_nothing(fresh: Service, tmp_path: Path) -> None:
-    """A refused run leaves nothing behind; the next one succeeds and uses what exists by name."""
-    api, run = fresh.api, command_for(fresh, tmp_path)
-    api.post("/api/dcim/sites/", {"name": "Elsewhere", "status": "active"})
-    router = api.post("/api/dcim/device-roles/", {"name": "Router", "slug": "router", "color": "000000"})
-    in_the_way = api.post("/api/ipam/vrfs/", {"name": "Another", "rd": "64496:200"})
-    assert "--force" in run(status=1)
-    small = ("--force", "--devices", str(MIN_DEVICES))
-    assert "nothing was changed: rd: " in run(*small, status=1)
-    assert (count(api, "dcim/sites"), count(api, "extras/tags"), count(api, "dcim/devices")) == (1, 0, 0)
-    api.delete(in_the_way["url"])
-    assert f" {MIN_DEVICES} devices" in run(*small)
-    assert (count(api, "dcim/sites"), count(api, "dcim/devices")) == (13, MIN_DEVICES)
-    assert count(api, "dcim/devices", {"role": "router"}) == count(api, "dcim/devices", {"role_id": router["id"]}) > 0
+def test_what_exists_is_used_by_its_name(inventory: Api) -> None:
+    (role,) = every(inventory, "dcim/device-roles", {"name": "Router"})
+    assert role["color"] == "000000"
+    assert count(inventory, "dcim/devices", {"role_id": role["id"]}) > 0
 
 
-def test_without_a_superuser_the_command_says_what_to_do(fresh: Service, tmp_path: Path) -> None:
-    users = fresh.registry["users.user"].table
-    with fresh.unit_of_work() as uow:
-        uow.write(sa.update(users).values(is_superuser=False))
-    assert "netinv user create" in command_for(fresh, tmp_path)(status=1)
+def test_a_run_that_is_refused_leaves_nothing_behind(fresh: Service, tmp_path: Path) -> None:
+    api = fresh.api
+    api.post("/api/ipam/vrfs/", {"name": "Another", "rd": "64496:200"})
+    output = command_for(fresh, tmp_path)("--devices", str(MIN_DEVICES), status=1)
+    assert "nothing was changed: rd: " in output
+    assert (count(api, "dcim/sites"), count(api, "extras/tags"), count(api, "dcim/devices")) == (0, 0, 0)
+
+
+def test_without_a_superuser_the_command_says_what_to_do(loaded: tuple[Service, Run, str]) -> None:
+    service, run, _ = loaded
+    users = service.registry["users.user"].table
+    try:
+        with service.unit_of_work() as uow:
+            uow.write(sa.update(users).values(is_superuser=False))
+        assert "netinv user create" in run(status=1)
+    finally:
+        with service.unit_of_work() as uow:
+            uow.write(sa.update(users).where(users.c.id == uuid.UUID(service.admin.id)).values(is_superuser=True))
 
 
 # -- the job
 
 
-def test_the_job_loads_it_once_and_logs_its_stages(fresh: Service) -> None:
-    with fresh.unit_of_work() as uow:
+def ask(service: Service) -> Any:
+    """Has the job run; returns its result."""
+    with service.unit_of_work() as uow:
         job_models.refresh(uow)
-    (job,) = fresh.api.get("/api/extras/jobs/", {"job_class_name": "LoadDemoInventory"})["results"]
-    fresh.api.patch(job["url"], {"enabled": True})
+    (job,) = service.api.get("/api/extras/jobs/", {"job_class_name": "LoadDemoInventory"})["results"]
+    service.api.patch(job["url"], {"enabled": True})
+    body = {"data": {"devices": MIN_DEVICES}, "commit": True}
+    asked = service.api.post(f"{job['url']}run/", body)["job_result"]
+    work(service, 300)
+    runner.runner(service.engine, service.registry).stop(0)
+    return result(service, asked)
 
-    def ask() -> Any:
-        body = {"data": {"devices": MIN_DEVICES}, "commit": True}
-        asked = fresh.api.post(f"{job['url']}run/", body)["job_result"]
-        work(fresh, 300)
-        return result(fresh, asked)
 
-    first, second = ask(), ask()
-    runner.runner(fresh.engine, fresh.registry).stop(0)
-    assert first["status"]["value"] == "completed", logs(fresh, first)
-    assert f"{MIN_DEVICES} devices" in first["data"]["output"]
-    assert [message for _, message in logs(fresh, first) if message.startswith("devices: ")]
+@pytest.mark.usefixtures("fork_server")
+def test_the_job_fails_where_the_inventory_is_loaded(loaded: tuple[Service, Run, str]) -> None:
+    service = loaded[0]
+    refused = ask(service)
+    assert refused["status"]["value"] == "failed"
+    assert "can be loaded once" in logs(service, refused)[0][1]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("fork_server")
+def test_the_job_loads_it_and_logs_its_stages(fresh: Service) -> None:
+    done = ask(fresh)
+    assert done["status"]["value"] == "completed", logs(fresh, done)
+    assert f"{MIN_DEVICES} devices" in done["data"]["output"]
+    assert [message for _, message in logs(fresh, done) if message.startswith("devices: ")]
     assert count(fresh.api, "dcim/devices") == MIN_DEVICES
-    assert second["status"]["value"] == "failed"
-    assert "can be loaded once" in logs(fresh, second)[0][1]
 
 
 # -- the plan

@@ -18,10 +18,11 @@ from sqlalchemy.engine import Engine
 from netinv_core.auth import crypto
 from netinv_core.testing import Api, Service, Unique
 from tests.support.databases import migrated_database, template_database
-from tests.support.jobs import JOBS
+from tests.support.jobs import JOBS, fork_server, jobs_service
 from tests.support.plugins import installation
 from tests.support.seed import seed_deliveries, seed_job_results
 
+__all__ = ["fork_server", "jobs_service"]
 crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 # Tests build many registries, whose objects live long: with the default thresholds half of their processor time goes to
 # garbage collections.

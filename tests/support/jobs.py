@@ -8,27 +8,58 @@ from typing import Any
 
 import pytest
 
+from netinv_core.main import registry_for
 from netinv_core.testing import Api, Service
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner
+from netinv_extras.jobs.forkserver import ForkServer
 from tests.support import SUPPORT
-from tests.support.databases import migrated_database
+from tests.support.databases import DIALECT, migrated_database
 
 JOBS = {"netinv.jobs_root": str(SUPPORT / "local_jobs")}
 PATH, RESULTS, SITES = "/api/extras/jobs/", "/api/extras/job-results/", "/api/dcim/sites/"
+SCHEDULES = "/api/extras/scheduled-jobs/"
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
+class _Lasting(ForkServer):
+    """The fork server of all workers of this process: each job is told its database and settings."""
+
+    def close(self) -> None:
+        """Does nothing: other workers need it. It ends with this process, which closes its socket."""
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    """One fork server for all workers of this process: it takes two seconds of processor time to load all packages."""
+    with pytest.MonkeyPatch.context() as patches:
+        server = _Lasting(registry_for(DIALECT, {}))
+        patches.setattr("netinv_extras.jobs.runner.ForkServer", lambda registry: server)
+        yield server
+    ForkServer.close(server)
+
+
+@pytest.fixture(scope="session")
+def jobs_service(
+    tmp_path_factory: pytest.TempPathFactory, database_template: str, fork_server: ForkServer
+) -> Iterator[Service]:
     """A service on a database of its own, so that nobody else's jobs are run."""
     with migrated_database(tmp_path_factory.mktemp("jobs"), database_template) as engine:
         service = Service(engine, JOBS)
         with service.unit_of_work() as uow:
             job_models.refresh(uow)
-        for item in service.api.get(PATH)["results"]:
-            service.api.patch(item["url"], {"enabled": True})
+        found = service.api.get(PATH, {"limit": 0})["results"]
+        service.api.patch(PATH, [{"id": item["id"], "enabled": True} for item in found])
         yield service
         runner.runner(engine, service.registry).stop(0)
+
+
+@pytest.fixture(scope="module")
+def service(jobs_service: Service) -> Iterator[Service]:
+    """The service for jobs. What a module leaves to be run, the next one does not see."""
+    yield jobs_service
+    for path in (SCHEDULES, RESULTS):
+        left = jobs_service.api.get(path, {"limit": 0})["results"]
+        jobs_service.api.delete(path, [{"id": item["id"]} for item in left])
 
 
 @pytest.fixture

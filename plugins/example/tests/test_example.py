@@ -216,29 +216,24 @@ def test_the_status_page_counts_active_windows(api: Api, make_site: Any, make_wi
 # -- coming and going
 
 
-@pytest.fixture
-def without_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment as it is when the package is not installed: nothing else changes."""
+def add_package(folder: Path, name: str, source: str, requires: str = "netinv-core") -> None:
+    """Writes a distribution into a folder, with a module of this source as its entry point."""
+    (folder / f"netinv_{name}.py").write_text(textwrap.dedent(source))
+    info = folder / f"netinv_{name}-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\nRequires-Dist: {requires}\n")
+    (info / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
+
+
+def test_without_the_package_the_service_works(
+    engine: sa.Engine, make_site: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its table, which is left behind, keeps what it refers to."""
+    kept = make_site()
+    make_window(kept)
     modules, broken = discover()
-    monkeypatch.setattr(service, "discover", lambda plugins_dir="": ([(name, module) for name, module in modules if name != "example"], broken))
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """``install(name, source)``: a distribution with a module of this source as its entry point."""
-
-    def make(name: str, source: str, requires: str = "netinv-core") -> None:
-        (tmp_path / f"netinv_{name}.py").write_text(textwrap.dedent(source))
-        info = tmp_path / f"netinv_{name}-0.1.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\nRequires-Dist: {requires}\n")
-        (info / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
-        monkeypatch.syspath_prepend(str(tmp_path))
-
-    return make
-
-
-def test_the_service_works_without_the_package(engine: sa.Engine, without_example: None) -> None:
+    others = [(name, module) for name, module in modules if name != "example"]
+    monkeypatch.setattr(service, "discover", lambda plugins_dir="": (others, broken))
     bare = Service(engine)
     site = bare.api.post(SITES, {"name": bare.unique(), "status": "active"})
     assert "next_maintenance" not in bare.api.get(f"{SITES}{site['id']}/")
@@ -248,43 +243,45 @@ def test_the_service_works_without_the_package(engine: sa.Engine, without_exampl
     assert "Example" not in [plugin["name"] for plugin in bare.api.get("/api/plugins/installed-plugins/")]
     assert "active-maintenance-windows" not in bare.api.get("/api/status/")
     bare.api.get(WINDOWS, status=404)
+    bare.api.delete(f"{SITES}{kept['id']}/", status=409)
 
 
-def test_tables_left_behind_keep_what_they_refer_to(engine: sa.Engine, make_site: Any, make_window: Any, without_example: None) -> None:
-    site = make_site()
-    make_window(site)
-    Service(engine).api.delete(f"{SITES}{site['id']}/", status=409)
+REASONS = {
+    "elder": "it requires netinv-core>=99, and 0.1.0 is installed",
+    "stranger": "it requires netinv-elsewhere, which is not installed",
+    "unwell": "RuntimeError: it cannot be",
+}
 
 
-@pytest.mark.parametrize(
-    ("requires", "reason"),
-    [
-        ("netinv-core>=99", "it requires netinv-core>=99, and 0.1.0 is installed"),
-        ("netinv-elsewhere", "it requires netinv-elsewhere, which is not installed"),
-    ],
-)
-def test_a_package_for_another_netinv_is_reported_and_not_loaded(engine: sa.Engine, install: Any, requires: str, reason: str) -> None:
-    install("elder", "raise RuntimeError('it is not asked')", requires)
-    started = Service(engine)
-    assert started.api.get("/api/status/")["broken-packages"]["elder"] == reason
-    started.api.get("/api/plugins/elder/things/", status=503)
+@pytest.fixture(scope="module")
+def started(engine: sa.Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
+    """A service beside whose packages there are some that cannot be loaded."""
+    folder = tmp_path_factory.mktemp("packages")
+    add_package(folder, "elder", "raise RuntimeError('it is not asked')", "netinv-core>=99")
+    add_package(folder, "stranger", "raise RuntimeError('it is not asked')", "netinv-elsewhere")
+    add_package(folder, "unwell", "raise RuntimeError('it cannot be')")
+    with pytest.MonkeyPatch.context() as patches:
+        patches.syspath_prepend(str(folder))
+        return Service(engine)
 
 
-def test_a_package_that_does_not_import_is_reported_and_answers_503(engine: sa.Engine, install: Any) -> None:
-    install("unwell", "raise RuntimeError('it cannot be')")
-    started = Service(engine)
-    reason = "RuntimeError: it cannot be"
-    reported = {"name": "unwell", "package": "netinv-unwell", "status": "broken", "reason": reason}
+@pytest.mark.parametrize("name", REASONS)
+def test_a_package_that_cannot_be_loaded_is_reported_and_answers_503(started: Service, name: str) -> None:
+    reported = {"name": name, "package": f"netinv-{name}", "status": "broken", "reason": REASONS[name]}
     assert reported in started.api.get("/api/plugins/installed-plugins/")
-    assert started.api.get("/api/status/")["broken-packages"]["unwell"] == reason
-    for path in ("/api/plugins/unwell/", "/api/plugins/unwell/things/", "/api/plugins/unwell/things/1/"):
-        assert started.api.send("GET", path, status=503).json == {"detail": "This package could not be started; /api/status/ tells why."}
+    assert started.api.get("/api/status/")["broken-packages"][name] == REASONS[name]
+    for path in ("", "things/", "things/1/"):
+        answer = started.api.send("GET", f"/api/plugins/{name}/{path}", status=503)
+        assert answer.json == {"detail": "This package could not be started; /api/status/ tells why."}
     started.api.get(SITES)
     started.api.get(WINDOWS)
 
 
-def test_a_package_that_claims_an_applications_path_fails_at_the_start(install: Any) -> None:
-    install(
+def test_a_package_that_claims_an_applications_path_fails_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_package(
+        tmp_path,
         "usurper",
         """
         from netinv_core.app import App
@@ -295,6 +292,7 @@ def test_a_package_that_claims_an_applications_path_fails_at_the_start(install: 
             return App("example", "Not the example", plugin=True)
         """,
     )
+    monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ValueError, match="two packages claim the application 'example'"):
         service.registry_for("sqlite", {})
 
@@ -371,6 +369,7 @@ assert {{"q", "name", "mail", "tag"}} <= set(endpoint.filters), endpoint.filters
 # -- the job
 
 
+@pytest.mark.usefixtures("fork_server")
 def test_the_job_cancels_what_nobody_confirmed(service: Service, make_site: Any, make_window: Any) -> None:
     """Of the site that is chosen, and only what is over."""
     site, other = make_site(), make_site()

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 import datetime
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable
@@ -21,13 +18,14 @@ from click.testing import CliRunner
 
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.cli import cli
+from netinv_core.db.engine import engine_from
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Service
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import runner as job_running
 from netinv_extras.jobs.claims import ABANDONED
 from netinv_extras.jobs.results import JobLogEntry, JobResult
-from netinv_extras.jobs.runner import DIED, Runner
+from netinv_extras.jobs.runner import DIED, Runner, run_jobs
 from tests.support.jobs import JOBS, PATH, RESULTS, SITES, ask, job, logs, result, service, until, work
 
 __all__ = ["ask", "job", "service"]
@@ -376,25 +374,17 @@ def test_a_job_whose_process_is_killed_is_errored_at_once_and_has_written_nothin
     assert service.api.get(SITES, {"name__isw": word})["count"] == 0
 
 
-WORKER = """
-import json, sys, time
-from netinv_core.db.engine import engine_from
-from netinv_core.main import registry_for
-from netinv_extras.jobs.runner import run_jobs
-told = json.loads(sys.stdin.readline())
-engine = engine_from(told["database"])
-run_jobs(engine, registry_for(engine.dialect.name, told["settings"]))
-time.sleep(300)
-"""
-
-
-def worker(service: Service, **settings: Any) -> subprocess.Popen[bytes]:
-    """A worker in a process of its own, that can be killed."""
-    process = subprocess.Popen([sys.executable, "-c", WORKER], stdin=subprocess.PIPE)
-    told = {"database": service.engine.url.render_as_string(hide_password=False), "settings": {**service.registry.settings, **settings}}
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(told).encode() + b"\n")
-    process.stdin.flush()
+def worker(service: Service, **settings: Any) -> int:
+    """The id of a worker in a process of its own, that can be killed."""
+    url = service.engine.url.render_as_string(hide_password=False)
+    process = os.fork()
+    if process == 0:
+        try:
+            service.registry.settings.update(settings)
+            run_jobs(engine_from(url), service.registry)
+            time.sleep(300)
+        finally:
+            os._exit(1)
     return process
 
 
@@ -402,23 +392,31 @@ def worker(service: Service, **settings: Any) -> subprocess.Popen[bytes]:
 def test_a_job_whose_worker_is_killed_is_errored_when_its_lease_ends(service: Service, ask: Callable[..., Any], writing: bool) -> None:
     word = service.unique()
     asked = ask("MakeSites", word=word, then="linger") if writing else ask("Linger")
-    process = worker(service, job_lease=4)
+    process = worker(service, job_lease=3600)
     try:
         until(lambda: result(service, asked)["status"]["value"] == "running")
         if not writing:
             until(lambda: logs(service, asked))
         else:
-            time.sleep(1.5)
+            time.sleep(1)
     finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    work(service)
     assert result(service, asked)["status"]["value"] == "running"
-    until(lambda: _lease_of(service, asked) < now())
+    end_lease_of(service, asked)
     work(service)
     assert result(service, asked)["status"]["value"] == "errored"
     assert logs(service, asked)[-1] == ("failure", ABANDONED)
     assert service.api.get(SITES, {"name__isw": word})["count"] == 0
     service.api.post(SITES, {"name": word, "status": "active"})  # nobody holds the database any more
+
+
+def end_lease_of(service: Service, asked: Any) -> None:
+    """Lets the lease of a run end."""
+    over = now() - datetime.timedelta(seconds=1)
+    with service.unit_of_work() as uow:
+        uow.write(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=over))
 
 
 def _lease_of(service: Service, asked: Any) -> datetime.datetime:
@@ -431,8 +429,7 @@ def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(service: Servic
     asked = ask("Linger", gate=str(gate))
     runner.poll()
     until(lambda: logs(service, asked))
-    with service.unit_of_work() as uow:
-        uow.write(sa.update(_result).where(_result.c.id == uuid.UUID(asked["id"])).values(claimed_until=now() - datetime.timedelta(seconds=1)))
+    end_lease_of(service, asked)
     assert Runner(service.engine, service.registry)._claims.sweep() == 1
     gate.touch()
     assert runner.wait(60)

@@ -72,7 +72,6 @@ def attributes(environment: Sandbox, thing: Any) -> Iterator[tuple[str, Any]]:
         yield f".{name}", environment.getattr(thing, name)
         yield f"[{name!r}]", environment.getitem(thing, name)
         yield f"|attr({name!r})", environment.call_filter("attr", thing, [name])
-        yield f"format .{name}", environment.getattr("{0." + name + "!r:.0}", "format")
     for place in (0, -1, slice(None)):
         yield f"[{place}]", environment.getitem(thing, place)
 
@@ -127,6 +126,7 @@ def test_nothing_but_plain_data_can_be_reached() -> None:
     roots = [*given.items(), *environment.globals.items(), *((f"collected {place}", thing) for place, thing in enumerate(collected))]
     roots += [(f"collected item {place}", thing) for each in collected if type(each) is list for place, thing in enumerate(each)]
     roots += [(name, batches.value(0, 0, name)) for name in EXAMPLES if name != "hidden"]
+    roots += [(f"format .{name}", environment.getattr("{0." + name + "!r:.0}", "format")) for name in INSIDES.split()]
     visited: set[type] = set()
 
     def visit(path: str, thing: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import logging
 import threading
@@ -555,17 +556,27 @@ def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, h
 # -- the worker
 
 
-@pytest.fixture
-def worker(service: Service, tmp_path: Path) -> Iterator[None]:
-    """A worker in this process, on a real queue."""
-    url = new_queue_url(tmp_path)
+@contextlib.contextmanager
+def working(service: Service, folder: Path) -> Iterator[None]:
+    """A worker in this process, on a real queue. At the end nothing is being delivered any more."""
+    url = new_queue_url(folder)
     with service.configured(queue_url=url):
         huey = task_queue.queue(url)
         huey.flush()
         task_queue.add_tasks(huey, service.engine, service.registry)
         consumer = task_queue.start_embedded(huey)
+        try:
+            yield
+        finally:
+            consumer.stop(graceful=True)
+            Deliverer.of_process(service.engine, service.registry).stop(60)
+
+
+@pytest.fixture
+def worker(service: Service, tmp_path: Path) -> Iterator[None]:
+    """A worker for the test."""
+    with working(service, tmp_path):
         yield
-        consumer.stop(graceful=True)
 
 
 @pytest.mark.usefixtures("worker")
@@ -591,15 +602,15 @@ def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Servic
         assert two.time - one.time > 0.9
 
 
-@pytest.mark.usefixtures("worker")
-def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str]) -> None:
+def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str], tmp_path: Path) -> None:
+    """It dies before another one is there, which would be faster."""
     with Receiver() as receiver:
         hook(receiver)
-        with service.configured(queue_url=""):
-            group(service)
-            assert len(_outbox(service, 3).claim_ready(lambda row: 10)) == 1
         group(service)
-        receiver.wait(2)
+        assert len(_outbox(service, 3).claim_ready(lambda row: 10)) == 1
+        with working(service, tmp_path):
+            group(service)
+            receiver.wait(2)
 
 
 def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
