@@ -21,6 +21,8 @@ from netinv_web.objects.snippets import PLACEHOLDER
 from netinv_web.testing import Browser
 from tests.support.http_server import served
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def browser(service: Service) -> Browser:

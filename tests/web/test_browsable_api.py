@@ -10,6 +10,7 @@ import pytest
 from netinv_core.testing import Account, Api, Case, Service, Unique
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 TENANTS = "/api/tenancy/tenants/"
 PASSWORD = "a password for the browsable API"
 

@@ -10,6 +10,7 @@ import pytest
 from netinv_core.testing import Account, Service, Unique
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 MAX_STATEMENTS = 10
 MakeUser = Callable[..., Account]
 

@@ -12,6 +12,7 @@ from netinv_core.testing import Api, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser, Page
 
+pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import webtest
 
 from netinv_core.testing import Service
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 YEAR = 365 * 86400  # seconds
 
 

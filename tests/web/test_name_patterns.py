@@ -13,6 +13,7 @@ from netinv_core.testing import Api
 from netinv_web.forms.patterns import MAX_TEXTS, expand
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
 PLAIN = st.text(st.characters(exclude_characters="[]\\"), max_size=20)
 

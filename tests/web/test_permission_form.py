@@ -11,6 +11,7 @@ import pytest
 from netinv_core.testing import Account, Api, Service
 from netinv_web.testing import Browser, Page
 
+pytestmark = pytest.mark.any_database
 MakeUser = Callable[..., Account]
 NAMES = ("field", "lookup", "value")
 ADD = "/users/permissions/add/"

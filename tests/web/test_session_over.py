@@ -11,6 +11,7 @@ from netinv_core.testing import Api, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 Make = Callable[..., Any]
 
 

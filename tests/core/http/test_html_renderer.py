@@ -11,6 +11,7 @@ from pyramid.request import Request
 from netinv_core.http import renderer
 from netinv_core.testing import Api, Service
 
+pytestmark = pytest.mark.any_database
 TENANTS = "/api/tenancy/tenants/"
 
 

@@ -12,6 +12,8 @@ import requests
 from netinv_core.testing import Case, Service, Unique
 from tests.support.http_server import served
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture(scope="module")
 def address(service: Service) -> Iterator[str]:

@@ -19,6 +19,7 @@ from netinv_core.main import make_app
 from netinv_core.packages import discover
 from netinv_core.testing import Service
 
+pytestmark = pytest.mark.any_database
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}
 USERS = "/api/users/users/"
 Includeme = Callable[[Any], None]

@@ -14,6 +14,7 @@ from netinv_core.testing.client import PASSWORD
 from netinv_extras.git.models import GitSync
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 REPORT = {
     "created": 2,
     "updated": 1,

@@ -12,6 +12,7 @@ from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database
 MakeUser = Callable[..., Account]
 
 

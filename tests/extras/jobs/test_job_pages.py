@@ -13,6 +13,7 @@ from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.jobs import job, service, work
 
+pytestmark = pytest.mark.any_database
 __all__ = ["job", "service"]
 MakeUser = Callable[..., Account]
 Find = Callable[[str], Any]

@@ -8,6 +8,7 @@ import pytest
 
 from netinv_core.testing import Api, Unique
 
+pytestmark = pytest.mark.any_database
 LINKS = "/api/extras/custom-links/"
 
 

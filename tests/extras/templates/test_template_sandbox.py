@@ -23,6 +23,7 @@ from netinv_extras.templates.renderer.sandbox import Sandbox, Templates
 from netinv_extras.webhooks.worker import deliver_now
 from tests.support.receivers import Receiver
 
+pytestmark = pytest.mark.any_database
 # -- a walk over all that can be reached
 
 SCALARS = (str, markupsafe.Markup, bytes, int, float, bool, type(None), decimal.Decimal)

@@ -21,6 +21,7 @@ from netinv_extras.webhooks.worker import deliver_now
 from tests.support import SUPPORT
 from tests.support.receivers import Received, Receiver
 
+pytestmark = pytest.mark.any_database
 SITES, TAGS, WEBHOOKS = "/api/dcim/sites/", "/api/extras/tags/", "/api/extras/webhooks/"
 RECORDED = json.loads((SUPPORT / "recorded" / "webhook_bodies.json").read_text())
 SECRET = "s3cret"
