@@ -7,6 +7,7 @@ stops as soon as it has enough: neither the address space nor all taken objects 
 from __future__ import annotations
 
 import itertools
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of
+from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_extras.statuses import Status
 from netinv_ipam import networks
@@ -63,9 +65,14 @@ def _neighbours(uow: RequestUnitOfWork, row: Row, table: Any) -> Any:
     """Condition for the objects in the address space of the prefix: its VRF, or every VRF for a global container."""
     if row["vrf_id"] is not None:
         return table.c.vrf_id == row["vrf_id"]
+    is_container = row["status_id"] in uow.cached_config("container statuses", _container_statuses)
+    return sa.true() if is_container else table.c.vrf_id.is_(None)
+
+
+def _container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:
+    """The ids of the statuses that make a prefix a container."""
     status = Status.__table__
-    slug = uow.execute(sa.select(status.c.slug).where(status.c.id == row["status_id"])).scalar()
-    return sa.true() if slug == CONTAINER else table.c.vrf_id.is_(None)
+    return frozenset(uow.execute(sa.select(status.c.id).where(status.c.slug == CONTAINER)).scalars())
 
 
 def _walk(uow: RequestUnitOfWork, row: Row, low: Any, high: Any, within: Any) -> Iterator[Range]:
