@@ -61,8 +61,9 @@ bench: install  ## run the benchmark on PostgreSQL (BENCH="--sqlite --json out.j
 compare: install  ## compare the answers of two services (COMPARE="http://reference http://netinv --only dcim.*", see COMPARE=--help)
 	$(BIN)/python -m compare $(COMPARE)
 
-lint: install  ## run ruff and mypy
+lint: install  ## run ruff (rules and format) and mypy
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
 lock: install  ## write requirements.lock from the installed versions

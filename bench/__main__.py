@@ -19,17 +19,49 @@ STARTS = 3
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--database", default="postgresql://postgres@127.0.0.1:5432/", show_default=True, metavar="URL", help="The PostgreSQL server.")
-@click.option("--queue", default="redis://127.0.0.1:6379/8", show_default=True, metavar="URL", help="The Redis database of the worker's queue.")
+@click.option(
+    "--database",
+    default="postgresql://postgres@127.0.0.1:5432/",
+    show_default=True,
+    metavar="URL",
+    help="The PostgreSQL server.",
+)
+@click.option(
+    "--queue",
+    default="redis://127.0.0.1:6379/8",
+    show_default=True,
+    metavar="URL",
+    help="The Redis database of the worker's queue.",
+)
 @click.option("--sqlite", is_flag=True, help="Use SQLite, in a temporary folder, for database and queue.")
-@click.option("--scale", type=click.IntRange(1, world.MOST), default=1, show_default=True, help="How many times 2,000 devices and 20,000 addresses.")
-@click.option("--clients", type=click.IntRange(1), default=1, show_default=True, help="How many connections ask at once (allocation: always 1, then 8).")
-@click.option("--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least).")
+@click.option(
+    "--scale",
+    type=click.IntRange(1, world.MOST),
+    default=1,
+    show_default=True,
+    help="How many times 2,000 devices and 20,000 addresses.",
+)
+@click.option(
+    "--clients",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many connections ask at once (allocation: always 1, then 8).",
+)
+@click.option(
+    "--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least)."
+)
 @click.option("--threads", default=4, show_default=True, help="How many threads the service's one process has.")
 @click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
-@click.option("--pages", "only_pages", is_flag=True, help="Measure only the pages of the web interface, in Chromium too.")
+@click.option(
+    "--pages", "only_pages", is_flag=True, help="Measure only the pages of the web interface, in Chromium too."
+)
 @click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
-@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Print ratios to the results in this file.")
+@click.option(
+    "--compare",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Print ratios to the results in this file.",
+)
 def bench(
     database: str,
     queue: str,
@@ -45,8 +77,9 @@ def bench(
 ) -> None:
     """Measure a netinv service of this benchmark's own.
 
-    Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST, and
-    measures requests from this machine through one open HTTP connection a client, decoding included. Aims are for scale 1, PostgreSQL and one client.
+    Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST,
+    and measures requests from this machine through one open HTTP connection a client, decoding included. Aims are for
+    scale 1, PostgreSQL and one client.
     """
     try:
         other = report.read(compare) if compare else None
@@ -88,7 +121,11 @@ def _run(
         service.stop()
         starts.append(service.start())
         progress.advance(task)
-    made = world.seed(open_client(), scale, lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total))
+    made = world.seed(
+        open_client(),
+        scale,
+        lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total),
+    )
     analyze(service.database)
     wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
     results = []

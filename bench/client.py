@@ -29,5 +29,7 @@ class Client:
         answer = self._connection.getresponse()
         found = answer.read()
         if answer.status != expect:
-            raise RuntimeError(f"{method} {path}: {answer.status} instead of {expect}: {found[:500].decode(errors='replace')}")
+            raise RuntimeError(
+                f"{method} {path}: {answer.status} instead of {expect}: {found[:500].decode(errors='replace')}"
+            )
         return orjson.loads(found) if found else None

@@ -1,4 +1,6 @@
-"""What webhooks cost: a request that one matches against one that none does, and how many messages a worker delivers."""
+"""What webhooks cost: a request that one matches against one that none does, and how many messages a worker
+delivers.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,12 @@ def receive() -> None:
 
 
 def measure(service: Service, client: Client, progress: Callable[[str], None]) -> dict[str, float]:
-    """What a matching webhook adds to creating one tenant and a thousand, per cent; and deliveries per second of one worker."""
-    receiver = subprocess.Popen([sys.executable, "-c", "from bench.hooks import receive; receive()"], stdout=subprocess.PIPE, text=True)
+    """What a matching webhook adds to creating one tenant and a thousand, per cent; and deliveries per second of one
+    worker.
+    """
+    receiver = subprocess.Popen(
+        [sys.executable, "-c", "from bench.hooks import receive; receive()"], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert receiver.stdout is not None
         body = {"name": "bench", "content_types": ["tenancy.tenant"], "type_create": True}

@@ -18,7 +18,8 @@ FEWEST, MOST = 10, 1000
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """One kind of request: ``call`` makes it with what ``prepare`` made (outside of the clock) and gives the number of objects.
+    """One kind of request: ``call`` makes it with what ``prepare`` made (outside of the clock) and gives the number of
+    objects.
 
     ``aim`` is the median wanted at scale 1 on PostgreSQL with one client, ms; ``clients`` fixes the number of clients.
     """
@@ -93,11 +94,20 @@ def _refused(client: Client) -> int:
 
 
 def _cables(world: World) -> list[Measure]:
-    """In a network of 10,000 cables: to lay some, to follow a path, to connect and take away a trunk that 48 paths share."""
-    numbers, devices, wired = itertools.count(1), world.ids["dcim/devices/"], itertools.cycle(world.ids["dcim/interfaces/"])
+    """In a network of 10,000 cables: to lay some, to follow a path, to connect and take away a trunk that 48 paths
+    share.
+    """
+    numbers, devices, wired = (
+        itertools.count(1),
+        world.ids["dcim/devices/"],
+        itertools.cycle(world.ids["dcim/interfaces/"]),
+    )
 
     def free(client: Client, number: int) -> list[str]:
-        bodies = [{"device": devices[0], "name": f"free {next(numbers)}", "type": "1000base-t", "status": "active"} for _ in range(number)]
+        bodies = [
+            {"device": devices[0], "name": f"free {next(numbers)}", "type": "1000base-t", "status": "active"}
+            for _ in range(number)
+        ]
         return [item["id"] for item in client.call("POST", "dcim/interfaces/", bodies, expect=201)]
 
     def ends(client: Client, number: int) -> list[dict[str, Any]]:
@@ -130,7 +140,10 @@ def _cables(world: World) -> list[Measure]:
 
 
 def _switch(world: World) -> Callable[[Client, Any], int]:
-    trunk, states = world.ids["dcim/cables/"][len(world.ids["dcim/front-ports/"])], itertools.cycle(["planned", "connected"])
+    trunk, states = (
+        world.ids["dcim/cables/"][len(world.ids["dcim/front-ports/"])],
+        itertools.cycle(["planned", "connected"]),
+    )
     return lambda client, _: len([client.call("PATCH", f"dcim/cables/{trunk}/", {"status": next(states)})])
 
 
@@ -158,7 +171,9 @@ def _writes(world: World) -> list[Measure]:
 
     def change_many(client: Client, _: Any) -> int:
         text = f"change {next(numbers)}"
-        return len(client.call("PATCH", "ipam/prefixes/", [{"id": key, "description": text} for key in prefixes[-100:]]))
+        return len(
+            client.call("PATCH", "ipam/prefixes/", [{"id": key, "description": text} for key in prefixes[-100:]])
+        )
 
     return [
         Measure("POST 1 address", create, lambda client: bodies(1)[0], aim=8),
@@ -174,7 +189,13 @@ def _allocations() -> list[Measure]:
     """Each kind allocates from a prefix of its own, and no address may be given twice."""
     found = []
     for block, clients in ((64, 1), (65, 8)):
-        found.append(Measure(f"allocate an address, {clients} client{'s' * (clients > 1)}", _allocator(f"100.{block}.0.0/16"), clients=clients))
+        found.append(
+            Measure(
+                f"allocate an address, {clients} client{'s' * (clients > 1)}",
+                _allocator(f"100.{block}.0.0/16"),
+                clients=clients,
+            )
+        )
     return found
 
 
@@ -213,7 +234,17 @@ def run(measure: Measure, open_client: Callable[[], Client], clients: int, secon
     spent = sum(times) / number
     p95 = statistics.quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
     middle = statistics.median(times)
-    return Result(measure.name, number, len(times), middle * 1000, p95 * 1000, len(times) / spent, objects / spent, errors, measure.aim)
+    return Result(
+        measure.name,
+        number,
+        len(times),
+        middle * 1000,
+        p95 * 1000,
+        len(times) / spent,
+        objects / spent,
+        errors,
+        measure.aim,
+    )
 
 
 def _together(measure: Measure, clients: list[Client], seconds: float) -> Iterator[tuple[float, int] | str]:

@@ -53,7 +53,9 @@ class Visitor:
         answer = self._connection.getresponse()
         content = answer.read()
         if answer.status != expect:
-            raise RuntimeError(f"{method} {path}: {answer.status} instead of {expect}: {content[:300].decode(errors='replace')}")
+            raise RuntimeError(
+                f"{method} {path}: {answer.status} instead of {expect}: {content[:300].decode(errors='replace')}"
+            )
         return content, answer.headers.get("Set-Cookie", "")
 
 

@@ -58,7 +58,9 @@ class Run:
             "scale": self.scale,
             "clients": self.clients,
             "whole": self.whole(),
-            "seeded": {path: {"objects": n, "seconds": self.world.seconds[path]} for path, n in self.world.counts().items()},
+            "seeded": {
+                path: {"objects": n, "seconds": self.world.seconds[path]} for path, n in self.world.counts().items()
+            },
             "measures": {result.name: dataclasses.asdict(result) for result in self.results},
             "pages": {result.name: dataclasses.asdict(result) for result in self.pages},
             "visits": {result.name: dataclasses.asdict(result) for result in self.visits},
@@ -66,7 +68,11 @@ class Run:
 
     def whole(self) -> dict[str, float]:
         """What concerns the service as a whole; smaller is better, but for what is counted per second."""
-        objects, seconds, addresses = sum(self.world.counts().values()), sum(self.world.seconds.values()), "ipam/ip-addresses/"
+        objects, seconds, addresses = (
+            sum(self.world.counts().values()),
+            sum(self.world.seconds.values()),
+            "ipam/ip-addresses/",
+        )
         return {
             "cold start, s": self.cold_start_s,
             "peak memory, MiB": self.memory_mib,
@@ -122,7 +128,12 @@ def _pages(run: Run, other: dict[str, Any] | None) -> Table:
     for name in ("best ms", "median ms", "kB", "kB compressed", "aim ms", *(("best ×",) if other else ())):
         table.add_column(name, justify="right")
     for page in run.pages:
-        cells = [f"{page.best_ms:.1f}", f"{page.median_ms:.1f}", f"{page.bytes / 1000:.0f}", f"{page.compressed / 1000:.1f}"]
+        cells = [
+            f"{page.best_ms:.1f}",
+            f"{page.median_ms:.1f}",
+            f"{page.bytes / 1000:.0f}",
+            f"{page.compressed / 1000:.1f}",
+        ]
         cells.append(_aim(page.median_ms, page.aim_ms if run.comparable else None, below=True))
         before = other.get("pages", {}).get(page.name, {}) if other else {}
         table.add_row(page.name, *cells, *([_ratio(page.best_ms, before.get("best_ms"))] if other else ()))

@@ -52,7 +52,9 @@ def postgresql(url: str) -> Iterator[str]:
 
 
 def analyze(database: str) -> None:
-    """Has PostgreSQL look at its tables, as it does by itself within a minute: what is measured before would be measured with the plans of empty tables."""
+    """Has PostgreSQL look at its tables, as it does by itself within a minute: what is measured before would be
+    measured with the plans of empty tables.
+    """
     engine = engine_from(database, isolation_level="AUTOCOMMIT")
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
@@ -68,7 +70,15 @@ class Service:
             found.bind(("127.0.0.1", 0))
             port = found.getsockname()[1]
         self.ini = folder / "bench.ini"
-        self.ini.write_text(INI.format(database=database.replace("%", "%%"), queue=queue, secret=secrets.token_hex(32), port=port, threads=threads))
+        self.ini.write_text(
+            INI.format(
+                database=database.replace("%", "%%"),
+                queue=queue,
+                secret=secrets.token_hex(32),
+                port=port,
+                threads=threads,
+            )
+        )
         self.database = database
         self.log = folder / "service.log"
         self.url = f"http://127.0.0.1:{port}"
@@ -79,7 +89,9 @@ class Service:
         self.token = self._netinv("token", "create", self.username).split()[-1]
 
     def _netinv(self, *words: str) -> str:
-        done = subprocess.run([BIN / "netinv", "--config", self.ini, *words], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [BIN / "netinv", "--config", self.ini, *words], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise RuntimeError(f"netinv {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -91,12 +103,18 @@ class Service:
         """
         began = time.perf_counter()
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen([BIN / "pserve", self.ini], stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
+            self.process = subprocess.Popen(
+                [BIN / "pserve", self.ini], stdout=log, stderr=log, env=os.environ | ENVIRONMENT
+            )
         while time.perf_counter() - began < START_LIMIT:
             with contextlib.suppress(requests.ConnectionError):
-                answer = requests.get(f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT)
+                answer = requests.get(
+                    f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT
+                )
                 if not answer.ok:
-                    raise RuntimeError(f"the service started, but does not work: {answer.status_code} {answer.text[:500]}")
+                    raise RuntimeError(
+                        f"the service started, but does not work: {answer.status_code} {answer.text[:500]}"
+                    )
                 return time.perf_counter() - began
             if self.process.poll() is not None:
                 break

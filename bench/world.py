@@ -18,7 +18,12 @@ CONTINENTS, COUNTRIES = 4, 5
 TENANTS, TYPES, ROLES = 10, 20, 5
 SITES, RACKS, DEVICES, WIRED, INTERFACES = 10, 50, 2000, 500, 10  # for each unit of scale
 BLOCKS, PREFIXES, VLANS, ADDRESSES = 4, 150, 500, 20000  # of these, PREFIXES for each block
-PAIRS, POSITIONS, DRAWS, CONSOLES = 52, 48, 2500, 2500  # pairs of patch panels, the positions of each; cabled power and console ports
+PAIRS, POSITIONS, DRAWS, CONSOLES = (
+    52,
+    48,
+    2500,
+    2500,
+)  # pairs of patch panels, the positions of each; cabled power and console ports
 MOST = 64  # units of scale, each with BLOCKS /16 of 10.0.0.0/8
 
 
@@ -56,12 +61,24 @@ def _parts(world: World, scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]
     """Path, number of objects and bodies, in an order in which what is referred to comes first."""
     ids = world.ids
     yield "tenancy/tenant-groups/", 2, _each(2, lambda i: {"name": f"Group {i}"})
-    yield "tenancy/tenants/", TENANTS, _each(TENANTS, lambda i: {"name": f"Tenant {i}", "group": _of(ids, "tenancy/tenant-groups/", i)})
+    yield (
+        "tenancy/tenants/",
+        TENANTS,
+        _each(TENANTS, lambda i: {"name": f"Tenant {i}", "group": _of(ids, "tenancy/tenant-groups/", i)}),
+    )
     yield "dcim/regions/", CONTINENTS, _each(CONTINENTS, lambda i: {"name": f"Continent {i}"})
     countries = CONTINENTS * COUNTRIES
-    yield "dcim/regions/", countries, _each(countries, lambda i: {"name": f"Country {i}", "parent": ids["dcim/regions/"][i % CONTINENTS]})
+    yield (
+        "dcim/regions/",
+        countries,
+        _each(countries, lambda i: {"name": f"Country {i}", "parent": ids["dcim/regions/"][i % CONTINENTS]}),
+    )
     yield "dcim/manufacturers/", 4, _each(4, lambda i: {"name": f"Manufacturer {i}"})
-    yield "dcim/device-types/", TYPES, _each(TYPES, lambda i: {"manufacturer": _of(ids, "dcim/manufacturers/", i), "model": f"Model {i}"})
+    yield (
+        "dcim/device-types/",
+        TYPES,
+        _each(TYPES, lambda i: {"manufacturer": _of(ids, "dcim/manufacturers/", i), "model": f"Model {i}"}),
+    )
     yield "dcim/device-roles/", ROLES, _each(ROLES, lambda i: {"name": f"Role {i}", "color": f"{i:06x}"})
     yield "dcim/platforms/", ROLES, _each(ROLES, lambda i: {"name": f"Platform {i}"})
     yield "dcim/sites/", SITES * scale, _each(SITES * scale, lambda i: _site(ids, i))
@@ -70,7 +87,11 @@ def _parts(world: World, scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]
     interfaces = WIRED * INTERFACES * scale
     yield "dcim/interfaces/", interfaces, _each(interfaces, lambda i: _interface(ids, i))
     yield "ipam/vlans/", VLANS * scale, _each(VLANS * scale, lambda i: _vlan(ids, i))
-    yield "ipam/prefixes/", BLOCKS * scale, _each(BLOCKS * scale, lambda i: {"prefix": f"10.{i}.0.0/16", "status": "container"})
+    yield (
+        "ipam/prefixes/",
+        BLOCKS * scale,
+        _each(BLOCKS * scale, lambda i: {"prefix": f"10.{i}.0.0/16", "status": "container"}),
+    )
     prefixes = BLOCKS * PREFIXES * scale
     yield "ipam/prefixes/", prefixes, _each(prefixes, lambda i: _prefix(ids, i))
     yield "ipam/ip-addresses/", ADDRESSES * scale, _each(ADDRESSES * scale, lambda i: _address(ids, i, prefixes))
@@ -78,12 +99,30 @@ def _parts(world: World, scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]
 
 
 def _plant(ids: dict[str, list[str]], scale: int) -> Iterator[tuple[str, int, Iterator[Row]]]:
-    """Patch panels on the last devices, in pairs that a trunk connects; interfaces on their front ports; power and console cables."""
+    """Patch panels on the last devices, in pairs that a trunk connects; interfaces on their front ports; power and
+    console cables.
+    """
     panels = 2 * PAIRS * scale
-    yield "dcim/rear-ports/", panels, _each(panels, lambda i: {"device": ids["dcim/devices/"][-1 - i], "name": "rear", "type": "mpo", "positions": POSITIONS})
+    yield (
+        "dcim/rear-ports/",
+        panels,
+        _each(
+            panels,
+            lambda i: {"device": ids["dcim/devices/"][-1 - i], "name": "rear", "type": "mpo", "positions": POSITIONS},
+        ),
+    )
     yield "dcim/front-ports/", panels * POSITIONS, _each(panels * POSITIONS, lambda i: _front_port(ids, i))
-    for path, number in (("power-ports", DRAWS), ("power-outlets", DRAWS), ("console-ports", CONSOLES), ("console-server-ports", CONSOLES)):
-        yield f"dcim/{path}/", number * scale, _each(number * scale, lambda i: {"device": _of(ids, "dcim/devices/", i), "name": f"port {i}"})
+    for path, number in (
+        ("power-ports", DRAWS),
+        ("power-outlets", DRAWS),
+        ("console-ports", CONSOLES),
+        ("console-server-ports", CONSOLES),
+    ):
+        yield (
+            f"dcim/{path}/",
+            number * scale,
+            _each(number * scale, lambda i: {"device": _of(ids, "dcim/devices/", i), "name": f"port {i}"}),
+        )
     wired = min(len(ids["dcim/interfaces/"]), panels * POSITIONS)
     ways = [
         (wired, "interface", "dcim/interfaces/", "frontport", "dcim/front-ports/", 0),
@@ -92,7 +131,14 @@ def _plant(ids: dict[str, list[str]], scale: int) -> Iterator[tuple[str, int, It
         (CONSOLES * scale, "consoleport", "dcim/console-ports/", "consoleserverport", "dcim/console-server-ports/", 0),
     ]
     for number, a, near, b, far, shift in ways:
-        yield "dcim/cables/", number, _each(number, lambda i, a=a, b=b, near=near, far=far, shift=shift: cable(a, ids[near][i], b, ids[far][i + shift]))  # type: ignore[misc]
+        yield (
+            "dcim/cables/",
+            number,
+            _each(
+                number,
+                lambda i, a=a, b=b, near=near, far=far, shift=shift: cable(a, ids[near][i], b, ids[far][i + shift]),
+            ),
+        )  # type: ignore[misc]
 
 
 def _front_port(ids: dict[str, list[str]], i: int) -> Row:
@@ -109,7 +155,12 @@ def _front_port(ids: dict[str, list[str]], i: int) -> Row:
 
 def cable(a: str, a_id: str, b: str, b_id: str) -> Row:
     """A body for a cable between two ends of dcim."""
-    ends = {"termination_a_type": f"dcim.{a}", "termination_a_id": a_id, "termination_b_type": f"dcim.{b}", "termination_b_id": b_id}
+    ends = {
+        "termination_a_type": f"dcim.{a}",
+        "termination_a_id": a_id,
+        "termination_b_type": f"dcim.{b}",
+        "termination_b_id": b_id,
+    }
     return {**ends, "status": "connected"}
 
 
@@ -123,7 +174,13 @@ def _of(ids: dict[str, list[str]], path: str, i: int) -> str:
 
 def _site(ids: dict[str, list[str]], i: int) -> Row:
     country = ids["dcim/regions/"][CONTINENTS + i % (CONTINENTS * COUNTRIES)]
-    return {"name": f"Site {i}", "status": "active", "region": country, "tenant": _of(ids, "tenancy/tenants/", i), "asn": 64512 + i}
+    return {
+        "name": f"Site {i}",
+        "status": "active",
+        "region": country,
+        "tenant": _of(ids, "tenancy/tenants/", i),
+        "asn": 64512 + i,
+    }
 
 
 def _rack(ids: dict[str, list[str]], i: int) -> Row:
@@ -149,7 +206,12 @@ def _device(ids: dict[str, list[str]], i: int) -> Row:
 
 
 def _interface(ids: dict[str, list[str]], i: int) -> Row:
-    return {"device": ids["dcim/devices/"][i // INTERFACES], "name": f"Ethernet{i % INTERFACES}", "type": "1000base-t", "status": "active"}
+    return {
+        "device": ids["dcim/devices/"][i // INTERFACES],
+        "name": f"Ethernet{i % INTERFACES}",
+        "type": "1000base-t",
+        "status": "active",
+    }
 
 
 def _vlan(ids: dict[str, list[str]], i: int) -> Row:
@@ -163,7 +225,13 @@ def network(i: int) -> str:
 
 def _prefix(ids: dict[str, list[str]], i: int) -> Row:
     vlan, site = _of(ids, "ipam/vlans/", i), _of(ids, "dcim/sites/", i % VLANS)
-    return {"prefix": network(i), "status": "active", "site": site, "vlan": vlan, "tenant": _of(ids, "tenancy/tenants/", i)}
+    return {
+        "prefix": network(i),
+        "status": "active",
+        "site": site,
+        "vlan": vlan,
+        "tenant": _of(ids, "tenancy/tenants/", i),
+    }
 
 
 def _address(ids: dict[str, list[str]], i: int, prefixes: int) -> Row:

@@ -22,11 +22,23 @@ TOKEN = "0123456789abcdef0123456789abcdef01234567"
 @click.option("--token", default=TOKEN, show_default=True, help="The key of a superuser's token, the same on both.")
 @click.option("--second-token", default=None, help="The key for the second service, where it is another.")
 @click.option("--api-version", default="1.6", show_default=True, help="The API version that is asked for.")
-@click.option("--part", "wanted", multiple=True, type=click.Choice(list(parts.PARTS)), help="Only this part (repeatable).")
+@click.option(
+    "--part", "wanted", multiple=True, type=click.Choice(list(parts.PARTS)), help="Only this part (repeatable)."
+)
 @click.option("--only", default="*", show_default=True, help="Only models that match: app.model, * for any text.")
-@click.option("--allowed", type=click.Path(exists=True, dir_okay=False, path_type=Path), default=report.ALLOWED, help="The documented differences.")
+@click.option(
+    "--allowed",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default=report.ALLOWED,
+    help="The documented differences.",
+)
 @click.option("--all", "show_all", is_flag=True, help="Also print differences that are documented.")
-@click.option("--report", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write each new difference here, a JSON object a line.")
+@click.option(
+    "--report",
+    "output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write each new difference here, a JSON object a line.",
+)
 def compare(
     first: str,
     second: str,

@@ -18,7 +18,22 @@ REFUSED = "not an object"  # the first item of every bulk request, so that nothi
 SINGLE: list[Any] = [None, "", "zz", NOWHERE, {}, -1]
 TEXTS = ["", " ", "zz", "x" * 400, "Ünï!", "12", "a.b", NOWHERE]
 DOCUMENTS: list[Any] = [None, {}, {"no such": "zz"}, {"no such": {}}]
-VALUES: list[Any] = [MISSING, None, *TEXTS, -1, 0, 1.5, 99999999999, True, [], ["zz"], [None], {}, {"id": "zz"}, {"name": "no such"}]
+VALUES: list[Any] = [
+    MISSING,
+    None,
+    *TEXTS,
+    -1,
+    0,
+    1.5,
+    99999999999,
+    True,
+    [],
+    ["zz"],
+    [None],
+    {},
+    {"id": "zz"},
+    {"name": "no such"},
+]
 
 
 def compare(pair: Pair, wanted: Callable[[str], bool], examples: Sequence[Scenario]) -> None:
@@ -56,17 +71,28 @@ def _wrong(body: dict[str, Any], fields: dict[str, dict[str, Any]]) -> Iterator[
 
 def _numbered(body: dict[str, Any], number: int, kept: str) -> dict[str, Any]:
     """The body with another name: within a bulk request no two are the same. The wrong field is left as it is."""
-    return {key: EXAMPLE.sub(rf"\g<0>{number}", value) if isinstance(value, str) and key != kept else value for key, value in body.items()}
+    return {
+        key: EXAMPLE.sub(rf"\g<0>{number}", value) if isinstance(value, str) and key != kept else value
+        for key, value in body.items()
+    }
 
 
 def _bulk(pair: Pair, model: str, path: str, cases: list[tuple[str, dict[str, Any]]]) -> None:
-    """Sends the bodies as one bulk request that cannot succeed, and compares the errors of each item; in halves after a 5xx."""
+    """Sends the bodies as one bulk request that cannot succeed, and compares the errors of each item; in halves after a
+    5xx.
+    """
     items = [_numbered(body, number, name) for number, (name, body) in enumerate(cases)]
     first, second = pair.call(Request("POST", path, [REFUSED, *items]))
-    if isinstance(first.body, list) and isinstance(second.body, list) and len(first.body) == len(second.body) == len(cases) + 1:
+    if (
+        isinstance(first.body, list)
+        and isinstance(second.body, list)
+        and len(first.body) == len(second.body) == len(cases) + 1
+    ):
         for number, (name, body) in enumerate(cases, 1):
             item = Request("POST", path, _only(name, body))
-            pair.note("bodies", model, f"POST {name}", item, Answer(400, first.body[number]), Answer(400, second.body[number]))
+            pair.note(
+                "bodies", model, f"POST {name}", item, Answer(400, first.body[number]), Answer(400, second.body[number])
+            )
     elif len(cases) > 1:
         half = len(cases) // 2
         _bulk(pair, model, path, cases[:half])

@@ -15,7 +15,12 @@ def compare(pair: Pair, wanted: Callable[[str], bool], inventory: Sequence[Reque
         model = request.path.replace("/", ".")
         if request.method != "POST" or request.label is None or not wanted(model):
             continue
-        pair.compare("changes", model, "change records", Request("GET", f"extras/object-changes?changed_object_id=${request.label}"))
+        pair.compare(
+            "changes",
+            model,
+            "change records",
+            Request("GET", f"extras/object-changes?changed_object_id=${request.label}"),
+        )
         pair.compare("changes", model, "page", Request("GET", f"{request.path}/${request.label}"))
         if model in seen or model.startswith("users."):
             continue

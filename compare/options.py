@@ -9,7 +9,18 @@ from compare.pair import Pair
 from compare.script import Request
 from compare.service import Answer
 
-MEMBERS = ("type", "required", "read_only", "label", "help_text", "max_length", "min_length", "min_value", "max_value", "choices")
+MEMBERS = (
+    "type",
+    "required",
+    "read_only",
+    "label",
+    "help_text",
+    "max_length",
+    "min_length",
+    "min_value",
+    "max_value",
+    "choices",
+)
 OTHERS_ONLY = ("plugins", "status", "docs", "graphql")
 
 

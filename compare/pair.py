@@ -26,7 +26,9 @@ class Difference:
     second: Any
 
     def __str__(self) -> str:
-        return f"{self.request[:400]}\n    {self.member}: {shortened(self.first)}\n    {' ' * len(self.member)}  {shortened(self.second)}"
+        member, space = self.member, " " * len(self.member)
+        first, second = shortened(self.first), shortened(self.second)
+        return f"{self.request[:400]}\n    {member}: {first}\n    {space}  {second}"
 
 
 def shortened(value: Any) -> str:
@@ -36,7 +38,9 @@ def shortened(value: Any) -> str:
 
 
 class Pair:
-    """The services, what was compared so far and what differed; ``told`` is called with each difference as it is found."""
+    """The services, what was compared so far and what differed; ``told`` is called with each difference as it is
+    found.
+    """
 
     def __init__(self, first: Service, second: Service, told: Callable[[Difference], None]) -> None:
         self.first, self.second = first, second

@@ -55,9 +55,15 @@ def play(pair: Pair, scenario: Scenario, part: str = "rules") -> None:
     """Sends the requests of a scenario, then deletes what they created."""
     created: list[str] = []
     for request in scenario.requests:
-        named = dataclasses.replace(request, label="probe") if request.label is None and request.method == "POST" else request
+        named = (
+            dataclasses.replace(request, label="probe")
+            if request.label is None and request.method == "POST"
+            else request
+        )
         answers = pair.compare(part, scenario.model, scenario.title, named)
-        made = [service for service, answer in zip((pair.first, pair.second), answers, strict=True) if answer.status == 201]
+        made = [
+            service for service, answer in zip((pair.first, pair.second), answers, strict=True) if answer.status == 201
+        ]
         if request.method != "POST" or not made or isinstance(request.body, list):
             continue
         if request.label is None:
@@ -74,20 +80,32 @@ def play(pair: Pair, scenario: Scenario, part: str = "rules") -> None:
 
 
 def _list_of(request: Request, answers: Sequence[Answer]) -> str:
-    """The path of the list that holds what a POST created, which for an allocation is another one than it was sent to."""
-    urls = [str(answer.body["url"]) for answer in answers if answer.status == 201 and isinstance(answer.body, dict) and "url" in answer.body]
+    """The path of the list that holds what a POST created, which for an allocation is another one than it was sent
+    to.
+    """
+    urls = [
+        str(answer.body["url"])
+        for answer in answers
+        if answer.status == 201 and isinstance(answer.body, dict) and "url" in answer.body
+    ]
     return urls[0].removeprefix("/api/").rsplit("/", 2)[0] if urls else request.path
 
 
 def dismantle(run: Run) -> None:
-    """Deletes the inventory in the order it was made: what protects and what goes along, in the answers and in a census."""
+    """Deletes the inventory in the order it was made: what protects and what goes along, in the answers and in a
+    census.
+    """
     for _ in range(2):
         for request in run.created:
-            run.pair.compare("dismantle", _model(request), "delete", Request("DELETE", f"{request.path}/${request.label}"))
+            run.pair.compare(
+                "dismantle", _model(request), "delete", Request("DELETE", f"{request.path}/${request.label}")
+            )
         for request in run.created:
             run.pair.compare("dismantle", _model(request), "left", Request("GET", f"{request.path}/${request.label}"))
     for request in reversed(run.created):
-        run.pair.compare("dismantle", _model(request), "delete backwards", Request("DELETE", f"{request.path}/${request.label}"))
+        run.pair.compare(
+            "dismantle", _model(request), "delete backwards", Request("DELETE", f"{request.path}/${request.label}")
+        )
 
 
 PARTS: dict[str, Callable[[Run], None]] = {

@@ -1,4 +1,6 @@
-"""Query parameters of every list: each that the first service's OpenAPI document names, with values that fit and that do not."""
+"""Query parameters of every list: each that the first service's OpenAPI document names, with values that fit and that
+do not.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def compare(pair: Pair, wanted: Callable[[str], bool], inventory: Sequence[Reque
             name = parameter["name"]
             if parameter.get("in") == "query" and name not in PAGING:
                 for value in dict.fromkeys(_values(name, parameter.get("schema", {}), shown)):
-                    labelled = pair.first.normalise(value)  # the id of an object has another value on the second service
+                    labelled = pair.first.normalise(
+                        value
+                    )  # the id of an object has another value on the second service
                     sent = labelled if LABEL.fullmatch(labelled) and labelled != "$id" else quote(value)
                     request = Request("GET", f"{path}?brief=true&limit=0&{name}={sent}")
                     pair.compare("queries", model, name, request)
@@ -48,5 +52,11 @@ def _values(name: str, schema: dict[str, Any], shown: list[dict[str, Any]]) -> I
     for item in shown[:1]:
         value = item.get(attribute)
         value = value.get("value") or value.get("slug") or value.get("name") if isinstance(value, dict) else value
-        if isinstance(value, str | int) and not isinstance(value, bool) and value != "" and "url" not in attribute and attribute != "id":
+        if (
+            isinstance(value, str | int)
+            and not isinstance(value, bool)
+            and value != ""
+            and "url" not in attribute
+            and attribute != "id"
+        ):
             yield str(value)

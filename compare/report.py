@@ -16,7 +16,9 @@ ALLOWED = Path(__file__).parent / "allowed.toml"
 
 @dataclasses.dataclass(frozen=True)
 class Allowed:
-    """A documented difference: patterns (``*`` for any text) of the part, model, request, member and both values, and the reason."""
+    """A documented difference: patterns (``*`` for any text) of the part, model, request, member and both values, and
+    the reason.
+    """
 
     reason: str
     part: str = "*"
@@ -76,5 +78,8 @@ def text(compared: int, new: Sequence[Difference], known: dict[str, int], *, sho
         lines.extend(f"  {count:6} {reason}" for reason, count in known.items())
     requests = len({(difference.part, difference.model, difference.title, difference.request) for difference in new})
     rate = 100 * (compared - requests) / compared if compared else 100.0
-    lines.append(f"{compared} answers compared, {requests} differ ({rate:.2f} % agree), {sum(known.values())} documented differences")
+    lines.append(
+        f"{compared} answers compared, {requests} differ ({rate:.2f} % agree), "
+        f"{sum(known.values())} documented differences"
+    )
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """Reads the files of probes: scenarios of requests, one a line.
 
-``## model: title`` begins a scenario; ``label = POST path {body}`` names the object that is created (or the first one that a
-GET finds); ``#`` begins a comment. Bodies are YAML in flow style, ``$label`` stands for the id of an object.
+``## model: title`` begins a scenario; ``label = POST path {body}`` names the object that is created (or the first one
+that a GET finds); ``#`` begins a comment. Bodies are YAML in flow style, ``$label`` stands for the id of an object.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Request:
     label: str | None = None
 
     def __str__(self) -> str:
-        body = "" if self.body is None else " " + yaml.safe_dump(self.body, default_flow_style=True, width=10**9).strip()
+        body = (
+            "" if self.body is None else " " + yaml.safe_dump(self.body, default_flow_style=True, width=10**9).strip()
+        )
         return f"{self.method} {self.path}{body}"
 
 

@@ -111,7 +111,9 @@ class Service:
         return self.ids[label]
 
     def normalise(self, value: Any, name: str = "") -> Any:
-        """The value without what differs between any two services: ids, addresses, times, keys of tokens, numbers of content types."""
+        """The value without what differs between any two services: ids, addresses, times, keys of tokens, numbers of
+        content types.
+        """
         if isinstance(value, str):
             return self._normalise_text(value)
         if isinstance(value, int) and _CONTENT_TYPES.search(name):

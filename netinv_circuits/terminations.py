@@ -23,7 +23,8 @@ from netinv_core.write.system_update import system_update
 from netinv_dcim.cabling.cables import retrace
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, NextHop, PathEnd, cable_key, path_fields, path_filters
 from netinv_dcim.cabling.paths import End
-from netinv_dcim.locations import Location, location_fits_unpunctuated
+from netinv_dcim.located_objects import location_fits_unpunctuated
+from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 
 CIRCUIT = "circuits.circuit"

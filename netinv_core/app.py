@@ -19,10 +19,10 @@ class App:
 
     ``migrations`` is ``"package:folder"`` of its Alembic branch. A ``plugin`` is served below ``/api/plugins/``.
     ``extra_views`` are views of paths below the application's, by name (:func:`netinv_core.http.root_views.root`);
-    ``root_views`` those of paths ``/api/<name>/``. ``includes`` names modules with ``includeme(config)``, which add actions
-    (:mod:`netinv_core.http.actions`) and other views. ``hooks`` is a module with hook specifications for other packages to
-    implement. ``menu`` are the sections of the navigation with its resources; by default one section has all of them.
-    ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`).
+    ``root_views`` those of paths ``/api/<name>/``. ``includes`` names modules with ``includeme(config)``, which add
+    actions (:mod:`netinv_core.http.actions`) and other views. ``hooks`` is a module with hook specifications for other
+    packages to implement. ``menu`` are the sections of the navigation with its resources; by default one section has
+    all of them. ``settings`` are its settings in the ini file (:data:`netinv_core.settings.Known`).
     """
 
     name: str

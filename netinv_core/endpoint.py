@@ -6,7 +6,7 @@ import collections
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
@@ -84,8 +84,14 @@ class Endpoint:
     @property
     def schema_name(self) -> str:
         """The name of its OpenAPI schema, such as ``Site``. That of a plugin has the plugin's name as a prefix."""
-        name = self.model.__name__ if self.resource.of is None else "".join(part.capitalize() for part in self.resource.name.split("-"))
-        prefix = "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
+        name = (
+            self.model.__name__
+            if self.resource.of is None
+            else "".join(part.capitalize() for part in self.resource.name.split("-"))
+        )
+        prefix = (
+            "".join(part.capitalize() for part in re.split(r"[^A-Za-z0-9]", self.app.name)) if self.app.plugin else ""
+        )
         return f"{prefix}{name}"
 
     @functools.cached_property
@@ -168,9 +174,14 @@ class Endpoint:
             if shape == "nested":
                 plan.finish_nested()
             elif shape == "assigned":
-                plan.finish_nested(beside=[factory.make(self.registry, self) for factory in self.resource.assigned_fields])
+                plan.finish_nested(
+                    beside=[factory.make(self.registry, self) for factory in self.resource.assigned_fields]
+                )
             elif shape == "brief":
-                plan.finish(self.brief or [field for name, field in self.fields.items() if name not in self.opt_in], brief=bool(self.brief))
+                plan.finish(
+                    self.brief or [field for name, field in self.fields.items() if name not in self.opt_in],
+                    brief=bool(self.brief),
+                )
             else:
                 plan.finish(field for name, field in self.fields.items() if name not in without)
             self._plans[shape, without] = plan
@@ -191,7 +202,9 @@ class Endpoint:
     def resource_column(self, name: str, table: Any) -> Any:
         """The column behind a field of another name, for paths."""
         field = self.fields.get(name)
-        return table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
+        return (
+            table.c[field.attribute] if field is not None and field.attribute and field.attribute in table.c else None
+        )
 
     @functools.cached_property
     def incoming_foreign_keys(self) -> tuple[IncomingForeignKey, ...]:
@@ -212,7 +225,11 @@ class Endpoint:
     @functools.cached_property
     def masked_columns(self) -> dict[str, Callable[[Any], Any]]:
         """The functions that mask values in change records, by field."""
-        return {name: mask for name, column in self.table.c.items() if name in self.fields and (mask := column_info(column).masked) is not None}
+        return {
+            name: mask
+            for name, column in self.table.c.items()
+            if name in self.fields and (mask := column_info(column).masked) is not None
+        }
 
     @functools.cached_property
     def object_data_layout(self) -> ObjectDataLayout:
@@ -226,8 +243,9 @@ class Endpoint:
         for name, column in self.table.c.items():
             default = column.default
             if default is not None or column.autoincrement is not True:
-                has_function = default is not None and default.is_callable
-                defaults.append((name, default.arg, None) if has_function else (name, None, None if default is None else default.arg))
+                function = default.arg if default is not None and default.is_callable else None
+                value = default.arg if default is not None and function is None else None
+                defaults.append((name, function, value))
         return defaults
 
     @functools.cached_property
@@ -244,13 +262,21 @@ class Endpoint:
             sources = self.fields[name].sources() if name in self.fields else None
             return sources is None or any(map(concerned, sources))
 
-        return {name for name, field in self.fields.items() if (sources := field.sources()) is None or any(map(concerned, sources))}
+        return {
+            name
+            for name, field in self.fields.items()
+            if (sources := field.sources()) is None or any(map(concerned, sources))
+        }
 
     @functools.cached_property
     def list_formats(self) -> dict[str, ListFormat]:
         """The further formats of its list, by query parameter. A filter of the same name takes precedence."""
         every = self.registry.list_formats if self.resource.of is None else {}
-        return {name: list_format for name, list_format in every.items() if name not in self.filters and list_format.applies(self)}
+        return {
+            name: list_format
+            for name, list_format in every.items()
+            if name not in self.filters and list_format.applies(self)
+        }
 
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:
@@ -279,11 +305,14 @@ class Endpoint:
         function, *display = self.resource.display
         registry = self.registry
         built: dict[str, fields.Field] = {}
-        key = fields.from_column(registry, "id", self.table.c.id, dataclasses.replace(column_info(self.table.c.id), read_only=True))
+        read_only = dataclasses.replace(column_info(self.table.c.id), read_only=True)
+        key = fields.from_column(registry, "id", self.table.c.id, read_only)
         assert key is not None
         built["id"] = key
         if function is not None:
-            built["display"] = fields.Computed(name="display", function=function, paths=tuple(display), openapi={"type": "string"})
+            built["display"] = fields.Computed(
+                name="display", function=function, paths=tuple(display), openapi={"type": "string"}
+            )
         built["url"] = fields.SubresourceUrl(name="url", endpoint=self)
         for attribute, column in self.table.c.items():
             field = fields.from_column(registry, attribute, column, column_info(column))
@@ -319,7 +348,9 @@ class Endpoint:
                 target.fields.setdefault(link.count_field, factory.make(self.registry, target))
         for field in list(self.fields.values()):
             if isinstance(field, fields.ToMany) and field.related_name and field.target is not None:
-                field.target.relations[field.related_name] = relations.across(self.registry, self.label, field.pairs, "target_id", "owner_id")
+                field.target.relations[field.related_name] = relations.across(
+                    self.registry, self.label, field.pairs, "target_id", "owner_id"
+                )
                 field.target.reverse_relations.add(field.related_name)
 
     def apply_hooks(self) -> None:
@@ -346,7 +377,8 @@ class Endpoint:
         self.fields |= {name: self.fields.pop(name) for name in last}
         brief_only = {factory.name: factory.make(registry, self) for factory in self.resource.brief_fields}
         names = ("display", "id", "url", *self.resource.brief) if self.resource.brief else ()
-        self.brief = [brief_only.get(name) or self.fields[name] for name in names if name in self.fields or name in brief_only]
+        offered = self.fields | brief_only
+        self.brief = [offered[name] for name in names if name in offered]
 
     def build_filters(self) -> None:
         """Completes the query parameters: those derived from columns, the resource's own, and those of other packages.
@@ -361,25 +393,6 @@ class Endpoint:
         for package, attached in self.registry.call_each("netinv_filters", registry=self.registry, endpoint=self):
             with errors_of(package):
                 self.filters.update((item.name, item) for item in attached)
-
-    def refuse_confidential(self) -> None:
-        """Rejects a resource that displays, nests, sorts or searches by a confidential column or field.
-
-        :raises ValueError: naming the path
-        """
-        resource = self.resource
-        orders = (*resource.order, *(path for columns in resource.orderings.values() for path in columns))
-        paths = (*resource.display[1:], *resource.brief, *orders, *resource.search, resource.name_attribute, self.natural_sort)
-        for path in filter(None, paths):
-            if self._is_confidential(path.lstrip("-").rstrip("?").partition(":")[0].split(".")):
-                raise ValueError(f"{self.label}: {path!r} is confidential: it cannot be displayed, nested, sorted or searched by")
-
-    def _is_confidential(self, steps: Sequence[str]) -> bool:
-        if len(steps) == 1:
-            return steps[0] in self.confidential
-        column = self.table.c.get(f"{steps[0]}_id")
-        target = self.registry.target(column_info(column).foreign_key) if column is not None else None
-        return steps[0] in self.confidential or (target is not None and target._is_confidential(steps[1:]))
 
 
 def _words(name: str) -> str:

@@ -15,8 +15,8 @@ MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
 class RequestError(Exception):
     """An error answered with ``status`` and ``body``. The transaction is rolled back.
 
-    ``code`` names the kind of error to programs. ``body_schema`` is the OpenAPI schema of the body, where it is not that of
-    all errors.
+    ``code`` names the kind of error to programs. ``body_schema`` is the OpenAPI schema of the body, where it is not
+    that of all errors.
     """
 
     status = 400
@@ -164,7 +164,9 @@ class TooManyRequests(_Detailed):
     code = "too_many_requests"
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"Too many attempts to sign in. Try again in {seconds} seconds.", {"Retry-After": str(seconds)})
+        super().__init__(
+            f"Too many attempts to sign in. Try again in {seconds} seconds.", {"Retry-After": str(seconds)}
+        )
 
 
 class Unavailable(_Detailed):
@@ -186,7 +188,9 @@ def error_text(body: Any) -> str:
     """The messages of an error's body in one line."""
     if isinstance(body, dict):
         parts = ((name, error_text(value)) for name, value in body.items())
-        return "; ".join(text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts)
+        return "; ".join(
+            text if name in ("detail", "__all__", "non_field_errors") else f"{name}: {text}" for name, text in parts
+        )
     return " ".join(filter(None, map(error_text, body))) if isinstance(body, list) else str(body)
 
 

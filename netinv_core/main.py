@@ -77,7 +77,11 @@ def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> 
     """The engine for the setting ``netinv.database_url``."""
     url = settings["database_url"]
     wait = settings["database_timeout"]
-    pool = {} if url.startswith("sqlite") else {"pool_size": settings["database_pool"], "max_overflow": 0, "pool_timeout": wait}
+    pool = (
+        {}
+        if url.startswith("sqlite")
+        else {"pool_size": settings["database_pool"], "max_overflow": 0, "pool_timeout": wait}
+    )
     return engine_from(url, statement_timeout, wait, **pool)
 
 
@@ -110,7 +114,12 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     return app
 
 
-def make_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mapping[str, Any] | None = None, packages: Packages | None = None) -> Any:
+def make_app(
+    engine: Engine,
+    typed_settings: Mapping[str, Any],
+    settings: Mapping[str, Any] | None = None,
+    packages: Packages | None = None,
+) -> Any:
     """The WSGI application on an engine, with typed settings, of ``packages``, by default of all that are installed."""
     packages = packages or discover(typed_settings.get("plugins_dir", ""))
     while True:
@@ -120,7 +129,9 @@ def make_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mappin
             packages = quarantine(packages, error)
 
 
-def _wsgi_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mapping[str, Any], packages: Packages) -> Any:
+def _wsgi_app(
+    engine: Engine, typed_settings: Mapping[str, Any], settings: Mapping[str, Any], packages: Packages
+) -> Any:
     """The WSGI application.
 
     :raises PackageError: when the views of a package cannot be added, or conflict with those of others
@@ -165,7 +176,9 @@ def _wsgi_app(engine: Engine, typed_settings: Mapping[str, Any], settings: Mappi
 def _attempts(request: Request) -> int:
     """The number of attempts at a request: one for a request that only reads, or has a large body."""
     length = request.content_length if request.is_body_readable else 0
-    return ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MAX_RETRIED_BODY_SIZE else 1
+    return (
+        ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MAX_RETRIED_BODY_SIZE else 1
+    )
 
 
 def _load_content_types(config: Configurator) -> None:

@@ -96,7 +96,9 @@ def discover(plugins_dir: str = "") -> Packages:
         if unmet is None:
             _load(packages, entry.name, distribution, entry.load)
         else:
-            log.error("package %s of %s does not fit; the service starts without it: %s", entry.name, distribution, unmet)
+            log.error(
+                "package %s of %s does not fit; the service starts without it: %s", entry.name, distribution, unmet
+            )
             packages[1].append(FailedPackage(entry.name, distribution, unmet))
     for path in _plugin_files(plugins_dir):
         _load(packages, path.stem, path.name, functools.partial(_load_file, path, packages))
@@ -181,7 +183,9 @@ def apps_of(modules: Sequence[tuple[str, Any]]) -> dict[str, App]:
 
 
 def _unmet(distribution: importlib.metadata.Distribution) -> str | None:
-    """The first requirement of a package on netinv's packages that the installed versions do not meet, as a sentence."""
+    """The first requirement of a package on netinv's packages that the installed versions do not meet, as a
+    sentence.
+    """
     for text in distribution.requires or ():
         requirement = Requirement(text)
         if not requirement.name.startswith("netinv"):

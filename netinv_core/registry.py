@@ -15,6 +15,7 @@ import pluggy
 
 from netinv_core import hookspecs
 from netinv_core.app import App
+from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
 from netinv_core.models.columns import ForeignKeyInfo
@@ -54,7 +55,9 @@ class ContentType:
 class Registry:
     """The applications and endpoints of a service, its settings and its hooks."""
 
-    def __init__(self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()) -> None:
+    def __init__(
+        self, dialect: str, settings: Mapping[str, Any] | None = None, broken: Iterable[FailedPackage] = ()
+    ) -> None:
         self.dialect = "mysql" if dialect == "mariadb" else dialect
         self.settings = dict(settings or {})
         self.apps: dict[str, App] = {}
@@ -127,7 +130,13 @@ class Registry:
         :raises PackageError: when a package fails
         """
         every = list(self.by_path.values())
-        steps = (Endpoint.build, Endpoint.link_reverse_relations, Endpoint.apply_hooks, Endpoint.build_filters, Endpoint.refuse_confidential)
+        steps = (
+            Endpoint.build,
+            Endpoint.link_reverse_relations,
+            Endpoint.apply_hooks,
+            Endpoint.build_filters,
+            refuse_confidential,
+        )
         for step in steps:
             for endpoint in every if step is not Endpoint.link_reverse_relations else self.endpoints.values():
                 with errors_of(self.packages[endpoint.app.name]):
@@ -155,7 +164,13 @@ class Registry:
             plugins = dict(self.manager.list_name_plugin())
             names = dict.fromkeys(item.plugin_name for item in reversed(getattr(self.hooks, hook).get_hookimpls()))
             self._hook_callers[hook] = [
-                (name, self.manager.subset_hook_caller(hook, [plugin for other, plugin in plugins.items() if other != name])) for name in names
+                (
+                    name,
+                    self.manager.subset_hook_caller(
+                        hook, [plugin for other, plugin in plugins.items() if other != name]
+                    ),
+                )
+                for name in names
             ]
         return self._hook_callers[hook]
 

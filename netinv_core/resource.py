@@ -75,18 +75,26 @@ class VersionChange:
 
 def computed(name: str, function: Callable[..., Any], *paths: str, **options: Any) -> FieldFactory:
     """A field that is ``function`` of the values at ``paths`` (dotted, across references)."""
-    return FieldFactory(name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options))
+    return FieldFactory(
+        name, lambda registry, endpoint: kinds.Computed(name=name, function=function, paths=paths, **options)
+    )
 
 
-def batch_loaded(name: str, load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any) -> FieldFactory:
+def batch_loaded(
+    name: str, load: Callable[[UnitOfWork, list[Any]], Mapping[Any, Any]], *, missing: Any = None, **options: Any
+) -> FieldFactory:
     """A read-only field loaded for a whole page at once: ``load(uow, ids)`` returns values by id, ``missing`` is that
     of other ids.
     """
-    return FieldFactory(name, lambda registry, endpoint: kinds.BatchLoaded(name=name, load=load, missing=missing, **options))
+    return FieldFactory(
+        name, lambda registry, endpoint: kinds.BatchLoaded(name=name, load=load, missing=missing, **options)
+    )
 
 
 def coalesce(name: str, attributes: Sequence[str], *, prefer: Mapping[str, str] | None = None) -> FieldFactory:
-    """The first of several references that is set, nested; a setting in ``prefer`` that is on puts its reference first."""
+    """The first of several references that is set, nested; a setting in ``prefer`` that is on puts its reference
+    first.
+    """
 
     def make(registry: Registry, endpoint: Endpoint) -> kinds.Field:
         first = [attribute for setting, attribute in (prefer or {}).items() if registry.settings.get(setting)]
@@ -106,17 +114,26 @@ def computed_choice(name: str, choices: Choices, path: str) -> FieldFactory:
 
 def to_many(name: str, table: sa.Table, target: str, **options: Any) -> FieldFactory:
     """Objects of ``target`` (a label) in an association table, nested and written as a list."""
-    return FieldFactory(name, lambda registry, endpoint: kinds.ToMany(name=name, table=table, to=target, registry=registry, **options))
+    return FieldFactory(
+        name, lambda registry, endpoint: kinds.ToMany(name=name, table=table, to=target, registry=registry, **options)
+    )
 
 
 def content_type_list(name: str, table: sa.Table, **options: Any) -> FieldFactory:
     """Content types in an association table, as ``app.model`` strings."""
-    return FieldFactory(name, lambda registry, endpoint: kinds.ContentTypeList(name=name, table=table, registry=registry, **options))
+    return FieldFactory(
+        name, lambda registry, endpoint: kinds.ContentTypeList(name=name, table=table, registry=registry, **options)
+    )
 
 
 def reverse_fk(name: str, target: str, attribute: str) -> FieldFactory:
     """The objects of ``target`` whose foreign key ``attribute`` refers to the object, nested."""
-    return FieldFactory(name, lambda registry, endpoint: kinds.ReverseForeignKey(name=name, to=target, attribute_there=attribute, registry=registry))
+    return FieldFactory(
+        name,
+        lambda registry, endpoint: kinds.ReverseForeignKey(
+            name=name, to=target, attribute_there=attribute, registry=registry
+        ),
+    )
 
 
 def through_one_to_one(name: str, target: str, held: str, holder: str, by: str) -> FieldFactory:
@@ -159,7 +176,12 @@ def counter(child: Any, attribute: str) -> Callable[[Any, Any], Any]:
 
     def source(registry: Registry, table: Any) -> Any:
         child_table = child.alias()
-        return sa.select(sa.func.count()).select_from(child_table).where(child_table.c[attribute] == table.c.id).scalar_subquery()
+        return (
+            sa.select(sa.func.count())
+            .select_from(child_table)
+            .where(child_table.c[attribute] == table.c.id)
+            .scalar_subquery()
+        )
 
     return source
 

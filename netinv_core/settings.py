@@ -162,7 +162,10 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
     values["secret"] = values["secret"] or _secret_in(values["secret_file"])
     if len(values["secret"]) < SHORTEST_SECRET:
         place = f"the file {values['secret_file']}" if "netinv.secret" not in settings else "the setting netinv.secret"
-        raise ValueError(f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, such as {secrets.token_urlsafe(36)}")
+        raise ValueError(
+            f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, "
+            f"such as {secrets.token_urlsafe(36)}"
+        )
     return values
 
 

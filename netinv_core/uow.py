@@ -218,7 +218,9 @@ class UnitOfWork:
         :raises RuntimeError: within a :meth:`collecting` block, whose changes would be lost
         """
         if len(self._change_sets) > 1:
-            raise RuntimeError("a transaction is committed while changes are being collected, which would go unrecorded")
+            raise RuntimeError(
+                "a transaction is committed while changes are being collected, which would go unrecorded"
+            )
         self._change_sets[0].write(self)
 
     def forget_changes(self) -> None:
@@ -278,7 +280,10 @@ class UnitOfWork:
         Only the configuration is read, once.
         """
         deferring = copy.copy(self)
-        deferring.deferred_lookups, deferring.configuration = [], Configuration(self.configuration.cached if self.configuration.cached is not None else {})
+        deferring.deferred_lookups, deferring.configuration = (
+            [],
+            Configuration(self.configuration.cached if self.configuration.cached is not None else {}),
+        )
         return deferring
 
     def expire_all(self) -> None:
@@ -300,7 +305,9 @@ class UnitOfWork:
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""
-        if not (statement.is_insert or statement.is_select):  # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row
+        if not (
+            statement.is_insert or statement.is_select
+        ):  # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row
             self.expire_all()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)

@@ -35,7 +35,12 @@ from netinv_core.write.draft import Draft
 
 
 def _user_count(registry: Any, table: Any) -> Any:
-    return sa.select(sa.func.count()).select_from(user_groups).where(user_groups.c.target_id == table.c.id).scalar_subquery()
+    return (
+        sa.select(sa.func.count())
+        .select_from(user_groups)
+        .where(user_groups.c.target_id == table.c.id)
+        .scalar_subquery()
+    )
 
 
 groups = Resource(
@@ -83,7 +88,11 @@ def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
     for value, label in zip(values, labels, strict=True):
         if label not in uow.registry.content_types:
             well_formed = value.isdecimal() or "." in value
-            raise ValueError(f"Select a valid choice. {value} is not one of the available choices." if well_formed else f"“{value}” is not a valid value.")
+            raise ValueError(
+                f"Select a valid choice. {value} is not one of the available choices."
+                if well_formed
+                else f"“{value}” is not a valid value."
+            )
     condition = table.c.id.in_(sa.select(permission_types.c.owner_id).where(permission_types.c.label.in_(labels)))
     return sa.not_(condition) if lookup else condition
 
@@ -97,8 +106,24 @@ permissions = Resource(
     search=["name", "description"],
     fields=[
         content_type_list("object_types", permission_types, required=True),
-        to_many("groups", permission_groups, "auth.group", default=[], related_name="object_permissions", brief_name="name", plain=True),
-        to_many("users", permission_users, "users.user", default=[], related_name="object_permissions", brief_name="username", plain=True),
+        to_many(
+            "groups",
+            permission_groups,
+            "auth.group",
+            default=[],
+            related_name="object_permissions",
+            brief_name="name",
+            plain=True,
+        ),
+        to_many(
+            "users",
+            permission_users,
+            "users.user",
+            default=[],
+            related_name="object_permissions",
+            brief_name="username",
+            plain=True,
+        ),
     ],
     filters=[
         filters.custom("object_types", by_type, suffixes=("n",)),
@@ -141,7 +166,11 @@ def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
     PATCH may leave out the models: these are then read.
     """
-    concerned = [draft for draft in drafts if draft["constraints"] and (draft.changed("constraints") or "object_types" in draft.many)]
+    concerned = [
+        draft
+        for draft in drafts
+        if draft["constraints"] and (draft.changed("constraints") or "object_types" in draft.many)
+    ]
     types = {draft.id: draft.many["object_types"] for draft in concerned if "object_types" in draft.many}
     if unknown := [draft.id for draft in concerned if draft.id not in types]:
         columns = permission_types.c.owner_id, permission_types.c.label
@@ -149,9 +178,15 @@ def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
             types.setdefault(key, []).append(label)
     for draft in concerned:
         endpoints = [endpoint for label in types.get(draft.id, ()) if (endpoint := uow.registry.get(label)) is not None]
-        faults = {endpoint.label: fault for endpoint in endpoints if (fault := permits.constraint_error(endpoint, draft["constraints"])) is not None}
+        faults = {
+            endpoint.label: fault
+            for endpoint in endpoints
+            if (fault := permits.constraint_error(endpoint, draft["constraints"])) is not None
+        }
         if faults:
-            draft.reject("constraints", *[f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())])
+            draft.reject(
+                "constraints", *[f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())]
+            )
 
 
 app = App(

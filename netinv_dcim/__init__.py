@@ -189,6 +189,7 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
     """Recognises MAC addresses, serial numbers, asset tags and AS numbers in searches."""
     return searching.PROVIDERS
 
+
 @hookimpl
 def netinv_web_panels(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
     """Adds drawings of racks."""

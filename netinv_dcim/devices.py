@@ -36,7 +36,8 @@ from netinv_core.write.draft import Draft
 from netinv_dcim.choices import FACES
 from netinv_dcim.device_redundancy import DeviceRedundancyGroup, priorities_are_within_a_group
 from netinv_dcim.device_types import DeviceRole, DeviceType, Manufacturer, Platform
-from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location
 from netinv_dcim.racks import Rack, rack_display_name
 from netinv_dcim.sites import Site
 from netinv_dcim.virtual_chassis import VirtualChassis
@@ -46,8 +47,7 @@ from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
 OCCUPIED = (
-    "The position and face is already occupied on this rack. "
-    "The fields rack, position, face must make a unique set."
+    "The position and face is already occupied on this rack. The fields rack, position, face must make a unique set."
 )
 
 

@@ -242,7 +242,8 @@ def the_type_of_a_location_stays(uow: UnitOfWork, drafts: Sequence[Draft]) -> No
     """Rejects a change of the type of a location."""
     moved = [draft for draft in drafts if not draft.new and draft.changed("location_type_id")]
     types = listing.rows_of(
-        uow, LocationType,
+        uow,
+        LocationType,
         [key for draft in moved for key in (draft.before["location_type_id"], draft["location_type_id"])],
     )
     for draft in moved:
@@ -300,9 +301,13 @@ def names_of_topmost_locations_are_unique(uow: UnitOfWork, drafts: Sequence[Draf
     topmost = [draft for draft in drafts if draft["parent_id"] is None and draft.changed("name", "parent_id")]
     names = {draft["name"] for draft in topmost}
     lock_for(uow, "name of a topmost location", {(name,) for name in names})
-    rows = uow.execute(
-        sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))
-    ).all() if names else []
+    rows = (
+        uow.execute(
+            sa.select(table.c.id, table.c.name).where(table.c.parent_id.is_(None), table.c.name.in_(names))
+        ).all()
+        if names
+        else []
+    )
     draft_ids = {draft.id for draft in drafts}
     taken = {name for key, name in rows if key not in draft_ids}
     for draft in topmost:
@@ -316,12 +321,15 @@ def _ancestors(uow: UnitOfWork, keys: Iterable[Any]) -> dict[Any, dict[Any, Any]
     location_ids, cache = {key for key in keys if key is not None}, uow.row_cache.setdefault(_ancestors, {})
     if missing := location_ids - cache.keys():
         location, parent = Location.__table__, Location.__table__.alias()
-        chain = sa.select(
-            location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id
-        ).where(location.c.id.in_(missing)).cte(recursive=True)
+        chain = (
+            sa.select(location.c.id.label("start"), location.c.id.label("at"), location.c.parent_id, location.c.site_id)
+            .where(location.c.id.in_(missing))
+            .cte(recursive=True)
+        )
         chain = chain.union(
-            sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id)
-            .where(parent.c.id == chain.c.parent_id)
+            sa.select(chain.c.start, parent.c.id, parent.c.parent_id, parent.c.site_id).where(
+                parent.c.id == chain.c.parent_id
+            )
         )
         for start, at, site in uow.execute(sa.select(chain.c.start, chain.c.at, chain.c.site_id)):
             cache.setdefault(start, {})[at] = site
@@ -343,57 +351,10 @@ def takers_of(uow: UnitOfWork, label: str, keys: Iterable[Any]) -> set[Any]:
     location_ids, location = [key for key in keys if key is not None], Location.__table__
     if not location_ids:
         return set()
-    return set(uow.execute(
-        sa.select(location.c.id)
-        .where(location.c.id.in_(location_ids), location.c.location_type_id.in_(_types_accepting([label])))
-    ).scalars())
-
-
-def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a location that is at another site than ``site_id``, or whose type does not accept the content type.
-
-    Rule for any model with the columns ``site_id`` and ``location_id``.
-    """
-    _check_locations(uow, drafts, ".")
-
-
-def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Same rule as :func:`location_fits`, for models whose error about the type ends without a full stop in the API."""
-    _check_locations(uow, drafts, "")
-
-
-def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
-    """Checks the changed locations of drafts. ``stop`` is the punctuation at the end of the error about the type."""
-    placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
-    if not placed:
-        return
-    sites = base_sites(uow, [draft["location_id"] for draft in placed])
-    accepting = takers_of(uow, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
-    elsewhere = [
-        draft for draft in placed
-        if draft["site_id"] is not None and sites.get(draft["location_id"]) != draft["site_id"]
-    ]
-    _reject_other_site(uow, elsewhere)
-    _reject_type(
-        uow, [draft for draft in placed if draft["location_id"] not in accepting and draft not in elsewhere], stop
+    return set(
+        uow.execute(
+            sa.select(location.c.id).where(
+                location.c.id.in_(location_ids), location.c.location_type_id.in_(_types_accepting([label]))
+            )
+        ).scalars()
     )
-
-
-def _reject_other_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects drafts whose location is at another site."""
-    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
-    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in drafts])
-    for draft in drafts:
-        location, site = locations[draft["location_id"]].name, sites[draft["site_id"]].name
-        draft.reject("location", f'Location "{location}" does not belong to site "{site}".')
-
-
-def _reject_type(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
-    """Rejects drafts at a location whose type does not accept their content type."""
-    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
-    types = listing.rows_of(uow, LocationType, [location.location_type_id for location in locations.values()])
-    for draft in drafts:
-        kind, plural = types[locations[draft["location_id"]].location_type_id].name, draft.endpoint.plural
-        draft.reject(
-            "location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}'
-        )

@@ -17,7 +17,8 @@ from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_dcim.cabling.models import POWER_DRAW, POWER_SUPPLY, PathEnd, cable_key, path_fields, path_filters
-from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location
 from netinv_dcim.rack_position import move_children, places_of_moved
 from netinv_dcim.racks import Rack, RackGroup, rack_display_name, rack_groups, within_group
 from netinv_dcim.sites import Site
@@ -45,9 +46,10 @@ class PowerPanel(Primary):
 
 
 class PowerFeed(PathEnd, Primary):
-    """A circuit from a power panel, usually to a rack. Voltage in volts (negative: DC below ground), amperage in amperes.
+    """A circuit from a power panel, usually to a rack.
 
-    ``available_power``, in volt-amperes, is ``max_utilization`` per cent of the rating.
+    Voltage is in volts (negative: DC below ground), amperage in amperes. ``available_power``, in volt-amperes, is
+    ``max_utilization`` per cent of the rating.
     """
 
     connector_kind = POWER_SUPPLY

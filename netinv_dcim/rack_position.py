@@ -123,8 +123,7 @@ def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) ->
             field = "position" if draft["position"] is not None else "face"
             draft.reject(
                 field,
-                f"Child device types cannot be assigned to a rack {field}. "
-                "This is an attribute of the parent device.",
+                f"Child device types cannot be assigned to a rack {field}. This is an attribute of the parent device.",
             )
 
 

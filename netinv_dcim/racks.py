@@ -42,7 +42,8 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.trees import count_below, depth
 from netinv_dcim.choices import OUTER_UNITS, RACK_TYPES, RACK_WIDTHS
-from netinv_dcim.locations import Location, location_fits, within
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
@@ -360,9 +361,7 @@ def units_are_reserved_once(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """
     table = RackReservation.__table__
     rows = uow.execute(
-        sa.select(table.c.id, table.c.rack_id, table.c.units).where(
-            table.c.rack_id.in_({d["rack_id"] for d in drafts})
-        )
+        sa.select(table.c.id, table.c.rack_id, table.c.units).where(table.c.rack_id.in_({d["rack_id"] for d in drafts}))
     )
     draft_ids = {draft.id for draft in drafts}
     reserved = {(rack, unit) for key, rack, units in rows if key not in draft_ids for unit in units}

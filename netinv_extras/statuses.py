@@ -29,6 +29,7 @@ class Status(Organizational):
 
 status_types = content_type_table("extras_status_type", "extras_status")
 
+
 def _has_status(registry: Registry, label: str) -> bool:
     """True for models with a status, and for models of packages that are not installed."""
     endpoint = registry.get(label)

@@ -15,7 +15,8 @@ from netinv_core.presentation import Presentation
 from netinv_core.read.filters import number, related, tree, tree_pair
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
-from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam import networks

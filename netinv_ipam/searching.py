@@ -40,7 +40,11 @@ def addresses(uow: UnitOfWork, text: str) -> Iterator[Match]:
         yield Match(ADDRESS, "IP addresses", "address", lambda table: table.c.host == packed, [("host", host)])
     else:
         yield Match(
-            PREFIX, "prefixes", "prefix", lambda table: networks.equal(table, network.cidr), [("prefix", str(network.cidr))]
+            PREFIX,
+            "prefixes",
+            "prefix",
+            lambda table: networks.equal(table, network.cidr),
+            [("prefix", str(network.cidr))],
         )
     for label, title, parameter in ((PREFIX, "prefixes that contain it", "contains"), (AGGREGATE, "aggregates", "q")):
         yield Match(

@@ -31,7 +31,8 @@ from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
-from netinv_dcim.locations import Location, location_fits
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location
 from netinv_dcim.sites import Site
 from netinv_extras.statuses import status
 from netinv_ipam.roles import Role

@@ -17,7 +17,8 @@ from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_dcim.devices import Device
-from netinv_dcim.locations import Location, location_fits, within
+from netinv_dcim.located_objects import location_fits
+from netinv_dcim.locations import Location, within
 from netinv_dcim.sites import Site
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -147,9 +148,7 @@ def hosts_are_where_their_cluster_is(uow: UnitOfWork, drafts: Sequence[Draft]) -
         if cluster.site_id is not None and cluster.site_id != draft["site_id"]:
             draft.reject("cluster", f"The assigned cluster belongs to a different site ({sites[cluster.site_id].name})")
         elif (
-            cluster.location_id is not None
-            and location is not None
-            and cluster.location_id not in ancestors[location]
+            cluster.location_id is not None and location is not None and cluster.location_id not in ancestors[location]
         ):
             draft.reject(
                 "cluster",

@@ -144,4 +144,3 @@ def roles_are_for_machines(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in changed:
         if draft["role_id"] is not None and not roles[draft["role_id"]].vm_role:
             draft.reject("role", f"device role instance with id {draft['role_id']!r} does not exist.")
-

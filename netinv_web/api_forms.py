@@ -36,7 +36,9 @@ class ApiForm:
     methods: Sequence[str]
 
 
-def form_for(request: Request, endpoint: Endpoint, key: Any, methods: Sequence[str], names: Sequence[str]) -> ApiForm | None:
+def form_for(
+    request: Request, endpoint: Endpoint, key: Any, methods: Sequence[str], names: Sequence[str]
+) -> ApiForm | None:
     """The form of a list, or with ``key`` of an object, with inputs for the fields in ``names``; ``None`` without any.
 
     :raises NotFound: for an object that the user may not view
@@ -61,7 +63,13 @@ def _named(control: Control) -> Control:
     if control.kind == "conditions":
         control = Control(control.name, "", "json", help=control.help, required=control.required, field=control.field)
     elif control.kind == "file":
-        control = Control(control.name, "", help=IMAGE_HELP, show=lambda value: [str(value)], read=lambda texts: texts[-1] if texts else None)
+        control = Control(
+            control.name,
+            "",
+            help=IMAGE_HELP,
+            show=lambda value: [str(value)],
+            read=lambda texts: texts[-1] if texts else None,
+        )
     return dataclasses.replace(control, label=control.name, group="")
 
 
@@ -70,7 +78,9 @@ def _original(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Mapping[str, Any
 
 
 def resource_at(registry: Registry, path: str) -> tuple[Endpoint, Any] | None:
-    """The resource of a path of the API, and the id of its object or ``None`` for the list; ``None`` for other paths."""
+    """The resource of a path of the API, and the id of its object or ``None`` for the list; ``None`` for other
+    paths.
+    """
     path = path.partition("?")[0]
     for endpoint in registry.by_path.values():
         if path == endpoint.path:
@@ -93,7 +103,9 @@ class Composition:
             return
         self._compose(request, *place, method, members)
 
-    def _compose(self, request: Request, endpoint: Endpoint, key: Any, method: str, members: Mapping[str, Sequence[Any]]) -> None:
+    def _compose(
+        self, request: Request, endpoint: Endpoint, key: Any, method: str, members: Mapping[str, Sequence[Any]]
+    ) -> None:
         names = [name.partition(".")[0] for name in forms.last_text(members, forms.CONTROLS).split(",")]
         empty = _empty(request.uow, endpoint, names)
         submission = Submission(request, endpoint, _original(request.uow, endpoint, key), members, form=empty)

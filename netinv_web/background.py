@@ -28,8 +28,9 @@ class Progress(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """Work of a page: ``run(uow, arguments, progress)`` does it in one transaction, with the permissions of the user who
-    asked for it, and returns a sentence about the outcome. ``name`` is where it is defined: ``package.module:NAME``.
+    """Work of a page: ``run(uow, arguments, progress)`` does it in one transaction, with the permissions of the user
+    who asked for it, and returns a sentence about the outcome. ``name`` is where it is defined:
+    ``package.module:NAME``.
     """
 
     name: str
@@ -39,8 +40,8 @@ class Task:
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """The state of a run: ``title`` is a word for it; ``done`` of ``total`` items are done; ``outcome`` is the sentence of
-    the task. ``path`` leads to more about the run, ``changes`` to what it has changed.
+    """The state of a run: ``title`` is a word for it; ``done`` of ``total`` items are done; ``outcome`` is the sentence
+    of the task. ``path`` leads to more about the run, ``changes`` to what it has changed.
     """
 
     title: str
@@ -69,7 +70,9 @@ class Background(Protocol):
 
 def background_of(registry: Registry) -> Background | None:
     """What runs tasks in the background; ``None`` without a package that does."""
-    found: list[Background] = [item for item in registry.hooks.netinv_web_background(registry=registry) if item is not None]
+    found: list[Background] = [
+        item for item in registry.hooks.netinv_web_background(registry=registry) if item is not None
+    ]
     return found[0] if found else None
 
 

@@ -41,7 +41,15 @@ SEND_PATH = "/api-request/"
 HEADERS = {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY}
 SHOWN_HEADERS = ("Allow", "API-Version", "Content-Type", "Location", "Retry-After", "Vary")
 # What the subrequest has of the browser's request.
-COPIED = ("HTTP_COOKIE", "HTTP_ORIGIN", "HTTP_SEC_FETCH_SITE", "HTTP_HOST", "HTTP_USER_AGENT", "REMOTE_ADDR", "wsgi.url_scheme")
+COPIED = (
+    "HTTP_COOKIE",
+    "HTTP_ORIGIN",
+    "HTTP_SEC_FETCH_SITE",
+    "HTTP_HOST",
+    "HTTP_USER_AGENT",
+    "REMOTE_ADDR",
+    "wsgi.url_scheme",
+)
 EMPTY_VALUES: dict[str, Any] = {"boolean": False, "integer": 0, "field": None, "list": []}
 
 
@@ -151,7 +159,13 @@ def _written(value: Any) -> Any:
     if isinstance(value, list):
         return [_written(item) for item in value]
     if isinstance(value, dict):
-        return value["id"] if "id" in value and "url" in value else value["value"] if set(value) == {"value", "label"} else value
+        return (
+            value["id"]
+            if "id" in value and "url" in value
+            else value["value"]
+            if set(value) == {"value", "label"}
+            else value
+        )
     return value
 
 
@@ -163,7 +177,11 @@ def send(request: Request) -> Response:
     values: dict[str, Any] = {"method": method, "path": path, "problem": problem, "answer": None, "api_form": None}
     if problem:
         return page(request, SENT, {**values, "body": body}, status=422)
-    composition = Composition(request, path, method, {name: posted.getall(name) for name in posted}) if CONTROLS in posted else None
+    composition = (
+        Composition(request, path, method, {name: posted.getall(name) for name in posted})
+        if CONTROLS in posted
+        else None
+    )
     if composition is not None:
         body = composition.body
         if composition.failed:

@@ -76,7 +76,12 @@ def _complete_environment(config: Any) -> None:
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters |= {"label": label_of_name}
-    environment.globals |= {"icon": config.registry.netinv_icons.icon, "label_of": label_of, "title_of": title_of, "plural_of": plural_of}
+    environment.globals |= {
+        "icon": config.registry.netinv_icons.icon,
+        "label_of": label_of,
+        "title_of": title_of,
+        "plural_of": plural_of,
+    }
     environment.globals |= {"as_code": snippets.as_code, "table_rows": rows.table_rows}
 
 

@@ -108,7 +108,11 @@ def broken(error: Exception, request: Request) -> Response:
     response = handler(error, request)
     if not accepts_html(request):
         return response
-    detail = f"The failure was logged with the id {id_of(request.environ)}." if response.status_int == 500 else response.json["detail"]
+    detail = (
+        f"The failure was logged with the id {id_of(request.environ)}."
+        if response.status_int == 500
+        else response.json["detail"]
+    )
     return _bare_page(response.status_int, detail)
 
 

@@ -33,10 +33,11 @@ Content = Callable[..., Any]
 
 @dataclasses.dataclass(frozen=True)
 class Panel:
-    """A panel on the page of an object: ``content(request, endpoint, object)`` returns markup, or ``None`` for no panel.
+    """A panel on the page of an object: ``content(request, endpoint, object)`` returns markup, or ``None`` for no
+    panel.
 
-    The object is its representation. ``side`` is ``main`` or ``aside``, or ``head`` for links and buttons beside those of
-    the object, without a heading. ``lazy`` panels are loaded after the page, all in one request.
+    The object is its representation. ``side`` is ``main`` or ``aside``, or ``head`` for links and buttons beside those
+    of the object, without a heading. ``lazy`` panels are loaded after the page, all in one request.
     ``template`` is an asset specification; ``content`` then returns the values of the template.
     """
 
@@ -51,7 +52,8 @@ class Panel:
 
 @dataclasses.dataclass(frozen=True)
 class Tab:
-    """A tab at ``…/<id>/<name>/``: ``content(request, endpoint, object)`` returns markup, or the values of ``template``.
+    """A tab at ``…/<id>/<name>/``: ``content(request, endpoint, object)`` returns markup, or the values of
+    ``template``.
 
     ``permission`` is a further permission, as a pair of a label and an action. ``count(request, object)`` is the number
     beside the title. ``applies(request, object)`` selects the objects that have the tab.
@@ -69,7 +71,8 @@ class Tab:
 
 @dataclasses.dataclass(frozen=True)
 class ListTab:
-    """A tab with the list of the resource ``label``, limited by the conditions that ``within(request, object)`` returns.
+    """A tab with the list of the resource ``label``, limited by the conditions that ``within(request, object)``
+    returns.
 
     ``preset(object)`` returns the fields that the form for a new object begins with.
     """
@@ -106,7 +109,9 @@ class Action:
 
 @dataclasses.dataclass(frozen=True)
 class Widget:
-    """A widget of the home page: ``content(request)`` returns markup, or the values of ``template``; ``None``: not shown."""
+    """A widget of the home page: ``content(request)`` returns markup, or the values of ``template``; ``None``: not
+    shown.
+    """
 
     name: str
     title: str
@@ -251,8 +256,8 @@ def check_hooks(registry: Registry) -> None:
 def items_for(
     request: Request, hook: str, item_type: type, failed: Callable[[str], Any], **arguments: Any
 ) -> list[Any]:
-    """The items that packages return from a hook with a request. ``failed`` makes the item of a package that fails, from
-    a sentence with the id in the log.
+    """The items that packages return from a hook with a request. ``failed`` makes the item of a package that fails,
+    from a sentence with the id in the log.
     """
     items: list[Any] = []
     for package, caller in request.registry.netinv.callers(hook):
@@ -305,7 +310,9 @@ def actions_of(
     links: list[ActionLink] = []
     registry = endpoint.registry
     for action in extensions_of(registry.hooks.netinv_web_actions, endpoint, registry=registry):
-        permitted = may(request.uow, endpoint, action.permission) and may_further(request.uow, action.further_permission)
+        permitted = may(request.uow, endpoint, action.permission) and may_further(
+            request.uow, action.further_permission
+        )
         if action.scope != scope or not permitted:
             continue
         try:

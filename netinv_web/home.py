@@ -87,7 +87,9 @@ def first_steps(request: Request, counts: list[ResourceCount]) -> list[FirstStep
         endpoint = item.endpoint
         if "add" in endpoint.resource.writes and may(request.uow, endpoint, "add"):
             steps.append(FirstStep(f"Add a {endpoint.title}", f"{item.path}add/", description_of(endpoint)))
-            text = f"From a spreadsheet or a file: CSV, YAML or JSON. Every row is checked before {item.title} are saved."
+            text = (
+                f"From a spreadsheet or a file: CSV, YAML or JSON. Every row is checked before {item.title} are saved."
+            )
             steps.append(FirstStep(f"Import {endpoint.plural}", f"{item.path}import/", text))
             break
     return steps + items_for(
@@ -100,10 +102,7 @@ def attention_of_service(request: Request) -> list[Attention]:
     if not request.uow.identity.superuser:
         return []
     registry = request.registry.netinv
-    items = [
-        Attention(f"The package {item.name} does not start: {item.reason}", SYSTEM)
-        for item in registry.broken
-    ]
+    items = [Attention(f"The package {item.name} does not start: {item.reason}", SYSTEM) for item in registry.broken]
     missing = pending_migrations(registry, request.registry.netinv_engine)
     if missing:
         text = f"The database lacks migrations ({', '.join(missing)}): run `netinv migrate` and restart the service."

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 @hookspec
 def netinv_web_menu(registry: Registry) -> Iterable[MenuSection]:
-    """Sections of the navigation, besides those of applications; entries are :class:`netinv_core.presentation.MenuEntry`."""
+    """Sections of the navigation, besides those of applications; entries are
+    :class:`netinv_core.presentation.MenuEntry`.
+    """
 
 
 @hookspec
@@ -49,8 +51,8 @@ def netinv_web_cells(registry: Registry) -> Mapping[type[Field], CellFactory]:
 
 @hookspec
 def netinv_web_controls(registry: Registry) -> Mapping[FactoryKey, ControlFactory]:
-    """Controls of forms (:data:`netinv_web.forms.controls.ControlFactory`): for kinds of fields by their class, for single fields
-    by the label of the model and their name, such as ``("dcim.site", "asn")``.
+    """Controls of forms (:data:`netinv_web.forms.controls.ControlFactory`): for kinds of fields by their class, for
+    single fields by the label of the model and their name, such as ``("dcim.site", "asn")``.
     """
 
 
@@ -102,8 +104,8 @@ def netinv_web_banners(request: Request) -> Iterable[Banner]:
 
 @hookspec
 def netinv_web_undo(request: Request) -> str | None:
-    """Path to which a button in a notice posts the id of a request, as ``request``, and the path to return to, as ``next``:
-    its page undoes the changes of that request. ``None`` for users who may not.
+    """Path to which a button in a notice posts the id of a request, as ``request``, and the path to return to, as
+    ``next``: its page undoes the changes of that request. ``None`` for users who may not.
     """
 
 

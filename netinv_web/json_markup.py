@@ -29,7 +29,11 @@ def _pieces(value: Any, base: str, line: str) -> Iterator[Markup]:
     elif isinstance(value, bool) or value is None:
         yield _SPAN.format("json-constant", json.dumps(value))
     else:
-        yield escape(json.dumps(value)) if isinstance(value, dict | list) else _SPAN.format("json-number", json.dumps(value))
+        yield (
+            escape(json.dumps(value))
+            if isinstance(value, dict | list)
+            else _SPAN.format("json-number", json.dumps(value))
+        )
 
 
 def _nested(brackets: str, items: Iterator[tuple[Markup, Any]], base: str, line: str) -> Iterator[Markup]:

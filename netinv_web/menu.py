@@ -24,8 +24,8 @@ PLUGIN_POSITION = 800
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """An entry of the navigation. ``add`` is the path of the form for a new object; empty without permission. ``key`` is the
-    letter that opens it after ``g``. ``base`` is the path of a resource whose pages belong to the entry, too.
+    """An entry of the navigation. ``add`` is the path of the form for a new object; empty without permission. ``key``
+    is the letter that opens it after ``g``. ``base`` is the path of a resource whose pages belong to the entry, too.
     """
 
     title: str

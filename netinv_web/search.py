@@ -1,6 +1,7 @@
 """The search page, ``/search/?q=``, and the results that the command palette shows.
 
-``_jump=1`` asks to be led to the object when the text identifies exactly one. ``_part=palette`` asks for the results alone.
+``_jump=1`` asks to be led to the object when the text identifies exactly one. ``_part=palette`` asks for the results
+alone.
 """
 
 from __future__ import annotations

@@ -149,7 +149,8 @@ OPEN_MODULES = {
 }
 # Test input that a service with all applications understands, and a description that clients know.
 NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
-# Requirements of the core that no module imports: the server, database drivers, static files, and of Pyramid pkg_resources and WebOb.
+# Requirements of the core that no module imports: the server, database drivers, static files, and of Pyramid
+# pkg_resources and WebOb.
 NOT_IMPORTED = {"waitress", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"}
 # Folders of a package whose requirements are an extra of its distribution.
 EXTRAS = ("testing", "web")
@@ -165,7 +166,10 @@ SUPPRESSIONS = {
     ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
     ("netinv_extras/git/client.py", "noqa: S603"): "constant command",
     ("netinv_extras/git/files.py", "noqa: S506"): "PyYAML has no type annotations; a loader derived from the safe one",
-    ("netinv_extras/git/files.py", "type: ignore[misc]"): "PyYAML has no type annotations; a loader derived from the safe one",
+    (
+        "netinv_extras/git/files.py",
+        "type: ignore[misc]",
+    ): "PyYAML has no type annotations; a loader derived from the safe one",
     ("netinv_extras/jobs/forkserver.py", "noqa: S603"): "constant command",
     ("netinv_extras/templates/renderer_pool.py", "noqa: S603"): "constant command",
 }
@@ -189,12 +193,22 @@ def imported_names(module: ast.Module) -> set[str]:
 def registrations(module: ast.Module) -> Iterator[tuple[str, int]]:
     """The names of the resources with which a module registers functions when it is imported, with lines."""
     for node in module.body:
-        calls = node.decorator_list if isinstance(node, ast.FunctionDef) else [node.value] if isinstance(node, ast.Expr) else []
+        calls = (
+            node.decorator_list
+            if isinstance(node, ast.FunctionDef)
+            else [node.value]
+            if isinstance(node, ast.Expr)
+            else []
+        )
         for call in calls:
             attribute = call.func if isinstance(call, ast.Call) else call
             while isinstance(attribute, ast.Call):
                 attribute = attribute.func
-            if isinstance(attribute, ast.Attribute) and attribute.attr in REGISTRATIONS and isinstance(attribute.value, ast.Name):
+            if (
+                isinstance(attribute, ast.Attribute)
+                and attribute.attr in REGISTRATIONS
+                and isinstance(attribute.value, ast.Name)
+            ):
                 yield attribute.value.id, call.lineno
 
 
@@ -212,10 +226,18 @@ def test_modules_register_functions_on_import_only_with_resources_of_their_own(p
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_calls_register_of_every_module_that_has_it(package: str) -> None:
-    functions = [node for module in modules(package).values() for node in module.body if isinstance(node, ast.FunctionDef)]
+    functions = [
+        node for module in modules(package).values() for node in module.body if isinstance(node, ast.FunctionDef)
+    ]
     having = [function for function in functions if function.name == "register" and not function.args.args]
-    calls = [node.value for node in modules(package)[REPOSITORY / package / "__init__.py"].body if isinstance(node, ast.Expr)]
-    called = [call for call in calls if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "register"]
+    calls = [
+        node.value for node in modules(package)[REPOSITORY / package / "__init__.py"].body if isinstance(node, ast.Expr)
+    ]
+    called = [
+        call
+        for call in calls
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "register"
+    ]
     assert len(called) == len(having)
 
 
@@ -230,7 +252,8 @@ def is_type_checking(node: ast.AST) -> bool:
 def imports(module: ast.Module, *, top_level: bool = False) -> Iterator[tuple[str, str]]:
     """The imports of a module as pairs of module and name (blank for ``import module``).
 
-    ``top_level`` leaves out those within functions and those for type checkers, which are not run when the module is imported.
+    ``top_level`` leaves out those within functions and those for type checkers, which are not run when the module is
+    imported.
     """
     nodes = list(module.body)
     while nodes:
@@ -251,7 +274,12 @@ def module_name(path: Path) -> str:
 
 def test_the_core_imports_no_application() -> None:
     applications = [package for package in PACKAGES if package != "netinv_core"]
-    found = [(path.name, name) for path, module in modules("netinv_core").items() for name, _ in imports(module) if name.partition(".")[0] in applications]
+    found = [
+        (path.name, name)
+        for path, module in modules("netinv_core").items()
+        for name, _ in imports(module)
+        if name.partition(".")[0] in applications
+    ]
     assert found == []
 
 
@@ -263,16 +291,24 @@ def test_the_core_names_no_application() -> None:
     for path, module in modules("netinv_core").items():
         scopes = [node for node in ast.walk(module) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
         docstrings = {id(scope.body[0].value) for scope in scopes if isinstance(scope.body[0], ast.Expr)}
-        texts = [node for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings]
+        texts = [
+            node
+            for node in ast.walk(module)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        ]
         named += [(path.name, text.value) for text in texts if pattern.search(text.value)]
     assert sorted({name for name, _ in named}) == sorted(NAMES_APPLICATIONS)
 
 
 def test_modules_of_the_core_that_plugins_may_import_are_those_of_the_public_api() -> None:
-    """``netinv_core.__all__`` is the same three times: for type checkers, for ``import *`` and by module for the import itself."""
+    """``netinv_core.__all__`` is the same three times: for type checkers, for ``import *`` and by module for the import
+    itself.
+    """
     source = modules("netinv_core")[REPOSITORY / "netinv_core/__init__.py"]
     (typed,) = [node for node in source.body if is_type_checking(node)]
-    declared = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    declared = {
+        alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
     assert declared == netinv_core._MODULES
     assert sorted(declared) == sorted(netinv_core.__all__)
     for name in netinv_core.__all__:
@@ -282,7 +318,11 @@ def test_modules_of_the_core_that_plugins_may_import_are_those_of_the_public_api
 
 
 def test_the_example_plugin_imports_the_public_api_only() -> None:
-    imported = [pair for path in (REPOSITORY / "plugins/example/netinv_example").glob("*.py") for pair in imports(ast.parse(path.read_text()))]
+    imported = [
+        pair
+        for path in (REPOSITORY / "plugins/example/netinv_example").glob("*.py")
+        for pair in imports(ast.parse(path.read_text()))
+    ]
     core = [(module, name) for module, name in imported if module.startswith("netinv_core")]
     assert core != []
     assert [(module, name) for module, name in core if module != "netinv_core" or name not in netinv_core.__all__] == []
@@ -290,8 +330,12 @@ def test_the_example_plugin_imports_the_public_api_only() -> None:
 
 @pytest.mark.parametrize("package", [package for package in PACKAGES if package != "netinv_core"])
 def test_an_application_imports_from_listed_modules_of_the_core_only(package: str) -> None:
-    """The built-in applications are released with the core, so they may use more of it than the public API, but nothing private."""
-    pairs = {pair for module in modules(package).values() for pair in imports(module) if pair[0].startswith("netinv_core")}
+    """The built-in applications are released with the core, so they may use more of it than the public API, but nothing
+    private.
+    """
+    pairs = {
+        pair for module in modules(package).values() for pair in imports(module) if pair[0].startswith("netinv_core")
+    }
     used = {f"{module}.{name}" if module in FOLDERS else module for module, name in pairs}
     assert sorted(used - OPEN_MODULES) == []
     assert sorted(pair for pair in pairs if pair[1].startswith("_")) == []
@@ -312,7 +356,12 @@ def test_modules_do_not_import_each_other_in_a_circle(package: str) -> None:
 @pytest.mark.parametrize("folder", ["tests", "plugins"])
 def test_no_module_of_tests_imports_another(folder: str) -> None:
     """Helpers that several modules use are in ``tests/support``."""
-    imported = {(str(path), part) for path, module in modules(folder).items() for pair in imports(module) for part in ".".join(pair).split(".")}
+    imported = {
+        (str(path), part)
+        for path, module in modules(folder).items()
+        for pair in imports(module)
+        for part in ".".join(pair).split(".")
+    }
     assert sorted(pair for pair in imported if pair[1].startswith("test_")) == []
 
 
@@ -323,7 +372,12 @@ def test_no_module_of_tests_imports_another(folder: str) -> None:
 def test_files_and_functions_are_short(package: str) -> None:
     """Files of at most 400 lines, functions of at most 50."""
     files = {path: len(path.read_text().splitlines()) for path in modules(package)}
-    functions = [(path, node) for path, module in modules(package).items() for node in ast.walk(module) if isinstance(node, ast.FunctionDef)]
+    functions = [
+        (path, node)
+        for path, module in modules(package).items()
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef)
+    ]
     assert [(str(path), lines) for path, lines in files.items() if lines > 400] == []
     assert [(str(path), node.name) for path, node in functions if (node.end_lineno or 0) - node.lineno >= 50] == []
 
@@ -347,7 +401,9 @@ def distribution_names(names: Iterable[str]) -> set[str]:
 
 
 def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
-    """The modules that a package imports from other distributions, with the distributions that have them, and the extra that the module belongs to."""
+    """The modules that a package imports from other distributions, with the distributions that have them, and the extra
+    that the module belongs to.
+    """
     providers = importlib.metadata.packages_distributions()
     for path, module in modules(package, revisions=True).items():
         for name, _ in imports(module):

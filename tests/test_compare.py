@@ -16,7 +16,15 @@ KEY = "3d04fb01-6d19-41eb-b294-8d612d3369ad"
 
 
 def difference(**members: object) -> Difference:
-    given = {"part": "rules", "model": "dcim.sites", "title": "t", "request": "GET dcim/sites", "member": "count", "first": 1, "second": 2}
+    given = {
+        "part": "rules",
+        "model": "dcim.sites",
+        "title": "t",
+        "request": "GET dcim/sites",
+        "member": "count",
+        "first": 1,
+        "second": 2,
+    }
     return Difference(**(given | members))  # type: ignore[arg-type]
 
 
@@ -24,7 +32,11 @@ def difference(**members: object) -> Difference:
 def test_every_file_of_probes_is_understood(path: Path) -> None:
     scenarios = script.scenarios(path)
     assert all(scenario.requests for scenario in scenarios)
-    assert all(request.method in ("GET", "POST", "PATCH", "PUT", "DELETE") for scenario in scenarios for request in scenario.requests)
+    assert all(
+        request.method in ("GET", "POST", "PATCH", "PUT", "DELETE")
+        for scenario in scenarios
+        for request in scenario.requests
+    )
 
 
 def test_every_label_in_a_file_of_rules_is_created_before_it_is_used() -> None:
@@ -48,7 +60,10 @@ def test_labels_stand_for_ids_and_ids_for_labels() -> None:
     service = Service(URL, "key", "1.6")
     service.bind("site", KEY)
     assert service.fill({"site": "$site", "path": "dcim/sites/$site"}) == {"site": KEY, "path": f"dcim/sites/{KEY}"}
-    assert service.normalise({"id": KEY, "url": f"{URL}/api/dcim/sites/{KEY}/"}) == {"id": "$site", "url": "/api/dcim/sites/$site/"}
+    assert service.normalise({"id": KEY, "url": f"{URL}/api/dcim/sites/{KEY}/"}) == {
+        "id": "$site",
+        "url": "/api/dcim/sites/$site/",
+    }
     with pytest.raises(UnknownLabel):
         service.fill("$rack")
 
@@ -69,14 +84,25 @@ def test_members_that_differ_are_named() -> None:
 def test_another_status_is_one_difference_with_the_bodies_of_errors() -> None:
     told: list[Difference] = []
     pair = Pair(Service(URL, "key", "1.6"), Service(URL, "key", "1.6"), told.append)
-    pair.note("rules", "dcim.sites", "t", Request("GET", "dcim/sites"), Answer(200, {"count": 1}), Answer(400, {"name": ["x"]}))
+    pair.note(
+        "rules",
+        "dcim.sites",
+        "t",
+        Request("GET", "dcim/sites"),
+        Answer(200, {"count": 1}),
+        Answer(400, {"name": ["x"]}),
+    )
     assert [(one.member, one.first, one.second) for one in told] == [("status", (200, "…"), (400, {"name": ["x"]}))]
 
 
 def test_documented_differences_are_counted_by_reason(tmp_path: Path) -> None:
-    (tmp_path / "allowed.toml").write_text('[[difference]]\nmodel = "dcim.*"\nmember = "*[0].depth"\nreason = "cached"\n')
+    (tmp_path / "allowed.toml").write_text(
+        '[[difference]]\nmodel = "dcim.*"\nmember = "*[0].depth"\nreason = "cached"\n'
+    )
     allowed = report.read_allowed(tmp_path / "allowed.toml")
-    new, known = report.sort([difference(member="a[0].depth"), difference(member="a[1].depth"), difference(model="ipam.vlans")], allowed)
+    new, known = report.sort(
+        [difference(member="a[0].depth"), difference(member="a[1].depth"), difference(model="ipam.vlans")], allowed
+    )
     assert [(one.model, one.member) for one in new] == [("dcim.sites", "a[1].depth"), ("ipam.vlans", "count")]
     assert known == {"cached": 1}
 

@@ -10,7 +10,12 @@ from tests.support.inputs import Inputs
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
 ENDPOINTS = registry_for("sqlite", {}).endpoints
-PAIRS = [pytest.param(check, label, id=f"{label}-{check.name}") for label in sorted(ENDPOINTS) for check in CHECKS if check.applies(ENDPOINTS[label])]
+PAIRS = [
+    pytest.param(check, label, id=f"{label}-{check.name}")
+    for label in sorted(ENDPOINTS)
+    for check in CHECKS
+    if check.applies(ENDPOINTS[label])
+]
 
 
 @pytest.mark.parametrize(("check", "label"), PAIRS)

@@ -1,4 +1,6 @@
-"""Documentation and example settings compared with the code: every name, file, link, setting and command in them exists."""
+"""Documentation and example settings compared with the code: every name, file, link, setting and command in them
+exists.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ def test_settings_that_are_named_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
 def test_commands_that_are_shown_exist(page: Path) -> None:
-    for words in re.findall(r"^    (?:\.venv/bin/)?netinv ((?:-c \S+ )?[a-z-]+(?: [a-z|-]+)?)", page.read_text(), flags=re.MULTILINE):
+    for words in re.findall(
+        r"^    (?:\.venv/bin/)?netinv ((?:-c \S+ )?[a-z-]+(?: [a-z|-]+)?)", page.read_text(), flags=re.MULTILINE
+    ):
         context = click.Context(cli, obj=Environment("development.ini", discover))
         group: click.Command | None = cli
         for word in re.sub(r"^-c \S+ ", "", words).split():

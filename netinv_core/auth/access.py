@@ -47,7 +47,9 @@ class Grant:
 
 
 def grants_of(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any) -> list[Grant]:
-    """Returns the enabled permissions of a user for a resource, and whether each applies to an object: two statements."""
+    """Returns the enabled permissions of a user for a resource, and whether each applies to an object: two
+    statements.
+    """
     grants: dict[uuid.UUID, Grant] = {}
     for row in uow.execute(_assigned(user_id, endpoint.label)):
         grant = grants.setdefault(row.id, Grant(row.id, row.name, row.actions, row.constraints, []))
@@ -58,7 +60,9 @@ def grants_of(uow: UnitOfWork, user_id: uuid.UUID, endpoint: Endpoint, key: Any)
 
 def _assigned(user_id: uuid.UUID, label: str) -> Any:
     """SELECT of the permissions of a user for a label, one row for each way of assignment."""
-    direct = sa.select(permission_users.c.owner_id.label("id"), sa.literal("").label("via")).where(permission_users.c.target_id == user_id)
+    direct = sa.select(permission_users.c.owner_id.label("id"), sa.literal("").label("via")).where(
+        permission_users.c.target_id == user_id
+    )
     by_group = (
         sa.select(permission_groups.c.owner_id, _group.c.name)
         .join_from(permission_groups, _group, _group.c.id == permission_groups.c.target_id)

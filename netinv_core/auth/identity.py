@@ -33,7 +33,9 @@ NOT_GIVEN = "Authentication credentials were not provided."
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
-    """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must hold."""
+    """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must
+    hold.
+    """
 
     user_id: uuid.UUID | None = None
     username: str = ""
@@ -51,10 +53,16 @@ ANONYMOUS = Identity(can_write=False)
 
 _user = table_of(User)
 _token = table_of(Token)
-_version = sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
+_version = (
+    sa.select(table_of(ConfigurationVersion).c.number).where(table_of(ConfigurationVersion).c.id == 1).scalar_subquery()
+)
 # The columns of an account that :func:`identity_of` needs.
 IDENTITY_COLUMNS = (_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version"))
-_by_key = sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled).join_from(_token, _user).where(_token.c.key_hash == sa.bindparam("digest"))
+_by_key = (
+    sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled)
+    .join_from(_token, _user)
+    .where(_token.c.key_hash == sa.bindparam("digest"))
+)
 _by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("username"))
 _by_id = sa.select(*IDENTITY_COLUMNS).where(_user.c.id == sa.bindparam("id"))
 
@@ -123,7 +131,9 @@ def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
 
 
 def _long_lived(uow: UnitOfWork, row: Any) -> Identity:
-    """The identity for long work, which reads the configuration anew each time instead of from the cache of one version."""
+    """The identity for long work, which reads the configuration anew each time instead of from the cache of one
+    version.
+    """
     identity = identity_of(uow, row, writes=True)
     uow.configuration.cached = None
     return identity
@@ -170,7 +180,9 @@ def lock_configuration(uow: UnitOfWork) -> None:
 
 
 def configuration_changed(uow: UnitOfWork) -> None:
-    """Increments the configuration version: other processes drop their cache at the next authentication, this unit at once."""
+    """Increments the configuration version: other processes drop their cache at the next authentication, this unit at
+    once.
+    """
     table = table_of(ConfigurationVersion)
     uow.write(sa.update(table).where(table.c.id == 1).values(number=table.c.number + 1))
     uow.configuration.cached = None

@@ -2,7 +2,8 @@
 
 A view names one of these as its ``permission`` (:mod:`netinv_core.http.derivers`):
 
-* a permission on the resource of ``request.context``: ``view``, ``add``, ``change``, ``delete``, or another that permissions may name;
+* a permission on the resource of ``request.context``: ``view``, ``add``, ``change``, ``delete``, or another that
+  permissions may name;
 * :data:`API_ACCESS`: any active account; for GET also an anonymous request, where some resource may be read by anyone;
 * :data:`AUTHENTICATED`: any active account.
 """

@@ -52,7 +52,9 @@ class Change:
     def mask(self) -> None:
         """Masks confidential values; a changed value gets another mask."""
         for name, mask in self.endpoint.masked_columns.items():
-            if not any(name in representation for representation in (self.before, self.after) if representation is not None):
+            if not any(
+                name in representation for representation in (self.before, self.after) if representation is not None
+            ):
                 continue
             old, new = (self.before or {}).get(name), (self.after or {}).get(name)
             masked_old, masked_new = mask(old), mask(new)
@@ -113,14 +115,23 @@ class ChangeSet:
     def write(self, uow: UnitOfWork) -> list[Change]:
         """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
         changes, self._changes = list(self._changes.values()), {}
-        recorded = [change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)]
+        recorded = [
+            change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
+        ]
         if recorded:
             for change in recorded:
                 change.mask()
                 change.record = uuid.uuid4()
             hooks = uow.registry.hooks
-            followers = [follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some]
-            record(uow, table_of(ObjectChange), [_row(uow, change, position) for position, change in enumerate(recorded)], followers)
+            followers = [
+                follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some
+            ]
+            record(
+                uow,
+                table_of(ObjectChange),
+                [_row(uow, change, position) for position, change in enumerate(recorded)],
+                followers,
+            )
             hooks.netinv_changes_recorded(uow=uow, changes=recorded)
         return changes
 

@@ -48,7 +48,8 @@ def differences(registry: Registry, label: str, before: Any, after: Any) -> list
     return [
         _difference(endpoint, name, old.get(name), new.get(name))
         for name in names
-        if not is_equal(endpoint, name, old.get(name), new.get(name)) and (old.get(name) or new.get(name)) not in (None, "", [])
+        if not is_equal(endpoint, name, old.get(name), new.get(name))
+        and (old.get(name) or new.get(name)) not in (None, "", [])
     ]
 
 

@@ -8,8 +8,11 @@ from typing import Any
 
 MASK = "********"
 CHANGED = f"{MASK} (changed)"
-SHORTEST = 8  # characters of a secret that is replaced wherever it occurs: a shorter one would be revealed by what it is replaced in
-_CREDENTIAL = re.compile(r"auth|token|secret|passw|cookie|credential|signature|session|bearer|jwt|key|\bsig\b|\bpwd\b", re.IGNORECASE)
+# Characters of a secret that is replaced wherever it occurs: a shorter one would be revealed by what it is replaced in.
+SHORTEST = 8
+_CREDENTIAL = re.compile(
+    r"auth|token|secret|passw|cookie|credential|signature|session|bearer|jwt|key|\bsig\b|\bpwd\b", re.IGNORECASE
+)
 
 
 def mask(value: Any) -> Any:
@@ -32,7 +35,8 @@ def credential_name(name: str) -> bool:
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
     """A text with the mask in place of each secret, in the order given, so the longest has to be first.
 
-    Secrets of fewer than :data:`SHORTEST` characters are left alone: masked letters of a text that somebody else chose would tell which they are.
+    Secrets of fewer than :data:`SHORTEST` characters are left alone: masked letters of a text that somebody else chose
+    would tell which they are.
     """
     for secret in secrets:
         if len(secret) >= SHORTEST:

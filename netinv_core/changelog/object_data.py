@@ -33,17 +33,33 @@ def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
     for name, sql_column in endpoint.table.c.items():
         what = column_info(sql_column)
         held = not what.hidden if what.in_object_data is None else what.in_object_data
-        if held and not what.write_only and (not what.confidential or what.masked is not None) and name != "id" and name not in endpoint.resource.omit:
+        if (
+            held
+            and not what.write_only
+            and (not what.confidential or what.masked is not None)
+            and name != "id"
+            and name not in endpoint.resource.omit
+        ):
             field = endpoint.fields.get(name)
-            field_function = field.object_data if field is not None and type(field).object_data is not Field.object_data else None
+            field_function = (
+                field.object_data if field is not None and type(field).object_data is not Field.object_data else None
+            )
             written = held if callable(held) else field_function
             columns.append((name, name.removesuffix("_id") if what.foreign_key is not None else name, written))
     taken = {name for _, name, _ in columns}
-    fields = [(name, field) for name, field in endpoint.fields.items() if name not in taken and not (field.read_only or field.opt_in)]
-    return ObjectDataLayout(columns, [(name, field) for name, field in fields if (field.attribute or name) not in endpoint.table.c])
+    fields = [
+        (name, field)
+        for name, field in endpoint.fields.items()
+        if name not in taken and not (field.read_only or field.opt_in)
+    ]
+    return ObjectDataLayout(
+        columns, [(name, field) for name, field in fields if (field.attribute or name) not in endpoint.table.c]
+    )
 
 
-def object_data(uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], representation: dict[str, Any]) -> dict[str, Any]:
+def object_data(
+    uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], representation: dict[str, Any]
+) -> dict[str, Any]:
     """Converts the row and the representation of an object to its flat form."""
     data: dict[str, Any] = dict(endpoint.resource.record_constants)
     for attribute, name, written in endpoint.object_data_layout.columns:

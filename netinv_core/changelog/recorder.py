@@ -44,7 +44,9 @@ def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], rel
         item.after_insert(uow, count)
 
 
-def _write(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: tuple[RelatedInsert, ...]) -> Sequence[int]:
+def _write(
+    uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: tuple[RelatedInsert, ...]
+) -> Sequence[int]:
     dialect = uow.registry.dialect
     if dialect == "postgresql":
         result = uow.write(_together(table, related), {"rows": rows})
@@ -69,11 +71,18 @@ def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> Any:
     """
     inserted = [column for column in table.c if column.name != "time"]
     columns = [sa.column(column.name, column.type) for column in inserted]
-    source = sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB())).table_valued(*columns, name="given").render_derived(with_types=True)
+    source = (
+        sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB()))
+        .table_valued(*columns, name="given")
+        .render_derived(with_types=True)
+    )
     rows = sa.select(db_now("postgresql"), *source.c)
     insert = sa.insert(table).from_select(["time", *(column.name for column in inserted)], rows, include_defaults=False)
     if not related:
         return insert
     recorded = insert.returning(*(column for column in table.c if not isinstance(column.type, Json))).cte("recorded")
-    written = [item.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"related_{n}") for n, item in enumerate(related)]
+    written = [
+        item.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"related_{n}")
+        for n, item in enumerate(related)
+    ]
     return sa.select(*(sa.select(sa.func.count()).select_from(one).scalar_subquery() for one in written))

@@ -25,14 +25,19 @@ _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 _unnumbered = _change.c.number.is_(None)
 _state = sa.select(_numbering.c.given, _numbering.c.pruned, sa.exists().where(_unnumbered).label("waiting"))
 # Of two changes of one object the later has the later time: see ObjectChange.
-_next = sa.select(_change.c.id).where(_unnumbered).order_by(_change.c.time, _change.c.request_id, _change.c.position).limit(BATCH_SIZE)
+_next = (
+    sa.select(_change.c.id)
+    .where(_unnumbered)
+    .order_by(_change.c.time, _change.c.request_id, _change.c.position)
+    .limit(BATCH_SIZE)
+)
 _number = sa.update(_change).where(_change.c.id == sa.bindparam("key")).values(number=sa.bindparam("next"))
 
 
 @dataclasses.dataclass(frozen=True)
 class Numbers:
-    """State of the numbering: the ``last`` number that was given, the highest one of a deleted change, and whether changes wait
-    for numbers.
+    """State of the numbering: the ``last`` number that was given, the highest one of a deleted change, and whether
+    changes wait for numbers.
     """
 
     last: int

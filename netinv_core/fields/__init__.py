@@ -8,8 +8,26 @@ from netinv_core.fields.base import NONE, Field, cell_items, errors_of, from_jso
 from netinv_core.fields.from_column import from_column
 from netinv_core.fields.images import Image
 from netinv_core.fields.read_only import BatchLoaded, Computed, Count, SubresourceUrl
-from netinv_core.fields.references import Coalesce, GenericForeignKey, Reference, Status, ThroughOneToOne, named_schema, nested_schema
-from netinv_core.fields.to_many import ContentTypeList, ReverseForeignKey, ToMany, collect, grouped, keys_of, refused_items, refused_list, replace_rows
+from netinv_core.fields.references import (
+    Coalesce,
+    GenericForeignKey,
+    Reference,
+    Status,
+    ThroughOneToOne,
+    named_schema,
+    nested_schema,
+)
+from netinv_core.fields.to_many import (
+    ContentTypeList,
+    ReverseForeignKey,
+    ToMany,
+    collect,
+    grouped,
+    keys_of,
+    refused_items,
+    refused_list,
+    replace_rows,
+)
 from netinv_core.fields.values import Choice, ListValue, Value
 
 __all__ = [

@@ -91,7 +91,9 @@ class Field:
         return from_json(text) if text[0] in "[{" else text
 
     def to_body(self, value: Any) -> Any:
-        """Converts a value as read to the form in which a request body has it: the id of a nested object, for example."""
+        """Converts a value as read to the form in which a request body has it: the id of a nested object, for
+        example.
+        """
         return value
 
     def text(self, value: Any) -> str:
@@ -128,7 +130,9 @@ class Field:
         return self.object_data(value)
 
     def downgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:
-        """Returns the function that converts the value to an older API version, if that depends on the configuration."""
+        """Returns the function that converts the value to an older API version, if that depends on the
+        configuration.
+        """
         return None
 
     def upgrade(self, uow: UnitOfWork, version: str) -> Callable[[Any], Any] | None:

@@ -38,15 +38,13 @@ def from_column(registry: Registry, attribute: str, column: Any, info: ColumnInf
     """Builds the field of a column; ``None`` for a hidden one."""
     if info.hidden:
         return None
-    has_default = column.default is not None
-    required = info.required if info.required is not None else not (column.nullable or has_default or info.blank or info.read_only)
     common: dict[str, Any] = {
         "label": info.label,
         "help": info.help,
         "read_only": info.read_only,
         "write_only": info.write_only,
         "confidential": info.confidential,
-        "required": required,
+        "required": _is_required(column, info),
         "nullable": bool(column.nullable),
         "attribute": attribute,
     }
@@ -62,14 +60,6 @@ def from_column(registry: Registry, attribute: str, column: Any, info: ColumnInf
         python_type = object
     length = info.max_length or (getattr(column.type, "length", None) if python_type is str else None)
     digits = (column.type.precision, column.type.scale) if python_type is decimal.Decimal else None
-    openapi = dict(JSON_TYPES.get(python_type, {})) if info.kind != "json" else {}
-    if length:
-        openapi["maxLength"] = length
-    if info.kind in _FORMATS and not info.blank:
-        openapi["format"] = _FORMATS[info.kind]
-    if python_type is int and (info.maximum or 0) > 2**31 - 1:
-        openapi["format"] = "int64"
-    openapi |= {k: v for k, v in {"minimum": info.minimum, "maximum": info.maximum}.items() if v is not None}
     common |= {
         "name": attribute,
         "kind": _SHOWN_KINDS.get(info.kind) or _OPTION_KINDS.get(python_type, "field"),
@@ -77,10 +67,28 @@ def from_column(registry: Registry, attribute: str, column: Any, info: ColumnInf
         "info": info,
         "node": schema.node(attribute, python_type, info, length=length, digits=digits),
         "length": length,
-        "openapi": openapi,
+        "openapi": _openapi(python_type, info, length),
     }
     if info.choices is not None:
         return Choice(choices=info.choices, plain=info.plain, **common)
     if info.kind == "secret":
         return EncryptedText(registry=registry, **common)
     return Value(**common)
+
+
+def _is_required(column: Any, info: ColumnInfo) -> bool:
+    if info.required is not None:
+        return info.required
+    return not (column.nullable or column.default is not None or info.blank or info.read_only)
+
+
+def _openapi(python_type: type, info: ColumnInfo, length: int | None) -> dict[str, Any]:
+    """The OpenAPI schema of a value."""
+    openapi = dict(JSON_TYPES.get(python_type, {})) if info.kind != "json" else {}
+    if length:
+        openapi["maxLength"] = length
+    if info.kind in _FORMATS and not info.blank:
+        openapi["format"] = _FORMATS[info.kind]
+    if python_type is int and (info.maximum or 0) > 2**31 - 1:
+        openapi["format"] = "int64"
+    return openapi | {k: v for k, v in {"minimum": info.minimum, "maximum": info.maximum}.items() if v is not None}

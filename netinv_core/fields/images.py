@@ -25,7 +25,10 @@ MOST_PIXELS = 64_000_000
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
 INLINE = "data:"
 EMPTY = "The submitted file is empty."
-NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an image or a corrupted image. PNG, JPEG, GIF and WebP are taken."
+NOT_AN_IMAGE = (
+    "Upload a valid image. The file you uploaded was either not an image or a corrupted image. "
+    "PNG, JPEG, GIF and WebP are taken."
+)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -56,7 +59,9 @@ class Image(Field):
         elif self._check_null(value):
             draft.values[self.attribute] = None
             self._measure(draft, None, None)
-        elif not (isinstance(value, str) and draft[self.attribute] and value.endswith(f"{MEDIA}{draft[self.attribute]}")):
+        elif not (
+            isinstance(value, str) and draft[self.attribute] and value.endswith(f"{MEDIA}{draft[self.attribute]}")
+        ):
             raise colander.Invalid(None, NOT_A_FILE)
 
     def _measure(self, draft: Draft, width: int | None, height: int | None) -> None:
@@ -78,7 +83,9 @@ class Image(Field):
         except ValueError:
             raise colander.Invalid(None, NOT_AN_IMAGE) from None
         if info.width * info.height > MOST_PIXELS:
-            raise colander.Invalid(None, f"The image has {info.width} × {info.height} pixels; at most {MOST_PIXELS} in all are taken.")
+            raise colander.Invalid(
+                None, f"The image has {info.width} × {info.height} pixels; at most {MOST_PIXELS} in all are taken."
+            )
         return info
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class Count(Field):
-    """A counter of rows of another table: ``source(table)`` returns the scalar subquery for a (possibly aliased) table."""
+    """A counter of rows of another table: ``source(table)`` returns the scalar subquery for a (possibly aliased)
+    table.
+    """
 
     source: Callable[[Any], Any]
     read_only: bool = True

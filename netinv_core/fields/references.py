@@ -141,7 +141,9 @@ class Status(Reference):
 
     def schema(self) -> dict[str, Any]:
         text = {"type": "string"}
-        return self._described({"type": "object", "properties": {"value": text, "label": text}, "required": ["value", "label"]})
+        return self._described(
+            {"type": "object", "properties": {"value": text, "label": text}, "required": ["value", "label"]}
+        )
 
     def written_schema(self) -> dict[str, Any]:
         return self._described({"type": "string"})
@@ -217,7 +219,10 @@ def nested_schema(target: Endpoint | None, field_names: Sequence[str] = ()) -> d
     if target is None:
         return {"type": "object"}
     if field_names:
-        return {"type": "object", "properties": {field.name: field.brief_schema() for field in nested_fields(target, field_names)}}
+        return {
+            "type": "object",
+            "properties": {field.name: field.brief_schema() for field in nested_fields(target, field_names)},
+        }
     return {"$ref": f"#/components/schemas/Nested{target.schema_name}"}
 
 

@@ -66,7 +66,9 @@ class ToMany(Field):
         return self.listed(plan, place, inner.finish_nested(listed=True))
 
     def listed(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-        """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is set."""
+        """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is
+        set.
+        """
         read, by = self.grouped(plan, place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
 
@@ -129,13 +131,23 @@ class ToMany(Field):
         return value if self.by is not None else [item["id"] for item in value]
 
     def schema(self) -> dict[str, Any]:
-        return self._described({"type": "array", "items": {"type": "string"} if self.by is not None else nested_schema(self.target)})
+        return self._described(
+            {"type": "array", "items": {"type": "string"} if self.by is not None else nested_schema(self.target)}
+        )
 
     def brief_schema(self) -> dict[str, Any]:
-        return self.schema() if self.brief_name is None else self._described({"type": "array", "items": {"type": "string"}})
+        return (
+            self.schema()
+            if self.brief_name is None
+            else self._described({"type": "array", "items": {"type": "string"}})
+        )
 
     def written_schema(self) -> dict[str, Any]:
-        return self.schema() if self.by is not None else self._described({"type": "array", "items": named_schema(self.target)})
+        return (
+            self.schema()
+            if self.by is not None
+            else self._described({"type": "array", "items": named_schema(self.target)})
+        )
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -162,7 +174,10 @@ class ContentTypeList(Field):
         def load(uow: UnitOfWork, rows: Sequence[Row]) -> dict[Any, Any]:
             labels_by_owner = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
             content_types = uow.registry.content_types
-            return {owner: sorted(labels, key=lambda label: content_types[label].id) for owner, labels in labels_by_owner.items()}
+            return {
+                owner: sorted(labels, key=lambda label: content_types[label].id)
+                for owner, labels in labels_by_owner.items()
+            }
 
         batch = plan.batch(load)
         return lambda row, page: page.batches[batch].get(row[key], [])

@@ -36,7 +36,11 @@ class Value(Field):
         return lambda row, page: row[index]
 
     def accept(self, draft: Draft, value: Any) -> None:
-        if self.nullable and isinstance(value, str) and isinstance(self.node.typ, schema.DecimalNumber | schema.Boolean | schema.JsonValue):
+        if (
+            self.nullable
+            and isinstance(value, str)
+            and isinstance(self.node.typ, schema.DecimalNumber | schema.Boolean | schema.JsonValue)
+        ):
             blank = value.strip() if isinstance(self.node.typ, schema.DecimalNumber) else value
             value = None if blank == "" else value
         draft.values[self.attribute] = None if self._check_null(value) else schema.parse(self.node, value)
@@ -69,7 +73,12 @@ class Value(Field):
 
     def options(self) -> dict[str, Any]:
         entry = super().options()
-        limits = {"max_length": self.length, "min_value": self.info.minimum, "max_value": self.info.maximum, "min_length": self.info.min_length}
+        limits = {
+            "max_length": self.length,
+            "min_value": self.info.minimum,
+            "max_value": self.info.maximum,
+            "min_length": self.info.min_length,
+        }
         if self.kind != "field":
             entry.update({name: value for name, value in limits.items() if value is not None and not self.read_only})
         return entry
@@ -139,7 +148,11 @@ class Choice(Value):
     def schema(self) -> dict[str, Any]:
         if self.plain:
             return self.written_schema()
-        shape = {"type": "object", "properties": {"value": self.values_schema(), "label": {"type": "string"}}, "required": ["value", "label"]}
+        shape = {
+            "type": "object",
+            "properties": {"value": self.values_schema(), "label": {"type": "string"}},
+            "required": ["value", "label"],
+        }
         return self._described(shape, nullable=self.nullable or self.info.blank)
 
     def written_schema(self) -> dict[str, Any]:

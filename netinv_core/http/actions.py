@@ -59,12 +59,14 @@ def documented(
     errors: Sequence[type[RequestError]] = (),
     no_content: str = "",
 ) -> Callable[[ViewT], ViewT]:
-    """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI schema.
+    """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI
+    schema.
 
-    ``response`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``: one, or a list of them.
-    ``request_body`` is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
-    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media types of the answer
-    beside JSON. ``errors`` are answers beside those of every read or write. ``no_content`` describes a further answer 204.
+    ``response`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``:
+    one, or a list of them. ``request_body`` is the schema of the body. ``status`` is the status of success (default:
+    201 for POST, 204 for DELETE, else 200). ``query`` are the query parameters
+    (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media types of the answer beside JSON.
+    ``errors`` are answers beside those of every read or write. ``no_content`` describes a further answer 204.
     """
     schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content)
 
@@ -85,8 +87,8 @@ def schema_of(view: Any) -> OperationSchema:
 class Action:
     """A route below the objects, or below the list, of the resources of an application whose name matches ``pattern``.
 
-    ``views`` holds a view for each method, in lower case; they write nothing if it is ``read_only``. ``offered`` tells the OpenAPI
-    document which of the matching resources have it.
+    ``views`` holds a view for each method, in lower case; they write nothing if it is ``read_only``. ``offered`` tells
+    the OpenAPI document which of the matching resources have it.
     """
 
     app: App
@@ -131,10 +133,11 @@ def add_netinv_action(
 ) -> None:
     """Adds the route ``…/<resource>/{id}/<name>/``, or ``…/<resource>/<name>/`` with ``on_list``.
 
-    Two actions with one path are a conflict of the configuration: an action has all methods of its path. Those without a view are
-    answered 405, OPTIONS with a description.
+    Two actions with one path are a conflict of the configuration: an action has all methods of its path. Those without
+    a view are answered 405, OPTIONS with a description.
 
-    :param resource: ``application/resource``, such as ``"ipam/prefixes"``; the part after the slash is a regular expression
+    :param resource: ``application/resource``, such as ``"ipam/prefixes"``; the part after the slash is a regular
+        expression
     :param name: the rest of the path; ``{words}`` in it go to ``request.matchdict``
     :param permission: the permission on the resource that the views need: one for all of them, or one for each method
     :param offered: selects, for the OpenAPI document, those of the matching resources that have the action

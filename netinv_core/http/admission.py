@@ -1,5 +1,5 @@
-"""Admission: checks of host, method, path and header sizes before a request is routed, and headers on every answer: those of
-security, the request's id, and times.
+"""Admission: checks of host, method, path and header sizes before a request is routed, and headers on every answer:
+those of security, the request's id, and times.
 
 It wraps Pyramid's execution policy, the outermost function of the service. A request refused here costs neither routing
 nor a connection to the database.
@@ -114,7 +114,9 @@ def check_host(header: str | None, allowed_hosts: Sequence[str]) -> None:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """True for a host that a pattern allows: its name, a domain with a leading dot for every name below it, or ``*``."""
+    """True for a host that a pattern allows: its name, a domain with a leading dot for every name below it, or
+    ``*``.
+    """
     return pattern in ("*", name) or (pattern.startswith(".") and f".{name}".endswith(pattern))
 
 

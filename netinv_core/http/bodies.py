@@ -23,7 +23,9 @@ def read_content(request: Request, max_size: int, setting: str) -> bytes:
     :raises TooLarge: for a longer one, naming the ``setting``
     """
     if request.content_length is not None and request.content_length > max_size:
-        raise TooLarge(f"The request body has {request.content_length} bytes; at most {max_size} are taken ({setting}).")
+        raise TooLarge(
+            f"The request body has {request.content_length} bytes; at most {max_size} are taken ({setting})."
+        )
     if request.is_body_seekable:
         request.body_file_raw.seek(0)  # already read by an earlier attempt at this request
     content: bytes = request.body_file.read(max_size + 1)
@@ -35,7 +37,8 @@ def read_content(request: Request, max_size: int, setting: str) -> bytes:
 def json_of(content: bytes, settings: Mapping[str, Any]) -> Any:
     """The JSON value of a body, with limits on its values, its levels, and the objects of a list.
 
-    :raises TooLarge: for more values (``netinv.max_json_values``), or more objects in a list (``netinv.max_bulk_objects``)
+    :raises TooLarge: for more values (``netinv.max_json_values``), or more objects in a list
+        (``netinv.max_bulk_objects``)
     :raises BadRequest: for invalid JSON, and for more than :data:`MAX_LEVELS` levels
     """
     max_values = settings["max_json_values"]
@@ -54,7 +57,9 @@ def checked(value: Any, settings: Mapping[str, Any]) -> Any:
     """
     if isinstance(value, list) and len(value) > settings["max_bulk_objects"]:
         max_objects = settings["max_bulk_objects"]
-        raise TooLarge(f"The list has {len(value)} items; at most {max_objects} are taken at once (netinv.max_bulk_objects).")
+        raise TooLarge(
+            f"The list has {len(value)} items; at most {max_objects} are taken at once (netinv.max_bulk_objects)."
+        )
     return value
 
 

@@ -1,19 +1,20 @@
 """View derivers: what Pyramid does around every view of the service.
 
-Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's context
-(``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's ``NO_PERMISSION_REQUIRED``. A view
-without it is refused when the service is configured. A request then passes, in this order,
+Every view declares ``permission``, the argument of ``config.add_view``: a permission on the resource of the request's
+context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.security_policy`, or Pyramid's
+``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. A request then passes, in this
+order,
 
     content negotiation → authentication → permission → method → rendering → dry run → view
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 
-=============  ==================================================================================================================
+=============  =======================================================================================================
 ``allow``      value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
 ``offers``     media types of the answer beside JSON and HTML, or a function of the request that gives them
 ``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run
 ``versioned``  ``False`` for files, which have no API versions and whose media type is their own
-=============  ==================================================================================================================
+=============  =======================================================================================================
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class NegotiatedView:
             return view
         if permission is None:
             raise ConfigurationError(
-                f"The view {info.original_view!r} declares no permission. Add the argument permission= to its configuration: "
+                f"The view {info.original_view!r} declares no permission. Add the argument "
+                "permission= to its configuration: "
                 "the name of a permission, or pyramid.security.NO_PERMISSION_REQUIRED for a view that anyone may see."
             )
         return _negotiated(view, info.options)

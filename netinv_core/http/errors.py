@@ -29,8 +29,8 @@ CONCURRENT_CHANGE = "The change conflicts with another one made at the same time
 def refused(error: RequestError, request: Request) -> Response:
     """The response to a request error.
 
-    A violated constraint of the database makes the request run again: its rules then see the concurrent change, and name field and
-    item in their errors.
+    A violated constraint of the database makes the request run again: its rules then see the concurrent change, and
+    name field and item in their errors.
     """
     if _is_violation(error):
         mark_error_retryable(error)
@@ -61,7 +61,9 @@ def not_found(error: Exception, request: Request) -> Response:
 
 
 class RelativeRedirect(Response):  # type: ignore[misc]
-    """A redirect with a path as its Location. WebOb would make it absolute, with a host that a proxy may have changed."""
+    """A redirect with a path as its Location. WebOb would make it absolute, with a host that a proxy may have
+    changed.
+    """
 
     def _abs_headerlist(self, environ: Any) -> Any:
         return list(self.headerlist)
@@ -121,7 +123,9 @@ def broken(error: Exception, request: Request) -> Response:
 
 
 def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
-    """503 for a database that is unreachable or too slow, with one line in the log. Other database errors are unexpected."""
+    """503 for a database that is unreachable or too slow, with one line in the log. Other database errors are
+    unexpected.
+    """
     if availability.is_away(error):
         detail = "The database cannot be reached at the moment. Try again later."
     elif is_timeout(error):

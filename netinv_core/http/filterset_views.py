@@ -36,16 +36,25 @@ _ELEMENT = jinja2.Environment(autoescape=True).from_string(
 
 
 @documented({"type": "object", "properties": _PAGE}, query=_QUERY)
-@root("Get Filter Set Field Lookup Expression Choices Api", "API View that gets all lookup expression choices for a FilterSet field.")
+@root(
+    "Get Filter Set Field Lookup Expression Choices Api",
+    "API View that gets all lookup expression choices for a FilterSet field.",
+)
 def lookup_choices(request: Request) -> Any:
     """The lookups of a query parameter."""
     endpoint, filter_, _ = _requested_filter(request.uow)
-    choices = [{"id": item["name"], "name": _lookup_name(filter_.name, item)} for item in openapi_parameters.of_filter(endpoint, filter_)]
+    choices = [
+        {"id": item["name"], "name": _lookup_name(filter_.name, item)}
+        for item in openapi_parameters.of_filter(endpoint, filter_)
+    ]
     return {"count": len(choices), "next": None, "previous": None, "results": choices}
 
 
 @documented({"type": "object", "properties": {"dom_element": TEXT}}, query=_QUERY)
-@root("Get Filter Set Field Lookup Value Dom Element Api", "API View that gets the element of a form for the values of a FilterSet field.")
+@root(
+    "Get Filter Set Field Lookup Value Dom Element Api",
+    "API View that gets the element of a form for the values of a FilterSet field.",
+)
 def value_element(request: Request) -> Any:
     """The element of an HTML form that takes the values of a query parameter."""
     endpoint, filter_, suffix = _requested_filter(request.uow)

@@ -41,7 +41,9 @@ def new_items(request: Request) -> Items:
         return Items(parsed.bodies, rows=parsed)
     body = _body(request, forms=True)
     single = not isinstance(body, list)
-    upgraded = representations.upgrade_bodies(request.uow, request.context.endpoint, [body] if single else body, new=True)
+    upgraded = representations.upgrade_bodies(
+        request.uow, request.context.endpoint, [body] if single else body, new=True
+    )
     return Items(upgraded, single)
 
 

@@ -1,7 +1,7 @@
 """Lists as files: CSV and TSV with a column for each field, YAML with the representations.
 
-A file holds all objects that the filters select, up to ``netinv.max_export_size``, or the part that ``limit`` and ``offset``
-select. What was exported can be imported unchanged (:mod:`netinv_core.http.list_bodies`).
+A file holds all objects that the filters select, up to ``netinv.max_export_size``, or the part that ``limit`` and
+``offset`` select. What was exported can be imported unchanged (:mod:`netinv_core.http.list_bodies`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Par
     return keys
 
 
-def render_table(uow: RequestUnitOfWork, endpoint: Endpoint, media_type: str, parameters: listing.Parameters) -> Response:
+def render_table(
+    uow: RequestUnitOfWork, endpoint: Endpoint, media_type: str, parameters: listing.Parameters
+) -> Response:
     """The objects as CSV or TSV, in the newest version; ``columns`` names the columns.
 
     :raises Invalid: for an unknown column, and as :func:`selected`
@@ -65,7 +67,9 @@ def _columns(uow: RequestUnitOfWork, endpoint: Endpoint) -> list[CellColumn]:
     return rows.chosen_columns(uow, endpoint, chosen) if chosen else rows.default_columns(uow, endpoint)
 
 
-def render_yaml(uow: RequestUnitOfWork, endpoint: Endpoint, media_type: str, parameters: listing.Parameters) -> Response:
+def render_yaml(
+    uow: RequestUnitOfWork, endpoint: Endpoint, media_type: str, parameters: listing.Parameters
+) -> Response:
     """The objects as a list in YAML, in the requested version; ``brief``, ``include`` and ``exclude`` as in JSON."""
     shape, without = representations.shape_of(uow, endpoint)
     keys = selected(uow, endpoint, parameters, "format")

@@ -1,6 +1,7 @@
 """Formats of a list other than pages of JSON: files (CSV, TSV, YAML), and formats that packages contribute.
 
-Files are selected by the Accept header or the parameter ``format``, those of packages by a query parameter of their own.
+Files are selected by the Accept header or the parameter ``format``, those of packages by a query parameter of their
+own.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 class ListFormat:
     """A format of lists, selected by the query parameter ``parameter``; ``help`` describes its value.
 
-    ``render(uow, endpoint, value, parameters)`` gives the response: ``value`` is the last value of the parameter, ``parameters``
-    are the filters of the query. ``applies`` selects the lists that have the format. The response has a media type of its own,
-    regardless of the Accept header. A format with ``media_type`` is selected by content negotiation instead, and ``value`` is
-    the media type.
+    ``render(uow, endpoint, value, parameters)`` gives the response: ``value`` is the last value of the parameter,
+    ``parameters`` are the filters of the query. ``applies`` selects the lists that have the format. The response has a
+    media type of its own, regardless of the Accept header. A format with ``media_type`` is selected by content
+    negotiation instead, and ``value`` is the media type.
     """
 
     parameter: str
@@ -51,7 +52,9 @@ FILES = tuple(
 def requested_format(request: Request, endpoint: Endpoint) -> ListFormat | None:
     """The format that the query or the Accept header selects; ``None`` for a page."""
     media_type = negotiation_of(request).media_type
-    return _format_by_parameter(request, endpoint) or next((item for item in FILES if item.media_type == media_type), None)
+    return _format_by_parameter(request, endpoint) or next(
+        (item for item in FILES if item.media_type == media_type), None
+    )
 
 
 def _format_by_parameter(request: Request, endpoint: Endpoint) -> ListFormat | None:
@@ -62,7 +65,9 @@ def _format_by_parameter(request: Request, endpoint: Endpoint) -> ListFormat | N
 
 
 def offers(request: Request) -> Sequence[str]:
-    """The media types of a list beside JSON and HTML: those of files; for a format of a package, all of the Accept header."""
+    """The media types of a list beside JSON and HTML: those of files; for a format of a package, all of the Accept
+    header.
+    """
     if _format_by_parameter(request, request.context.endpoint) is None:
         return [item.media_type for item in FILES]
     return [media for _, media, _ in versions.media_ranges(request.headers.get("Accept", ""))]

@@ -1,7 +1,7 @@
 """``/media/``: stored files, for accounts that may view an object that names the file.
 
-Files are uploaded by users. So the Content-Type is the kind of image that the bytes are, and headers keep browsers from guessing
-another type and from running scripts.
+Files are uploaded by users. So the Content-Type is the kind of image that the bytes are, and headers keep browsers from
+guessing another type and from running scripts.
 """
 
 from __future__ import annotations

@@ -44,7 +44,11 @@ def samples(uow: UnitOfWork) -> list[Sample]:
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
-        Sample("netinv_workers", "Processes that run background tasks, seen in the last minutes.", workers.number(uow.connection)),
+        Sample(
+            "netinv_workers",
+            "Processes that run background tasks, seen in the last minutes.",
+            workers.number(uow.connection),
+        ),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
         *[sample for samples in uow.registry.hooks.netinv_metrics(uow=uow) for sample in samples],
     ]

@@ -1,7 +1,7 @@
 """Parsing of forms (RFC 7578, and ``application/x-www-form-urlencoded``), by which files are uploaded.
 
-A form is converted to the object that a JSON body would have, with files as :class:`Upload`. Only resources with fields for files
-accept forms.
+A form is converted to the object that a JSON body would have, with files as :class:`Upload`. Only resources with fields
+for files accept forms.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def members_of(request: Request, endpoint: Endpoint) -> Members:
 def parse(content: bytes, content_type: str, max_members: int = MAX_MEMBERS) -> Members:
     """The texts and files in the body of a form.
 
-    :raises BadRequest: for a malformed form, or more than ``max_members`` texts (of one with files: :data:`MAX_MEMBERS`)
+    :raises BadRequest: for a malformed form, or more than ``max_members`` texts (of one with files:
+        :data:`MAX_MEMBERS`)
     """
     is_multipart = content_type.lower().startswith(MULTIPART)
     members: Members = {}

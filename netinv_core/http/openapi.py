@@ -5,31 +5,50 @@ Nothing here reads the database: the same registry and version give the same doc
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from http import HTTPStatus
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from pyramid.config import Configurator
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
-from netinv_core.http import dry_run, filterset_views, multipart, openapi_files, openapi_parameters, problems, root_views, versions
+from netinv_core.http import (
+    dry_run,
+    filterset_views,
+    openapi_files,
+    openapi_parameters,
+    problems,
+    root_views,
+    versions,
+)
 from netinv_core.http.actions import Action, OperationSchema, SchemaRef, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
+from netinv_core.http.openapi_operations import (
+    ERROR_SCHEMAS,
+    FORMS,
+    ITEM_OPERATIONS,
+    LIST_OPERATIONS,
+    RESPONSES,
+    Operation,
+    Schema,
+    body_of,
+    component,
+    list_of,
+    operation_of,
+    page_of,
+    summary_of,
+)
 from netinv_core.registry import Registry
 
-Schema = dict[str, Any]
 OPENAPI = "3.0.3"
 DESCRIPTION = """The REST API of netinv, an inventory of networks.
 
-* **Versions.** This document describes API version {version}. Ask for it with the header `Accept: application/json; version={version}`
-  or the parameter `api_version={version}`; who asks for none is answered as {default}. Every answer names its version in `API-Version`.
-* **Filters.** A parameter given several times means any of its values, different parameters must all hold. A parameter may end
-  in a lookup: `name__ic=core`. `null` stands for "has none" where a filter names another object.
+* **Versions.** This document describes API version {version}. Ask for it with the header
+  `Accept: application/json; version={version}` or the parameter `api_version={version}`; who asks for none is answered
+  as {default}. Every answer names its version in `API-Version`.
+* **Filters.** A parameter given several times means any of its values, different parameters must all hold. A parameter
+  may end in a lookup: `name__ic=core`. `null` stands for "has none" where a filter names another object.
 * **Pages.** Lists come in pages of `limit` objects from `offset` on.
 * **References** are written as the id of an object or as an object of attributes that match exactly one.
 * **Several at once.** `POST`, `PUT`, `PATCH` and `DELETE` of a list on a list's path: all of it happens, or none.
@@ -39,77 +58,18 @@ _URLS: Schema = {"type": "object", "additionalProperties": {"type": "string", "f
 _STRUCTURED: Schema = {"type": "object", "additionalProperties": True}
 
 
-def _ref(name: str, group: str = "schemas") -> Schema:
-    return {"$ref": f"#/components/{group}/{name}"}
-
-
-def _list_of(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _page_of(schema: Schema) -> Schema:
-    link = {"type": "string", "format": "uri", "nullable": True}
-    properties = {"count": {"type": "integer"}, "next": link, "previous": link, "results": _list_of(schema)}
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _some_of(schema: Schema) -> Schema:
-    return {"oneOf": [schema, _list_of(schema)]}
-
-
-def _single(pattern: str) -> Callable[[str], Schema]:
-    return lambda name: _ref(pattern.format(name))
-
-
-def _listed(pattern: str) -> Callable[[str], Schema]:
-    return lambda name: _list_of(_ref(pattern.format(name)))
-
-
-def _one_or_list(name: str) -> Schema:
-    return _some_of(_ref(name))
-
-
-_FORMS: dict[str, Callable[[Schema], Schema]] = {"one": lambda schema: schema, "list": _list_of, "page": _page_of, "some": _some_of}
-
-
-@dataclasses.dataclass(frozen=True)
-class Operation:
-    """Method of a resource's list or item: name in operationIds, and the schemas of body and answer by schema name.
-
-    ``form`` is the name pattern of the schema of a multipart body, for resources with uploaded files.
-    """
-
-    method: str
-    name: str
-    summary: str
-    status: str = "200"
-    request_body: Callable[[str], Schema] | None = None
-    response: Callable[[str], Schema] | None = None
-    form: str = ""
-
-
-LIST_OPERATIONS = (
-    Operation("get", "list", "List {plural}.", response=_single("Paginated{}List")),
-    Operation("post", "create", "Create one of the {plural}, or several.", "201", lambda n: _one_or_list(f"{n}Request"), _one_or_list, form="{}Form"),
-    Operation("put", "bulk_update", "Replace several {plural}.", request_body=_listed("Bulk{}Request"), response=_listed("{}")),
-    Operation("patch", "bulk_partial_update", "Change several {plural}.", request_body=_listed("PatchedBulk{}Request"), response=_listed("{}")),
-    Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
-)
-ITEM_OPERATIONS = (
-    Operation("get", "retrieve", "Read a {title}.", response=_ref),
-    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), _ref, "{}Form"),
-    Operation("patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), _ref, "Patched{}Form"),
-    Operation("delete", "destroy", "Delete a {title}.", "204"),
-)
 _ACTION_NAMES = {"get": "retrieve", "post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _ACTION_STATUS = {"post": 201, "delete": 204}
 # path, method, view and schema of the answer of paths that are not resources
 _ROOTS: Sequence[tuple[str, str, Any, SchemaRef]] = (
     ("/", "get", root_views.api_root, _URLS),
     ("/plugins/", "get", root_views.plugins_root, _URLS),
-    ("/plugins/installed-plugins/", "get", root_views.installed_plugins, _list_of(_STRUCTURED)),
+    ("/plugins/installed-plugins/", "get", root_views.installed_plugins, list_of(_STRUCTURED)),
     ("/status/", "get", root_views.status, _STRUCTURED),
-    *[(f"{filterset_views.PATH}{name}/", "get", view, schema_of(view).response) for name, view in filterset_views.VIEWS.items()],
+    *[
+        (f"{filterset_views.PATH}{name}/", "get", view, schema_of(view).response)
+        for name, view in filterset_views.VIEWS.items()
+    ],
 )
 
 
@@ -145,8 +105,10 @@ def declared(registry: Registry) -> list[Action]:
 
 
 def object_schema(
-    shape: Callable[[fields.Field], Schema], included: Iterable[fields.Field],
-    required: Iterable[str], absent: Collection[str] = (),
+    shape: Callable[[fields.Field], Schema],
+    included: Iterable[fields.Field],
+    required: Iterable[str],
+    absent: Collection[str] = (),
 ) -> Schema:
     """Returns the schema of an object with the fields ``included``, except those in ``absent``."""
     properties = {field.name: shape(field) for field in included if field.name not in absent}
@@ -171,7 +133,11 @@ class _Writer:
         self.registry = registry
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
-        self.schemas: dict[str, Schema] = {dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA), problems.SCHEMA_NAME: problems.SCHEMA, **_ERROR_SCHEMAS}
+        self.schemas: dict[str, Schema] = {
+            dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA),
+            problems.SCHEMA_NAME: problems.SCHEMA,
+            **ERROR_SCHEMAS,
+        }
         self.common = openapi_parameters.common(version)
 
     def finish(self) -> dict[str, Any]:
@@ -190,7 +156,7 @@ class _Writer:
             "paths": dict(sorted(self.paths.items())),
             "components": {
                 "schemas": dict(sorted(self.schemas.items())),
-                "responses": _RESPONSES,
+                "responses": RESPONSES,
                 "securitySchemes": _SECURITY,
             },
         }
@@ -199,12 +165,12 @@ class _Writer:
         """Adds a path that is not a resource."""
         schema = self.resolved(shape.response)
         name = "list" if schema.get("type") == "array" else _ACTION_NAMES[method]
-        operation = _operation(f"/api{path}", method, name, _summary(view), schema, "200")
+        operation = operation_of(f"/api{path}", method, name, summary_of(view), schema, "200")
         operation["tags"] = [path.split("/")[1] or "root"]
         if query := schema_of(view).query:
             operation["parameters"] = [dict(item) for item in query]
         if method != "get":
-            operation["requestBody"] = _body(self.resolved(shape.request_body, "Request"))
+            operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
         self._add(path, method, operation, read_only=view.read_only)
 
     def endpoint(self, endpoint: Endpoint) -> None:
@@ -220,15 +186,17 @@ class _Writer:
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
         """Adds a route below a resource's items or its list."""
-        prefix, keys = ("", openapi_parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
+        prefix, keys = (
+            ("", openapi_parameters.in_path(action.name)) if action.on_list else ("{id}/", [self._key(endpoint)])
+        )
         for method, view in action.views.items():
             shape = schema_of(view)
             bulk = "bulk_" * (action.on_list and method != "get")
             name = "list" if method == "get" and shape.form != "one" else f"{bulk}{_ACTION_NAMES[method]}"
-            schema = _FORMS[shape.form](self.resolved(shape.response, ""))
+            schema = FORMS[shape.form](self.resolved(shape.response, ""))
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             path, response = f"{endpoint.path}{action.name}/", schema if status != "204" else None
-            operation = _operation(path, method, name, _summary(view), response, status, shape.errors)
+            operation = operation_of(path, method, name, summary_of(view), response, status, shape.errors)
             if shape.no_content:
                 operation["responses"]["204"] = {"description": shape.no_content}
             pages = [self.common[name] for name in ("limit", "offset")] if shape.form == "page" else []
@@ -236,9 +204,14 @@ class _Writer:
             contents = {media: {"schema": {"type": "string"}} for media in shape.media_types}
             operation["responses"][status].get("content", {}).update(contents)
             if shape.request_body is not None and method != "get":
-                operation["requestBody"] = _body(self.resolved(shape.request_body, "Request"))
+                operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
             operation["tags"] = [_tag(endpoint.app.path)]
-            self._add(f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/", method, operation, read_only=action.read_only)
+            self._add(
+                f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/",
+                method,
+                operation,
+                read_only=action.read_only,
+            )
 
     # -- parts
 
@@ -250,7 +223,7 @@ class _Writer:
     def resolved(self, ref: SchemaRef, suffix: str = "") -> Schema:
         if isinstance(ref, str):
             endpoint = self.registry.get(ref)
-            return _ref(f"{endpoint.schema_name}{suffix}") if endpoint is not None else _OBJECT
+            return component(f"{endpoint.schema_name}{suffix}") if endpoint is not None else _OBJECT
         return dict(ref) if ref is not None else {}
 
     def _offer(self, endpoint: Endpoint, path: str, operation: Operation, accepted: list[Schema]) -> None:
@@ -261,15 +234,17 @@ class _Writer:
         if response is not None and operation.name == "retrieve":
             response = self._full_or_brief(endpoint, response)
         summary = operation.summary.format(plural=endpoint.plural, title=endpoint.title)
-        item = _operation(endpoint.path, operation.method, operation.name, summary, response, operation.status)
+        item = operation_of(endpoint.path, operation.method, operation.name, summary, response, operation.status)
         item["tags"] = [_tag(endpoint.app.path)]
         item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list":
-            more: Schema = {"*/*": {"schema": {}}} if endpoint.list_formats else {}  # each format has a media type of its own
-            item["responses"][operation.status]["content"] |= openapi_files.answer_contents(_list_of(_OBJECT)) | more
+            more: Schema = (
+                {"*/*": {"schema": {}}} if endpoint.list_formats else {}
+            )  # each format has a media type of its own
+            item["responses"][operation.status]["content"] |= openapi_files.answer_contents(list_of(_OBJECT)) | more
         if operation.request_body is not None:
-            form = _ref(operation.form.format(name)) if operation.form and endpoint.uploads else None
-            item["requestBody"] = _body(operation.request_body(name), form)
+            form = component(operation.form.format(name)) if operation.form and endpoint.uploads else None
+            item["requestBody"] = body_of(operation.request_body(name), form)
         if operation.name in openapi_files.IMPORTS:
             item["requestBody"]["content"] = openapi_files.body_contents(item["requestBody"]["content"])
         if endpoint.resource.allow_basic_auth:
@@ -283,13 +258,17 @@ class _Writer:
         always = [field.name for field in nested if field.name in endpoint.fields]  # in every form
         absent = versions.absent(endpoint, version)
         read = as_version(endpoint, version, object_schema(lambda field: field.schema(), readable, always, absent))
-        self.schemas[name] = read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
+        self.schemas[name] = (
+            read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
+        )
         if endpoint.resource.of is None:
             self.schemas[f"Nested{name}"] = object_schema(_nested, nested, [field.name for field in nested])
         if self._is_brief_apart(endpoint):
-            self.schemas[f"Brief{name}"] = object_schema(_brief, endpoint.brief, [field.name for field in endpoint.brief])
-        listed = _ref(name) if versions.former_listing(endpoint, version) is None else _STRUCTURED
-        self.schemas[f"Paginated{name}List"] = _page_of(self._full_or_brief(endpoint, listed))
+            self.schemas[f"Brief{name}"] = object_schema(
+                _brief, endpoint.brief, [field.name for field in endpoint.brief]
+            )
+        listed = component(name) if versions.former_listing(endpoint, version) is None else _STRUCTURED
+        self.schemas[f"Paginated{name}List"] = page_of(self._full_or_brief(endpoint, listed))
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
@@ -300,14 +279,16 @@ class _Writer:
         for prefix, required in (("", needed), ("Patched", [])):
             written = object_schema(lambda field: field.written_schema(), taken, required, absent)
             self.schemas[f"{prefix}{name}Request"] = as_version(endpoint, version, written)
-            self.schemas[f"{prefix}Bulk{name}Request"] = {"allOf": [_ref(f"{name}Identity"), _ref(f"{prefix}{name}Request")]}
+            self.schemas[f"{prefix}Bulk{name}Request"] = {
+                "allOf": [component(f"{name}Identity"), component(f"{prefix}{name}Request")]
+            }
             if endpoint.uploads:
                 form = object_schema(lambda field: field.form_schema(), taken, required, absent)
                 self.schemas[f"{prefix}{name}Form"] = as_version(endpoint, version, form)
 
     def _full_or_brief(self, endpoint: Endpoint, full: Schema) -> Schema:
         """Returns the schema of an object in an answer with the parameter ``brief``."""
-        return {"anyOf": [full, _ref(f"Brief{endpoint.schema_name}")]} if self._is_brief_apart(endpoint) else full
+        return {"anyOf": [full, component(f"Brief{endpoint.schema_name}")]} if self._is_brief_apart(endpoint) else full
 
     def _is_brief_apart(self, endpoint: Endpoint) -> bool:
         """True where the brief form has members that the schema of the full form does not allow."""
@@ -325,14 +306,21 @@ class _Writer:
             ("include", endpoint.opt_in - absent, "Adds fields that are shown to those who ask for them."),
         )
         parameters = [
-            openapi_parameters.query(name, _list_of({"type": "string", "enum": sorted(values)}), description)
-            for name, values, description in sets if values
+            openapi_parameters.query(name, list_of({"type": "string", "enum": sorted(values)}), description)
+            for name, values, description in sets
+            if values
         ]
         return [self.common["brief"], *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
         parameters = openapi_parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))
-        return [*parameters, *map(dict, openapi_files.PARAMETERS), self.common["limit"], self.common["offset"], *self._shape_parameters(endpoint)]
+        return [
+            *parameters,
+            *map(dict, openapi_files.PARAMETERS),
+            self.common["limit"],
+            self.common["offset"],
+            *self._shape_parameters(endpoint),
+        ]
 
 
 def _brief(field: fields.Field) -> Schema:
@@ -343,57 +331,16 @@ def _nested(field: fields.Field) -> Schema:
     return {"nullable": True, "readOnly": True} if field.nested == "null" else field.brief_schema()
 
 
-def _summary(view: Any) -> str:
-    """Returns the first line of a docstring."""
-    return str(view.__doc__ or "").strip().partition("\n")[0]
-
-
 def _tag(path: str) -> str:
     return path.removeprefix("/api/").strip("/")
 
 
-def operation_id(path: str, name: str) -> str:
-    """Returns an operationId, e.g. ``dcim_rack_groups_list``; generated clients use it as a function name."""
-    words = path.removeprefix("/api").strip("/") or "root"
-    return f"{re.sub(r'[/-]', '_', re.sub(r'[{}]', '', words))}_{name}"
-
-
-def _operation(
-    path: str, method: str, name: str, summary: str, response: Schema | None, status: str, errors: Iterable[type[RequestError]] = ()
-) -> dict[str, Any]:
-    """Returns an operation with its answers: success, the errors of every read or write, ``errors``, and any other."""
-    success: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
-    if response is not None:
-        success["content"] = {versions.JSON: {"schema": response}}
-    usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
-    responses = {status: success}
-    for error in (*usual, *errors):
-        responses[str(error.status)] = _response(error) if error.body_schema else _ref(error.__name__, "responses")
-    responses["default"] = _ref("RequestError", "responses")
-    return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
-
-
-def _body(schema: Schema, form: Schema | None = None) -> dict[str, Any]:
-    content = {versions.JSON: {"schema": schema}} | ({multipart.MULTIPART: {"schema": form}} if form is not None else {})
-    return {"required": True, "content": content}
-
-
-_ERROR_SCHEMAS: Mapping[str, Schema] = {
-    "Error": {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]},
-    "FieldErrors": {"type": "object", "description": "Messages by field; `non_field_errors` are about the whole.", "additionalProperties": {}},
-}
-_FAULTS: Schema = {"anyOf": [_ref("FieldErrors"), _list_of(_ref("FieldErrors")), _ref("Error")]}
-
-
-def _response(error: type[RequestError]) -> Schema:
-    """Returns the answer of an error, with the schema of its body."""
-    schema = error.body_schema or (_FAULTS if error is Invalid else _ref("Error"))
-    content = {versions.JSON: {"schema": schema}, problems.PROBLEM: {"schema": _ref(problems.SCHEMA_NAME)}}
-    return {"description": _summary(error).partition(": ")[2].capitalize() or "Any other error.", "content": content}
-
-
-_RESPONSES = {error.__name__: _response(error) for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)}
 _SECURITY = {
-    "tokenAuth": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "The word `Token`, a space, and the token's key."},
+    "tokenAuth": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "The word `Token`, a space, and the token's key.",
+    },
     "basicAuth": {"type": "http", "scheme": "basic", "description": "User name and password, to get a token by."},
 }

@@ -49,7 +49,9 @@ def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
 
 def of_list(endpoint: Endpoint, absent: Collection[str]) -> list[dict[str, Any]]:
     """Returns the parameters of a list: filters, except those ``absent``, further formats, and the order."""
-    offered = sorted((item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name)
+    offered = sorted(
+        (item for item in endpoint.filters.values() if item.name not in absent), key=lambda item: item.name
+    )
     parameters = [parameter for item in offered for parameter in of_filter(endpoint, item)]
     formats = [query(name, _TEXT, item.help) for name, item in sorted(endpoint.list_formats.items())]
     return [*parameters, *formats, *([_ordering(endpoint)] if PARAMETER not in endpoint.filters else [])]
@@ -77,7 +79,10 @@ def _value_schema(endpoint: Endpoint, item: Filter, lookup: str) -> Schema:
 
 def in_path(name: str) -> list[Schema]:
     """Returns the path parameters in the name of an action."""
-    return [{"name": word, "in": "path", "required": True, "schema": {"type": "string"}} for word in re.findall(r"{(\w+)}", name)]
+    return [
+        {"name": word, "in": "path", "required": True, "schema": {"type": "string"}}
+        for word in re.findall(r"{(\w+)}", name)
+    ]
 
 
 def common(version: str) -> dict[str, Any]:

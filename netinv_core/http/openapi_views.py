@@ -29,8 +29,8 @@ ALLOW = "GET, HEAD"
 ASSETS = "api/docs/assets"
 # Swagger UI inserts styles into the page. The inline script of the page has a nonce.
 POLICY = (
-    "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _FORMATS = {"openapi": JSON, "json": JSON, "yaml": YAML}
 _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
@@ -42,11 +42,13 @@ _PAGE = jinja2.Environment(autoescape=True).from_string("""<!DOCTYPE html>
 <script nonce="{{ nonce }}">
 const version = () => new URL(page.specSelectors.url(), location).searchParams.get("api_version");
 function addVersion(request) {  // Try it out uses the version of the document
-  if (!request.loadSpec && !request.url.includes("api_version=")) request.headers.Accept = `application/json; version=${version()}`;
+  const given = request.loadSpec || request.url.includes("api_version=");
+  if (!given) request.headers.Accept = `application/json; version=${version()}`;
   return request;
 }
 const page = SwaggerUIBundle({
-  urls: {{ documents|tojson }}, "urls.primaryName": {{ chosen|tojson }}, dom_id: "#documentation", layout: "StandaloneLayout",
+  urls: {{ documents|tojson }}, "urls.primaryName": {{ chosen|tojson }},
+  dom_id: "#documentation", layout: "StandaloneLayout",
   presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset], docExpansion: "none", defaultModelsExpandDepth: 0,
   deepLinking: true, filter: true, persistAuthorization: true, validatorUrl: null, requestInterceptor: addVersion,
 });

@@ -34,7 +34,10 @@ SCHEMA: dict[str, Any] = {
                     "message": _TEXT,
                     "pointer": {**_TEXT, "description": "JSON pointer into the request's body (RFC 6901)."},
                     "parameter": {**_TEXT, "description": "The query parameter, of a request without a body."},
-                    "index": {"type": "integer", "description": "The position of the object in a list that was sent, from 0."},
+                    "index": {
+                        "type": "integer",
+                        "description": "The position of the object in a list that was sent, from 0.",
+                    },
                 },
                 "required": ["message"],
             },
@@ -50,7 +53,9 @@ def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
     body = bounded(error.body)
     response = json_response(body, error.status)
     if accepts_problem(environ.get("HTTP_ACCEPT", "")):
-        response = Response(body=dumps(problem_of(error, body, environ)), status=error.status, content_type=PROBLEM, charset=None)
+        response = Response(
+            body=dumps(problem_of(error, body, environ)), status=error.status, content_type=PROBLEM, charset=None
+        )
     response.headers.update(error.headers)
     return response
 
@@ -62,7 +67,9 @@ def unexpected(environ: dict[str, Any]) -> Response:
 
 def accepts_problem(accept: str) -> bool:
     """True for an Accept header that names problems (a wildcard does not)."""
-    return PROBLEM in accept.lower() and any(media == PROBLEM and quality for quality, media, _ in versions.media_ranges(accept))
+    return PROBLEM in accept.lower() and any(
+        media == PROBLEM and quality for quality, media, _ in versions.media_ranges(accept)
+    )
 
 
 def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +82,9 @@ def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[
         "code": error.code,
         "detail": error_text(body),
         "instance": f"urn:uuid:{id_of(environ)}",
-        "errors": [_entry(path, message, in_query) for path, message in _messages(body, ()) if path or not _is_detail(body)],
+        "errors": [
+            _entry(path, message, in_query) for path, message in _messages(body, ()) if path or not _is_detail(body)
+        ],
     }
 
 

@@ -14,7 +14,8 @@ from netinv_core.http import browsable, versions
 from netinv_core.http.request_uow import negotiation_of
 from netinv_core.http.serialization import dumps
 
-# Makes the page for browsers: gets the request, the data and the status; returns the body and the headers of the response.
+# Makes the page for browsers: gets the request, the data and the status; returns the body and the headers of the
+# response.
 HtmlRenderer = Callable[[Request, Any, int], tuple[bytes, Mapping[str, str]]]
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
 
 
-def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
+def shape_of(
+    uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()
+) -> tuple[str, frozenset[str]]:
     """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them.
 
     :raises Invalid: for an unknown name in ``include`` or ``exclude``
@@ -31,7 +33,9 @@ def shape_of(uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str]
 def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]) -> None:
     unknown = sorted(names.difference(choices))
     if unknown:
-        raise Invalid.field(parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
+        raise Invalid.field(
+            parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown]
+        )
 
 
 def listed(

@@ -1,4 +1,6 @@
-"""The id of a request: that of the header ``X-Request-ID``, or a new one. The answer, the log and the change log have it."""
+"""The id of a request: that of the header ``X-Request-ID``, or a new one. The answer, the log and the change log have
+it.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 def negotiation_of(request: Request) -> Negotiation:
-    """The negotiation of a request (:class:`netinv_core.http.derivers.NegotiatedView`); the default for views without one."""
+    """The negotiation of a request (:class:`netinv_core.http.derivers.NegotiatedView`); the default for views without
+    one.
+    """
     negotiation: Negotiation = getattr(request, "netinv_negotiation", None) or Negotiation()
     return negotiation
 
@@ -44,8 +46,9 @@ def negotiation_of(request: Request) -> Negotiation:
 def unit_of_work(request: Request) -> RequestUnitOfWork:
     """The unit of work of a request; reified as ``request.uow``.
 
-    Its identity is anonymous until the security policy authenticates the request, which it does before any view with a permission
-    runs. Where the request may write, the session joins the request's transaction. It is closed when the request is finished.
+    Its identity is anonymous until the security policy authenticates the request, which it does before any view with a
+    permission runs. Where the request may write, the session joins the request's transaction. It is closed when the
+    request is finished.
     """
     registry: Registry = request.registry.netinv
     negotiation = negotiation_of(request)
@@ -55,6 +58,8 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     if writing:
         join_transaction(session, request.tm)
     base = registry.settings.get("base_url") or request.host_url
-    uow = RequestUnitOfWork(registry, session, ANONYMOUS, base, negotiation.api_version, id_of(request.environ), writing, managed=writing)
+    uow = RequestUnitOfWork(
+        registry, session, ANONYMOUS, base, negotiation.api_version, id_of(request.environ), writing, managed=writing
+    )
     uow.query = query_of(request)
     return uow

@@ -18,7 +18,10 @@ from netinv_core.errors import Unavailable
 from netinv_core.http import versions
 from netinv_core.http.methods import allow_header
 
-DESCRIPTION = "This is the root of the REST API.\n\nAPI endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
+DESCRIPTION = (
+    "This is the root of the REST API.\n\n"
+    "API endpoints are arranged by app and model name; e.g. `/api/dcim/locations/`."
+)
 
 
 @dataclasses.dataclass
@@ -126,7 +129,10 @@ def installed_plugins(request: Request) -> Any:
         for app in registry.apps.values()
         if app.plugin
     ]
-    broken = [{"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason} for item in registry.broken]
+    broken = [
+        {"name": item.name, "package": item.distribution, "status": "broken", "reason": item.reason}
+        for item in registry.broken
+    ]
     return plugins + broken
 
 

@@ -28,7 +28,9 @@ _GROUP = {
 _ANSWER = {"type": "object", "properties": {"query": TEXT, "groups": {"type": "array", "items": _GROUP}}}
 _QUERY = (
     query("q", TEXT, "An address, a prefix, a MAC address, an id, a name … or `in:devices` and a text."),
-    query("limit", {"type": "integer", "minimum": 1, "maximum": search.MAX_LIMIT}, "Objects of each group; 5 by default."),
+    query(
+        "limit", {"type": "integer", "minimum": 1, "maximum": search.MAX_LIMIT}, "Objects of each group; 5 by default."
+    ),
 )
 
 

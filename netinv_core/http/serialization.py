@@ -53,7 +53,8 @@ def query_of(request: Request) -> Query:
 
 
 def body_of(request: Request, endpoint: Endpoint | None = None) -> Any:
-    """The JSON body, an empty one as an empty object; an ``endpoint`` that takes files also takes a form for one of its objects.
+    """The JSON body, an empty one as an empty object; an ``endpoint`` that takes files also takes a form for one of its
+    objects.
 
     :raises UnsupportedMedia: for a body that is not said to be JSON
     :raises Refused: for one that is not what it is said to be, or larger than the settings allow

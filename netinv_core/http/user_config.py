@@ -41,7 +41,8 @@ def user_config(request: Request) -> Any:
     size, max_size = len(dumps(stored)), uow.registry.settings["max_user_config_size"]
     if size > max_size:
         raise Invalid.whole(
-            f"Preferences take at most {max_size} bytes (netinv.max_user_config_size); with these they would take {size}."
+            f"Preferences take at most {max_size} bytes (netinv.max_user_config_size); "
+            f"with these they would take {size}."
         )
     uow.write(sa.update(table).where(is_user).values(config_data=stored))
     return stored

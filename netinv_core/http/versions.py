@@ -79,7 +79,8 @@ def _accepted(accept: str | None, offers: Sequence[str]) -> tuple[str, str | Non
 
 
 def media_ranges(accept: str) -> list[tuple[float, str, str | None]]:
-    """The media ranges of an Accept header in its order: quality, media type, ``version`` parameter; in one pass over the header.
+    """The media ranges of an Accept header in its order: quality, media type, ``version`` parameter; in one pass over
+    the header.
 
     Malformed ranges are read as far as possible. ``webob.acceptparse`` rejects the whole header for one of them
     (``version = 1.4``, ``q=1.5``), and takes 20 ms for a header of 4,000 characters.
@@ -115,7 +116,9 @@ def absent(endpoint: Endpoint, version: str) -> frozenset[str]:
 
 def coming(endpoint: Endpoint, version: str) -> frozenset[str]:
     """The fields of a resource that were added after ``version``; filters of removed fields still work."""
-    return frozenset(name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent)
+    return frozenset(
+        name for change in endpoint.resource.versions if older(version, change.since) for name in change.absent
+    )
 
 
 def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
@@ -123,7 +126,9 @@ def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
 
 
 def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
-    """The function for the objects of a list in ``version``; ``None`` where a list has the representations of details."""
+    """The function for the objects of a list in ``version``; ``None`` where a list has the representations of
+    details.
+    """
     listings = (change.listing for change in endpoint.resource.versions if older(version, change.since))
     return next((listing for listing in listings if listing is not None), None)
 

@@ -1,7 +1,8 @@
 """Views of lists and objects, and functions that views of actions share with them.
 
 A view is called when its request is negotiated, authenticated and permitted (:mod:`netinv_core.http.derivers`). It uses
-``request.uow`` and the resource ``request.context.endpoint``, and returns data for the renderer ``orjson``, or a response.
+``request.uow`` and the resource ``request.context.endpoint``, and returns data for the renderer ``orjson``, or a
+response.
 """
 
 from __future__ import annotations
@@ -82,7 +83,9 @@ def post(request: Request) -> Any:
 
 def counters_of(endpoint: Endpoint) -> frozenset[str]:
     """The counter fields, which only the resource's own representations have."""
-    return frozenset(name for name, field in endpoint.fields.items() if isinstance(field, Count) and field.nested == "absent")
+    return frozenset(
+        name for name, field in endpoint.fields.items() if isinstance(field, Count) and field.nested == "absent"
+    )
 
 
 def change_list(request: Request) -> list[dict[str, Any]]:
@@ -92,7 +95,9 @@ def change_list(request: Request) -> list[dict[str, Any]]:
     optional = versions.absent(endpoint, uow.version)
     listed = items.rows is not None
     with items.numbered_errors():
-        changed = save.update(uow, endpoint, items.bodies, partial=request.method == "PATCH", optional=optional, listed=listed)
+        changed = save.update(
+            uow, endpoint, items.bodies, partial=request.method == "PATCH", optional=optional, listed=listed
+        )
     return downgrade_representation(uow, endpoint, changed)
 
 
@@ -115,9 +120,15 @@ def change_item(request: Request) -> dict[str, Any]:
     uow, endpoint, key = request.uow, request.context.endpoint, key_of(request)
     (body,) = upgrade_bodies(uow, endpoint, [body_of(request, endpoint)], new=False)
     if not isinstance(body, dict):
-        raise Invalid.whole(f"Invalid data. Expected a dictionary, but got {type(body).__name__}." if body is not None else "No data provided")
+        raise Invalid.whole(
+            f"Invalid data. Expected a dictionary, but got {type(body).__name__}."
+            if body is not None
+            else "No data provided"
+        )
     optional = versions.absent(endpoint, uow.version)
-    changed = save.update(uow, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True, optional=optional)
+    changed = save.update(
+        uow, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True, optional=optional
+    )
     return downgrade_representation(uow, endpoint, changed)[0]
 
 

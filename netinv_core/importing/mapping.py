@@ -62,9 +62,7 @@ class DumpMapping:
         self.parts = {label: item for label, item in sources.items() if isinstance(item, Part)}
         self.derived = {label: item for label, item in sources.items() if isinstance(item, Derived)}
         installed = {
-            label: item
-            for label, item in sources.items()
-            if isinstance(item, Source) and item.to in registry.endpoints
+            label: item for label, item in sources.items() if isinstance(item, Source) and item.to in registry.endpoints
         }
         self.sources = {label: source for label, source in installed.items() if label in dump.objects}
         self.added = list(self._add_needed(installed))

@@ -19,8 +19,8 @@ class Report:
     ``outcomes`` and ``reasons`` are by object. ``added`` has the outcomes of objects that this system requires and the
     dump lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``incomplete``
     has objects that lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects
-    that exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number. An
-    importer of files counts files in place of objects, in ``files``.
+    that exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number.
+    An importer of files counts files in place of objects, in ``files``.
     """
 
     advance: Callable[[str], None] = lambda label: None

@@ -33,11 +33,15 @@ def include_object(item: Any, name: str | None, kind: str, reflected: bool, comp
 
 
 def drop_tables_whole(migration: Any, revision: Any, directives: list[Any]) -> None:
-    """Leaves out what a downgrade would drop of a table before the table itself: MariaDB keeps the index of a foreign key."""
+    """Leaves out what a downgrade would drop of a table before the table itself: MariaDB keeps the index of a foreign
+    key.
+    """
     for script in directives:
         steps = script.downgrade_ops.ops
         dropped = {step.table_name for step in steps if isinstance(step, DropTableOp)}
-        script.downgrade_ops.ops = [step for step in steps if not (isinstance(step, ModifyTableOps) and step.table_name in dropped)]
+        script.downgrade_ops.ops = [
+            step for step in steps if not (isinstance(step, ModifyTableOps) and step.table_name in dropped)
+        ]
 
 
 context.configure(

@@ -16,7 +16,8 @@ SHOWN = 20
 
 @dataclasses.dataclass(frozen=True)
 class UniqueCopy:
-    """The column ``name`` of a table: a copy of ``of`` where ``without`` is null, unique together with the columns ``beside``.
+    """The column ``name`` of a table: a copy of ``of`` where ``without`` is null, unique together with the columns
+    ``beside``.
 
     See :func:`netinv_core.models.columns.unique_copy`; ``length`` is in characters.
     """
@@ -30,7 +31,8 @@ class UniqueCopy:
 
 
 def add_unique_copies(*copies: UniqueCopy) -> None:
-    """Adds columns with their constraints, once the rows of all their tables were checked: not every database takes back what is changed here.
+    """Adds columns with their constraints, once the rows of all their tables were checked: not every database takes
+    back what is changed here.
 
     :raises LookupError: naming rows that are alike
     """
@@ -40,7 +42,11 @@ def add_unique_copies(*copies: UniqueCopy) -> None:
         with op.batch_alter_table(copy.table, schema=None) as batch_op:
             batch_op.add_column(sa.Column(copy.name, Chars(copy.length), nullable=True))
         rows = sa.table(copy.table, sa.column(copy.name), sa.column(copy.of), sa.column(copy.without))
-        op.execute(sa.update(rows).where(rows.c[copy.without].is_(None), rows.c[copy.of] != "").values({copy.name: rows.c[copy.of]}))
+        op.execute(
+            sa.update(rows)
+            .where(rows.c[copy.without].is_(None), rows.c[copy.of] != "")
+            .values({copy.name: rows.c[copy.of]})
+        )
         with op.batch_alter_table(copy.table, schema=None) as batch_op:
             batch_op.create_unique_constraint(constraint(copy.table, copy.name, copy.beside), [*copy.beside, copy.name])
 
@@ -58,16 +64,25 @@ def constraint(table: str, name: str, beside: Sequence[str]) -> str:
 
 
 def refuse_duplicates(table: str, columns: Sequence[str], *, without: str) -> None:
-    """Checks that no two rows without the reference ``without`` are alike in ``columns``; blank and null values are not compared.
+    """Checks that no two rows without the reference ``without`` are alike in ``columns``; blank and null values are not
+    compared.
 
     :raises LookupError: naming rows that are
     """
     keys: list[Any] = [sa.column(name) for name in columns]
     rows = sa.table(table, sa.column(without), *keys)
-    alike = sa.select(*keys).where(rows.c[without].is_(None), keys[-1] != "", *[key.is_not(None) for key in keys]).select_from(rows)
+    alike = (
+        sa.select(*keys)
+        .where(rows.c[without].is_(None), keys[-1] != "", *[key.is_not(None) for key in keys])
+        .select_from(rows)
+    )
     alike = alike.group_by(*keys).having(sa.func.count() > 1).limit(SHOWN)
     found = op.get_bind().execute(alike).all()
     if found:
-        listed = "; ".join(", ".join(f"{name}={value}" for name, value in zip(columns, values, strict=True)) for values in found)
-        words = f"rows of {table} without {without} are to be unique by {', '.join(columns)}, and some are not: {listed}"
+        listed = "; ".join(
+            ", ".join(f"{name}={value}" for name, value in zip(columns, values, strict=True)) for values in found
+        )
+        words = (
+            f"rows of {table} without {without} are to be unique by {', '.join(columns)}, and some are not: {listed}"
+        )
         raise LookupError(f"{words}. Rename or delete all but one of each, then migrate again; nothing was changed")

@@ -10,7 +10,9 @@ from netinv_core.models.base import Base
 from netinv_core.models.types import Chars
 
 
-def many_to_many(name: str, owner: str, target: str, *, related_name: str | None = None, count_field: str | None = None) -> SATable:
+def many_to_many(
+    name: str, owner: str, target: str, *, related_name: str | None = None, count_field: str | None = None
+) -> SATable:
     """An association table ``name`` between two tables, each given as ``"table"``; columns ``owner_id, target_id``.
 
     A ``target`` given as a label (``"ipam.vlan"``) belongs to a package that imports this one: as for a late

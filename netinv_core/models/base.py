@@ -64,7 +64,9 @@ def _self_reference(model: type[Base]) -> None:
     for name, sql_column in table.c.items():
         what = column_info(sql_column)
         if what.foreign_key is not None and what.foreign_key.target == SELF:
-            sql_column.info["netinv"] = dataclasses.replace(what, foreign_key=dataclasses.replace(what.foreign_key, target=model))
+            sql_column.info["netinv"] = dataclasses.replace(
+                what, foreign_key=dataclasses.replace(what.foreign_key, target=model)
+            )
             table.append_constraint(ForeignKeyConstraint([name], [table.c.id]))
 
 
@@ -73,7 +75,9 @@ class Model(Base):
 
     __abstract__ = True
 
-    id: Mapped[uuid.UUID] = mapped_column(Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": ColumnInfo(read_only=True)})
+    id: Mapped[uuid.UUID] = mapped_column(
+        Uuid(), primary_key=True, default=_new_id, sort_order=-10, info={"netinv": ColumnInfo(read_only=True)}
+    )
 
 
 class ChangeLogged(Model):
@@ -84,7 +88,9 @@ class ChangeLogged(Model):
     created: Mapped[datetime.date] = mapped_column(
         Date(), sort_order=90, info={"netinv": ColumnInfo(read_only=True, restored=True)}, default=lambda: now().date()
     )
-    last_updated: Mapped[datetime.datetime] = mapped_column(Timestamp(), sort_order=91, info={"netinv": ColumnInfo(read_only=True)}, default=now)
+    last_updated: Mapped[datetime.datetime] = mapped_column(
+        Timestamp(), sort_order=91, info={"netinv": ColumnInfo(read_only=True)}, default=now
+    )
 
 
 class Customizable(Model):
@@ -92,7 +98,9 @@ class Customizable(Model):
 
     __abstract__ = True
 
-    custom_field_data: Mapped[dict[str, Any]] = mapped_column(Json(), default=dict, sort_order=92, info={"netinv": ColumnInfo(hidden=True)})
+    custom_field_data: Mapped[dict[str, Any]] = mapped_column(
+        Json(), default=dict, sort_order=92, info={"netinv": ColumnInfo(hidden=True)}
+    )
 
 
 class Organizational(ChangeLogged, Customizable):
@@ -114,9 +122,15 @@ class Tree:
     down, ``tree_level`` the depth from 0.
     """
 
-    tree_key: Mapped[str] = mapped_column(LongText(), default="", sort_order=93, info={"netinv": ColumnInfo(hidden=True)})
-    tree_names: Mapped[list[Any]] = mapped_column(Json(), default=list, sort_order=94, info={"netinv": ColumnInfo(hidden=True)})
-    tree_level: Mapped[int] = mapped_column(Integer(), default=0, sort_order=95, info={"netinv": ColumnInfo(hidden=True)})
+    tree_key: Mapped[str] = mapped_column(
+        LongText(), default="", sort_order=93, info={"netinv": ColumnInfo(hidden=True)}
+    )
+    tree_names: Mapped[list[Any]] = mapped_column(
+        Json(), default=list, sort_order=94, info={"netinv": ColumnInfo(hidden=True)}
+    )
+    tree_level: Mapped[int] = mapped_column(
+        Integer(), default=0, sort_order=95, info={"netinv": ColumnInfo(hidden=True)}
+    )
 
 
 def table_of(model: type[Base]) -> SATable:

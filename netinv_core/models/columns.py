@@ -157,7 +157,9 @@ def required_text(length: int | None = None, help: str = "", **attributes: Any) 
     return column(LongText() if length is None else Chars(length), help=help, **attributes)
 
 
-def integer(minimum: int | None = None, maximum: int | None = None, help: str = "", **attributes: Any) -> MappedColumn[Any]:
+def integer(
+    minimum: int | None = None, maximum: int | None = None, help: str = "", **attributes: Any
+) -> MappedColumn[Any]:
     """An integer within bounds, both included."""
     type_ = BigInteger() if maximum is not None and maximum > 2**31 - 1 else Integer()
     return column(type_, minimum=minimum, maximum=maximum, help=help, **attributes)
@@ -172,11 +174,20 @@ def encrypted_text(length: int = 255, help: str = "", **attributes: Any) -> Mapp
     """An optional text, encrypted in the database (:func:`netinv_core.auth.crypto.encrypt`) and never shown, only
     masked.
     """
-    options: dict[str, Any] = {"kind": "secret", "blank": True, "max_length": length, "confidential": True, "masked": mask, "help": help}
+    options: dict[str, Any] = {
+        "kind": "secret",
+        "blank": True,
+        "max_length": length,
+        "confidential": True,
+        "masked": mask,
+        "help": help,
+    }
     return column(LongText(), default="", **options, **attributes)
 
 
-def choice(choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **attributes: Any) -> MappedColumn[Any]:
+def choice(
+    choices: Choices, length: int | None = 50, *, default: Any = "", plain: bool = False, **attributes: Any
+) -> MappedColumn[Any]:
     """One of a closed set; read as ``{value, label}`` unless ``plain``. ``default=""`` makes it optional."""
     type_ = Chars(length) if length else Integer()
     blank = attributes.pop("blank", default == "")
@@ -273,7 +284,12 @@ def foreign_key(
     """
     link = ForeignKeyInfo(target, on_delete, related_name, count_field, lookup)
     info = {"netinv": ColumnInfo(kind=kind, foreign_key=link, **attributes)}
-    options: dict[str, Any] = {"unique": unique or None, "index": index and not unique, "info": info, "sort_order": sort_order}
+    options: dict[str, Any] = {
+        "unique": unique or None,
+        "index": index and not unique,
+        "info": info,
+        "sort_order": sort_order,
+    }
     if isinstance(target, str):
         return mapped_column(Uuid(), **options)
     return mapped_column(ForeignKey(target.__table__.c.id), **options)

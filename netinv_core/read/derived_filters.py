@@ -48,9 +48,7 @@ def _of_field(name: str, field: fields.Field) -> Iterator[Filter]:
         yield filters.content_type(name, _has_all_labels(field))
     elif isinstance(field, fields.ToMany):
         yield filters.related(name, name)
-    elif isinstance(field, fields.Value) and not (
-        field.write_only or field.confidential or field.info.kind == "json"
-    ):
+    elif isinstance(field, fields.Value) and not (field.write_only or field.confidential or field.info.kind == "json"):
         yield _of_type(name, field.attribute, field.python_type)
 
 

@@ -48,7 +48,9 @@ class Filter:
     blank: bool = False  # an empty value is a value; otherwise it is ignored
     last_without_lookup: bool = False  # the last of several values counts where no lookup is named
     accepts_single: bool = False  # a saved filter may hold a single value in place of a list
-    sort_by: Callable[[Any], Any] | None = None  # sort_by(table): the SQL expression that ``ordering`` of this name uses
+    sort_by: Callable[[Any], Any] | None = (
+        None  # sort_by(table): the SQL expression that ``ordering`` of this name uses
+    )
     relation: RelatedFilter | None = None  # the path to the objects that values name
     choices: Choices | None = None  # the values that it takes
 

@@ -369,10 +369,7 @@ def _record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: b
 
 
 def _dictionary(readers: Sequence[tuple[str, Reader]]) -> Reader:
-    def read(row: Row, page: RowSet) -> dict[str, Any]:
-        return {name: reader(row, page) for name, reader in readers}
-
-    return read
+    return lambda row, page: {name: reader(row, page) for name, reader in readers}
 
 
 def _nothing(row: Row, page: RowSet) -> None:
@@ -387,7 +384,12 @@ def nested_fields(endpoint: Endpoint, field_names: Sequence[str] = ()) -> list[F
 
 
 def record_nested(
-    plan: Plan, place: JoinedTable, field_names: Sequence[str] = (), *, listed: bool = False, beside: Sequence[Field] = ()
+    plan: Plan,
+    place: JoinedTable,
+    field_names: Sequence[str] = (),
+    *,
+    listed: bool = False,
+    beside: Sequence[Field] = (),
 ) -> Reader:
     """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``."""
     readers = [

@@ -181,9 +181,7 @@ def _leads_to_visible(step: Relation, target: Endpoint, table: Any, visible: Vis
     return step.reach(table, sa.select(alias.c.id).where(*limits)) if limits else step.exists(table)
 
 
-def leads_to_any(
-    endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any, visible: Visible = everything
-) -> Any:
+def leads_to_any(endpoint: Endpoint, table: Any, steps: Sequence[str], ids: Any, visible: Visible = everything) -> Any:
     """The condition on ``table`` that the path ``steps``, through ``visible`` rows, leads to one of ``ids``."""
     step = relation(endpoint, steps[0])
     if len(steps) == 1:

@@ -1,8 +1,9 @@
 """Search over all resources: objects that the text identifies, such as an address, then objects by name.
 
 Recognisers come from packages (hook ``netinv_search``). They return conditions, and one UNION ALL selects the ids for
-all of them. Ids and names are those of :mod:`netinv_core.read.search_stages`. If nothing is found so, a submitted search
-applies the filter ``q`` to a bounded number of rows of each resource. Everything is limited to what the user may view.
+all of them. Ids and names are those of :mod:`netinv_core.read.search_stages`. If nothing is found so, a submitted
+search applies the filter ``q`` to a bounded number of rows of each resource. Everything is limited to what the user may
+view.
 """
 
 from __future__ import annotations
@@ -158,15 +159,15 @@ def _rank(row: tuple[Any, str | None], folded: str) -> int:
     return 0 if name == folded else 1 if name.startswith(folded) else 2
 
 
-def _answered(
-    uow: UnitOfWork, label: str, field: str, rows: Any, parameters: Any = None, *, text: str = ""
-) -> _Query:
+def _answered(uow: UnitOfWork, label: str, field: str, rows: Any, parameters: Any = None, *, text: str = "") -> _Query:
     """A query that has run; the list of its resource shows the same objects by ``parameters`` or by the name."""
     endpoint = uow.registry[label]
     if parameters is None:
         lookups = endpoint.filters[field].lookups if field in endpoint.filters else ()
         parameters = [(f"{field}__ic", text)] if "ic" in lookups else [("q", text)]
-    return _Query(Match(label, endpoint.plural, field, _always(None), parameters), endpoint, f"{field} of {label}", rows)
+    return _Query(
+        Match(label, endpoint.plural, field, _always(None), parameters), endpoint, f"{field} of {label}", rows
+    )
 
 
 def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
@@ -234,17 +235,21 @@ def _groups(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[dict
     groups, shown = [], set()
     for query in queries:
         label = query.endpoint.label
-        rows = [(key, value) for key, value in query.rows[:limit] if (label, key) in found and (label, key) not in shown]
-        shown |= {(label, key) for key, _ in rows}
-        results = [
-            {**found[label, key], "match": {"field": query.match.field, "text": value}} for key, value in rows
+        rows = [
+            (key, value) for key, value in query.rows[:limit] if (label, key) in found and (label, key) not in shown
         ]
+        shown |= {(label, key) for key, _ in rows}
+        results = [{**found[label, key], "match": {"field": query.match.field, "text": value}} for key, value in rows]
         if results:
-            groups.append(_group(uow, query.match, query.endpoint, results, more=len(query.rows) > limit, exact=query.exact))
+            groups.append(
+                _group(uow, query.match, query.endpoint, results, more=len(query.rows) > limit, exact=query.exact)
+            )
     return groups
 
 
-def _group(uow: UnitOfWork, match: Match, endpoint: Endpoint, results: list[Any], *, more: bool, exact: bool) -> dict[str, Any]:
+def _group(
+    uow: UnitOfWork, match: Match, endpoint: Endpoint, results: list[Any], *, more: bool, exact: bool
+) -> dict[str, Any]:
     return {
         "title": match.title[:1].upper() + match.title[1:],
         "resource": endpoint.label,

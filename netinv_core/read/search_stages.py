@@ -51,7 +51,11 @@ def name_of(endpoint: Endpoint) -> SearchedName | None:
     columns = endpoint.table.c
     name = endpoint.resource.display_path or "name"
     name = name if name in columns else "name"
-    if endpoint.resource.about or name not in columns or not isinstance(columns[name].type, Chars | LongText | sa.String):
+    if (
+        endpoint.resource.about
+        or name not in columns
+        or not isinstance(columns[name].type, Chars | LongText | sa.String)
+    ):
         return None
     if column_info(columns[name]).confidential:
         return None

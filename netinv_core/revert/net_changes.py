@@ -134,13 +134,17 @@ def _combined(registry: Registry, rows: Sequence[Any]) -> list[NetChange]:
         endpoint = registry.get(row.changed_object_type)
         if endpoint is None:
             raise Conflict(f"The package of {row.changed_object_type} is not installed.")
-        change = changes.setdefault((endpoint.label, row.changed_object_id), NetChange(endpoint, row.changed_object_id, []))
+        change = changes.setdefault(
+            (endpoint.label, row.changed_object_id), NetChange(endpoint, row.changed_object_id, [])
+        )
         change.records.append(row)
     return [change for change in changes.values() if not (change.before is None and change.after is None)]
 
 
 def _with_what_went_along(registry: Registry, changes: Sequence[NetChange], root: Any) -> list[NetChange]:
-    """Returns the deletion ``root`` with those that cascaded from it and the updates that cleared references to them."""
+    """Returns the deletion ``root`` with those that cascaded from it and the updates that cleared references to
+    them.
+    """
     deletions = [change for change in changes if change.action == DELETE]
     restored = {change.identity: change for change in deletions if any(row.id == root.id for row in change.records)}
     while True:
@@ -169,9 +173,7 @@ def _hangs_on(registry: Registry, change: NetChange, restored: Collection[Identi
     return any((before.get(item.type_column), before.get(item.id_column)) in restored for item in cascades)
 
 
-def _cleared_names(
-    change: NetChange, restored: Collection[Identity], gone: Collection[Identity]
-) -> frozenset[str]:
+def _cleared_names(change: NetChange, restored: Collection[Identity], gone: Collection[Identity]) -> frozenset[str]:
     """The members that an update cleared because of the restored objects; empty for an update without such references.
 
     References to other objects that are ``gone`` stay as they are.

@@ -163,7 +163,11 @@ class _Examination:
 
     def _refuse_other_values(self, change: NetChange, names: Collection[str], current: Mapping[str, Any]) -> None:
         """Adds a reason for each member whose value is no longer the one that the change gave it."""
-        endpoint, after, now = change.endpoint, members(change.endpoint, change.after), members(change.endpoint, current)
+        endpoint, after, now = (
+            change.endpoint,
+            members(change.endpoint, change.after),
+            members(change.endpoint, current),
+        )
         for name in names:
             is_shown = name in now and obstacle(endpoint, name, after.get(name)) != NOT_KEPT
             if not is_shown or is_equal(endpoint, name, after.get(name), now.get(name)):

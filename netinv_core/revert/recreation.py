@@ -1,7 +1,7 @@
 """Recreation of deleted objects with their former ids: in the order of their references, in batches.
 
-A batch holds the objects of one model that refer to nothing that is still missing. Where references form a circle, those
-that may be empty are written afterwards.
+A batch holds the objects of one model that refer to nothing that is still missing. Where references form a circle,
+those that may be empty are written afterwards.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Recreation:
             if isinstance(natural, str):
                 self._aliases[identity[0], natural] = identity
         self._links: dict[Identity, list[Link]] = {
-            identity: [link for link in links_of(item.change.endpoint, item.change.before or {}) if self._target(link) not in (None, identity)]
+            identity: [
+                link
+                for link in links_of(item.change.endpoint, item.change.before or {})
+                if self._target(link) not in (None, identity)
+            ]
             for identity, item in self._missing.items()
         }
         self._deferred: dict[Endpoint, dict[uuid.UUID, Values]] = {}
@@ -104,7 +108,9 @@ class Recreation:
         preserved = [preserved_columns(endpoint, change.before or {}) for change in changes]
         _clear_missing_targets(self._uow, endpoint, preserved)
         try:
-            save.create(self._uow.as_import(), endpoint, bodies, ids=[change.key for change in changes], preserved=preserved)
+            save.create(
+                self._uow.as_import(), endpoint, bodies, ids=[change.key for change in changes], preserved=preserved
+            )
         except RequestError as error:
             if isinstance(error, Denied):
                 raise
@@ -126,7 +132,9 @@ def _clear_missing_targets(uow: UnitOfWork, endpoint: Endpoint, preserved: Seque
             columns[name] = columns[name] if columns.get(name) in existing else None
 
 
-def update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[uuid.UUID, Values], changes: Sequence[Any]) -> None:
+def update(
+    uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[uuid.UUID, Values], changes: Sequence[Any]
+) -> None:
     """Writes values of objects by member, as the user; ``changes`` are the net changes that errors name.
 
     :raises RevertRefused: with the errors of the objects
@@ -182,4 +190,3 @@ def _item(field: ToMany, restoration: Restoration) -> str:
     """The item of a to-many field for a restored object: its id, or the column that stands for it."""
     change = restoration.change
     return str(change.key) if field.by is None else str((change.before or {})[field.by])
-

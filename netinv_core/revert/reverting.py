@@ -55,7 +55,8 @@ def revert(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool = False
 
     :raises NotFound: for a change that does not exist or that the user may not view
     :raises Denied: without permission to create, change or delete one of the objects
-    :raises RevertRefused: with the reasons by object and field, when later changes, references or rules stand against it
+    :raises RevertRefused: with the reasons by object and field, when later changes, references or rules stand against
+        it
     """
     restorations = examine(uow, load(uow, change_id, whole_request=whole_request))
     by_action: dict[str, list[Restoration]] = {CREATE: [], UPDATE: [], DELETE: []}

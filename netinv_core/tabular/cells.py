@@ -26,8 +26,8 @@ class CellColumn:
     """A column of a table.
 
     ``name`` is its name in the header; ``field`` the field that it belongs to; ``members`` the names that lead to its
-    value in the field's object, none for the whole value. ``to_text`` converts a value of the field to the text of a cell,
-    ``from_text`` the text to the value of the field or the member in a body.
+    value in the field's object, none for the whole value. ``to_text`` converts a value of the field to the text of a
+    cell, ``from_text`` the text to the value of the field or the member in a body.
     """
 
     name: str

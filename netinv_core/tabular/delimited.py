@@ -51,7 +51,10 @@ def read(content: bytes, *, max_rows: int, max_values: int, delimiter: str | Non
     """
     text = decoded(content)
     delimiter = delimiter or _delimiter_of(text)
-    if _separator_count(text, delimiter) > max_values and _separator_count(_QUOTED.sub("", text), delimiter) > max_values:
+    if (
+        _separator_count(text, delimiter) > max_values
+        and _separator_count(_QUOTED.sub("", text), delimiter) > max_values
+    ):
         raise TooLarge(TOO_MANY_CELLS.format(max_values))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     table = Table([], [], [])

@@ -82,8 +82,14 @@ def key_fields(endpoint: Endpoint, names: Collection[str]) -> tuple[str, ...] | 
     fields = {column: name for name in endpoint.writable if (column := relations.column_of(endpoint, name)) is not None}
     columns = sorted(endpoint.table.c, key=lambda column: column.key != natural)
     unique = [(fields[column.key],) for column in columns if column.unique and column.key in fields]
-    sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
-    named = [tuple(fields[column.key] for column in columns) for columns in sets if all(column.key in fields for column in columns)]
+    sets = [
+        constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)
+    ]
+    named = [
+        tuple(fields[column.key] for column in columns)
+        for columns in sets
+        if all(column.key in fields for column in columns)
+    ]
     candidates = [*unique, *sorted(named), *([(natural,)] if natural is not None else [])]
     return next((candidate for candidate in candidates if set(candidate) <= set(names)), None)
 

@@ -42,7 +42,9 @@ def default_columns(uow: UnitOfWork, endpoint: Endpoint) -> list[CellColumn]:
     is_written = bool(endpoint.resource.writes & {"add", "change"})
     columns = readable_columns(uow, endpoint).values()
     shown = endpoint.fields.keys() - endpoint.opt_in
-    return [c for c in columns if c.field in shown and (c.field == ID or not is_written or c.field in endpoint.writable)]
+    return [
+        c for c in columns if c.field in shown and (c.field == ID or not is_written or c.field in endpoint.writable)
+    ]
 
 
 def chosen_columns(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> list[CellColumn]:
@@ -54,7 +56,9 @@ def chosen_columns(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) ->
     chosen = [available.get(name) or _nested_column(endpoint, name) for name in dict.fromkeys(names)]
     unknown = [name for name, column in zip(dict.fromkeys(names), chosen, strict=True) if column is None]
     if unknown:
-        raise Invalid.field("columns", *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown])
+        raise Invalid.field(
+            "columns", *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown]
+        )
     return [column for column in chosen if column is not None]
 
 
@@ -80,7 +84,10 @@ def cells_of(
     """Converts representations to rows of cells; one statement in all, for the names of objects referred to."""
     fields = {column.field: endpoint.fields[column.field] for column in columns}
     references = (
-        reference for item in representations for name, field in fields.items() for reference in field.cell_references(item[name])
+        reference
+        for item in representations
+        for name, field in fields.items()
+        for reference in field.cell_references(item[name])
     )
     identified = identification.identify(uow, references)
     return [[column.to_text(item[column.field], identified) for column in columns] for item in representations]
@@ -135,7 +142,9 @@ def parse(uow: UnitOfWork, endpoint: Endpoint, table: Table) -> ParsedRows:
     columns = _importable_columns(uow, endpoint, table.names)
     used = [(position, column) for position, column in enumerate(columns) if column is not None]
     used.sort(key=lambda pair: bool(pair[1].members))  # members are added to what the column of the field holds
-    references = {column.field for _, column in used if column.members and isinstance(endpoint.fields[column.field], Reference)}
+    references = {
+        column.field for _, column in used if column.members and isinstance(endpoint.fields[column.field], Reference)
+    }
     parsed = ParsedRows([], [], table.numbers, {column.field for _, column in used})
     for row in table.rows:
         body: dict[str, Any] = {}
@@ -178,7 +187,11 @@ def _importable_columns(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str
     writable[ID] = CellColumn(ID, ID, lambda value, identified: str(value), lambda text: text.strip() or NONE)
     columns = [writable.get(name) or _path_column(endpoint, name) for name in names]
     ignored = endpoint.fields.keys() - writable.keys()
-    unknown = [name for name, column in zip(names, columns, strict=True) if column is None and name.partition(".")[0] not in ignored]
+    unknown = [
+        name
+        for name, column in zip(names, columns, strict=True)
+        if column is None and name.partition(".")[0] not in ignored
+    ]
     if unknown:
         raise Invalid({name: [NO_COLUMN.format(", ".join(writable))] for name in unknown})
     paths = {name for name in names if "." in name}
@@ -221,4 +234,3 @@ def match(uow: UnitOfWork, endpoint: Endpoint, rows: ParsedRows) -> None:
         errors_of_row |= errors_of_match
         if object_id is not None:
             body[ID] = str(object_id)
-

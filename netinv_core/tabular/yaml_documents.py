@@ -1,6 +1,7 @@
 """YAML documents of JSON values. Values are built from parser events, so no tag runs a constructor.
 
-Plain scalars are null, ``true``, ``false`` and decimal numbers; all others are text (``no``, ``2030-01-01``, ``12:30``).
+Plain scalars are null, ``true``, ``false`` and decimal numbers; all others are text (``no``, ``2030-01-01``,
+``12:30``).
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def _written(value: Any) -> str:
         return value
     if value.isprintable():
         return orjson.dumps(value).decode()
-    escaped = (char if char.isprintable() else f"\\U{ord(char):08x}" for char in value.replace("\\", "\\\\").replace('"', '\\"'))
+    escaped = (
+        char if char.isprintable() else f"\\U{ord(char):08x}"
+        for char in value.replace("\\", "\\\\").replace('"', '\\"')
+    )
     return f'"{"".join(escaped)}"'
 
 

@@ -22,7 +22,8 @@ log = logging.getLogger(__name__)
 class BackgroundWorker(abc.ABC):
     """Does the work of one registry in one process, in a daemon thread that lives while there is work.
 
-    :meth:`poll` starts the thread, or tells the running one to look again. It returns at once, so the worker of the queue is
+    :meth:`poll` starts the thread, or tells the running one to look again. It returns at once, so the worker of the
+        queue is
     free for other tasks. A subclass implements :meth:`work`, which returns when nothing is left to do.
     """
 
@@ -97,7 +98,10 @@ class BackgroundWorker(abc.ABC):
             try:
                 self.work()
             except Exception:
-                log.exception("the background thread %s failed; what it had claimed is taken up when its lease ends", self.thread_name)
+                log.exception(
+                    "the background thread %s failed; what it had claimed is taken up when its lease ends",
+                    self.thread_name,
+                )
                 failed = True
             with self._changed:
                 if self._requested and not (failed or self._stopping):

@@ -1,8 +1,8 @@
 """Leases: rows of a table that workers claim for a limited time.
 
-A row is claimed in a transaction of its own, which is over before the work begins. A worker that dies loses its claims when
-their leases end, and another worker takes the rows up. Tables of such rows have the columns ``claimed_by`` (the id of the
-claim) and ``claimed_until`` (the end of the lease).
+A row is claimed in a transaction of its own, which is over before the work begins. A worker that dies loses its claims
+when their leases end, and another worker takes the rows up. Tables of such rows have the columns ``claimed_by`` (the id
+of the claim) and ``claimed_until`` (the end of the lease).
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class Leases:
     @contextlib.contextmanager
     def transaction(self, *, writing: bool = True) -> Iterator[Connection]:
         """A connection in a transaction, committed at the end."""
-        with self._engine.connect().execution_options(**options_for(self._dialect, writing=writing)) as connection, connection.begin():
+        with (
+            self._engine.connect().execution_options(**options_for(self._dialect, writing=writing)) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     def claim(

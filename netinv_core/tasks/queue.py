@@ -56,8 +56,8 @@ class Task:
     """A task of the worker: ``run(engine, registry)``, called after :func:`notify_worker` and on the schedule ``at``.
 
     The task reads from the database what is to be done, and does it for all messages at once. It may run again at any
-    time. With ``run_at_startup`` it also runs when a worker or a service starts, because a process may have died between
-    its commit and its message.
+    time. With ``run_at_startup`` it also runs when a worker or a service starts, because a process may have died
+    between its commit and its message.
     """
 
     name: str
@@ -69,7 +69,10 @@ class Task:
 def tasks_of(registry: Registry) -> list[Task]:
     """Every package's tasks, the core's among them."""
     contributed = [task for tasks in registry.hooks.netinv_tasks(registry=registry) for task in tasks]
-    own = [Task("number_changes", number_changes, crontab(minute="*")), Task("prune_changes", prune_changes, crontab(minute="17", hour="3"))]
+    own = [
+        Task("number_changes", number_changes, crontab(minute="*")),
+        Task("prune_changes", prune_changes, crontab(minute="17", hour="3")),
+    ]
     return [*own, *contributed]
 
 

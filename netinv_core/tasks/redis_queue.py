@@ -1,4 +1,6 @@
-"""The queue in Redis. While Redis cannot be reached, each worker runs its periodic tasks itself and waits for Redis to return."""
+"""The queue in Redis. While Redis cannot be reached, each worker runs its periodic tasks itself and waits for Redis to
+return.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class RedisQueue(RedisHuey):  # type: ignore[misc]
     def __init__(self, name: str, url: str) -> None:
         # One immediate retry: a pooled connection may belong to a Redis that was restarted.
         retry = Retry(NoBackoff(), 1)
-        pool = ConnectionPool.from_url(url, retry=retry, socket_connect_timeout=CONNECT_TIMEOUT, socket_timeout=ANSWER_TIMEOUT)
+        pool = ConnectionPool.from_url(
+            url, retry=retry, socket_connect_timeout=CONNECT_TIMEOUT, socket_timeout=ANSWER_TIMEOUT
+        )
         super().__init__(name, connection_pool=pool, results=False)
         self._away = False
         self._running: set[str] = set()

@@ -58,7 +58,9 @@ class Heartbeat:
         with self._changing:
             if self._stopped is None:
                 self._stopped = threading.Event()
-                self._thread = threading.Thread(target=self._run, args=(self._stopped,), name="netinv-heartbeat", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._run, args=(self._stopped,), name="netinv-heartbeat", daemon=True
+                )
                 self._thread.start()
 
     def stop(self) -> None:
@@ -99,7 +101,9 @@ class Heartbeat:
 
 
 def workers(connection: Connection) -> Sequence[Any]:
-    """The workers of the last day, those that live first, by host and process: ``alive`` and the columns of the table."""
+    """The workers of the last day, those that live first, by host and process: ``alive`` and the columns of the
+    table.
+    """
     alive = (_worker.c.seen > now() - PATIENCE).label("alive")
     return connection.execute(sa.select(alive, _worker).order_by(alive.desc(), _worker.c.host, _worker.c.process)).all()
 

@@ -29,7 +29,15 @@ class Case:
     """
 
     def __init__(
-        self, service: Service, label: str, *, many: int = 30, thorough: bool = False, inputs: int = 60, most: int | None = 60, seed: int = 0
+        self,
+        service: Service,
+        label: str,
+        *,
+        many: int = 30,
+        thorough: bool = False,
+        inputs: int = 60,
+        most: int | None = 60,
+        seed: int = 0,
     ) -> None:
         self.service = service
         self.registry: Registry = service.registry
@@ -43,7 +51,9 @@ class Case:
         self.inputs, self.most, self.seed = inputs, most, seed
 
     def for_reading(self) -> Case:
-        """The same case for a check that changes none of its objects, which it shares with all others that only read."""
+        """The same case for a check that changes none of its objects, which it shares with all others that only
+        read.
+        """
         case = copy.copy(self)
         case._reads_only = self.endpoint.resource.writable
         return case
@@ -157,7 +167,9 @@ def every(endpoint: Endpoint) -> bool:
     return True
 
 
-def check(applies: Applies = every, *, reads: bool = False) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
+def check(
+    applies: Applies = every, *, reads: bool = False
+) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
     """Makes a function a check of the contract; one that only ``reads`` shares its objects with the others that do."""
 
     def register(function: Callable[[Case], None]) -> Callable[[Case], None]:

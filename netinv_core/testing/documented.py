@@ -1,4 +1,6 @@
-"""Answers compared with the OpenAPI document: status, media type and body of each must be as it says for the operation."""
+"""Answers compared with the OpenAPI document: status, media type and body of each must be as it says for the
+operation.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class Documented:
 
     def _insist(self, version: str, title: str, schema: Schema, value: Any, *, closed: bool = True) -> None:
         validator = self._validator(version, orjson.dumps(schema, option=orjson.OPT_SORT_KEYS), closed)
-        wrong = [f"{'.'.join(map(str, fault.instance_path))}: {_reason(fault)}" for fault in validator.iter_errors(value)]
+        wrong = [
+            f"{'.'.join(map(str, fault.instance_path))}: {_reason(fault)}" for fault in validator.iter_errors(value)
+        ]
         assert not wrong, f"{title} is not as version {version} describes it: {wrong[:5]}"
 
     def _template(self, version: str, path: str) -> str | None:
@@ -70,7 +74,9 @@ class Documented:
         patterns = self._paths(version)
         if path in patterns:
             return path
-        return next((template for template, pattern in patterns.items() if "{" in template and pattern.fullmatch(path)), None)
+        return next(
+            (template for template, pattern in patterns.items() if "{" in template and pattern.fullmatch(path)), None
+        )
 
     def _document(self, version: str) -> dict[str, Any]:
         return openapi.document(self._registry, version, self._actions)
@@ -97,7 +103,9 @@ def _reason(fault: Any) -> str:
     context = getattr(getattr(fault, "kind", None), "context", None)
     if not context:
         return str(fault.message)[:300]
-    return " or ".join(", ".join(f"{'.'.join(map(str, part.instance_path))}: {_reason(part)}" for part in branch) for branch in context)
+    return " or ".join(
+        ", ".join(f"{'.'.join(map(str, part.instance_path))}: {_reason(part)}" for part in branch) for branch in context
+    )
 
 
 def _collect(schemas: dict[str, Schema], part: Any, result: dict[str, Schema]) -> None:

@@ -1,7 +1,8 @@
 """Objects that checks which only read share, so that they are made once for a service and not once for each check.
 
 ``service.population`` holds them: of every resource as many as were asked for so far, with what they refer to. Who
-reads takes them instead of new ones (``population.objects(endpoint, 5)``); who changes or deletes an object makes it with
+reads takes them instead of new ones (``population.objects(endpoint, 5)``); who changes or deletes an object makes it
+with
 :class:`Samples <netinv_core.testing.samples.Samples>`. Objects are read again each time, since other tests may add
 custom fields to their representations.
 """

@@ -51,7 +51,9 @@ class Samples:
     def body(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
         """A body for POST; ``given`` members stand as they are."""
         example = self._example(endpoint)
-        filled = [f for name, f in endpoint.writable.items() if name not in overrides and (f.required or name in example)]
+        filled = [
+            f for name, f in endpoint.writable.items() if name not in overrides and (f.required or name in example)
+        ]
         pairs = generic_pairs(endpoint)
         paired = {name for pair in pairs for name in pair}
         members = {field.name: self.value(endpoint, field) for field in filled if field.name not in paired}
@@ -70,7 +72,11 @@ class Samples:
         if (label := self._example(endpoint).get(name)) is not None:
             return self.registry[label]
         field = endpoint.fields[name]
-        return next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label))
+        return next(
+            e
+            for e in self.registry.endpoints.values()
+            if issubclass(e.model, Organizational) and accepts(endpoint, field, e.label)
+        )
 
     def make(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
         """A new object; of a resource that cannot be written, one that is there."""
@@ -80,11 +86,18 @@ class Samples:
         """New objects, made in one request."""
         if endpoint.resource.writable:
             created = self.api.post(endpoint.path, [self.body(endpoint, **overrides) for _ in range(count)])
-            by_id = {item["id"]: item for item in self.api.get(endpoint.path, {"id": [item["id"] for item in created], "limit": count})["results"]}
+            by_id = {
+                item["id"]: item
+                for item in self.api.get(endpoint.path, {"id": [item["id"] for item in created], "limit": count})[
+                    "results"
+                ]
+            }
             return [by_id[item["id"]] for item in created]
         existing: list[dict[str, Any]] = self.api.get(endpoint.path, {"limit": count})["results"]
         if len(existing) < count:
-            self.make_many(next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational)), count)
+            self.make_many(
+                next(e for e in self.registry.endpoints.values() if issubclass(e.model, Organizational)), count
+            )
             existing = self.api.get(endpoint.path, {"limit": count})["results"]
         return existing
 
@@ -108,7 +121,9 @@ class Samples:
     @staticmethod
     def allowing(target: Endpoint, owner: Endpoint) -> dict[str, Any]:
         """The members that make an object of ``target`` usable for ``owner``."""
-        return {name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])}
+        return {
+            name: [owner.label] for name in _types_of(target) if accepts(target, target.fields[name], [owner.label])
+        }
 
     def value(self, endpoint: Endpoint, field: fields.Field, *, another: bool = False) -> Any:
         """A value for a field; ``another`` than the one that samples usually have.
@@ -125,7 +140,9 @@ class Samples:
             values = [value for value, _ in field.choices.items if value != ""]
             return values[-1 if another else 0]
         if isinstance(field, fields.ContentTypeList):
-            return [next(label for label in (endpoint.label, *self.registry.endpoints) if accepts(endpoint, field, [label]))]
+            return [
+                next(label for label in (endpoint.label, *self.registry.endpoints) if accepts(endpoint, field, [label]))
+            ]
         if isinstance(field, fields.Reference | fields.ToMany):
             return self._reference(endpoint, field, another=another)
         if getattr(field, "node", None) is None:
@@ -142,7 +159,11 @@ class Samples:
         elif another or (single and _alone(endpoint, field.attribute)):
             item = self._post(target, **self.allowing(target, endpoint))
         else:
-            alike = [f.name for f in endpoint.writable.values() if single and f.required and isinstance(f, fields.Reference) and f.target is target]
+            alike = [
+                f.name
+                for f in endpoint.writable.values()
+                if single and f.required and isinstance(f, fields.Reference) and f.target is target
+            ]
             item = self.shared(target, endpoint, field.name if field.name in alike[1:] else "")
         if isinstance(field, fields.Status):
             return item["slug"]
@@ -198,11 +219,18 @@ def accepts(endpoint: Endpoint, field: fields.Field, value: Any) -> bool:
 
 
 def _alone(endpoint: Endpoint, attribute: Any) -> bool:
-    """True when two samples need different targets of a reference, because nothing else distinguishes them in a unique set."""
+    """True when two samples need different targets of a reference, because nothing else distinguishes them in a unique
+    set.
+    """
     if endpoint.table.c[attribute].unique:
         return True
-    sets = [constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)]
-    return any(attribute in result and all(column_info(c).foreign_key or column_info(c).choices for c in result) for result in sets)
+    sets = [
+        constraint.columns for constraint in endpoint.table.constraints if isinstance(constraint, sa.UniqueConstraint)
+    ]
+    return any(
+        attribute in result and all(column_info(c).foreign_key or column_info(c).choices for c in result)
+        for result in sets
+    )
 
 
 def _types_of(target: Endpoint) -> list[str]:
@@ -211,7 +239,11 @@ def _types_of(target: Endpoint) -> list[str]:
 
 def generic_pairs(endpoint: Endpoint) -> list[tuple[str, str]]:
     """The pairs of fields, type and id, that name an object of several models, where the resource has them."""
-    result = [f for f in endpoint.fields.values() if isinstance(f, fields.GenericForeignKey) and f.type_attribute in endpoint.writable]
+    result = [
+        f
+        for f in endpoint.fields.values()
+        if isinstance(f, fields.GenericForeignKey) and f.type_attribute in endpoint.writable
+    ]
     about = [pair for pair in endpoint.resource.about if endpoint.writable.keys() >= set(pair)]
     return list(dict.fromkeys([*((field.type_attribute, field.id_attribute) for field in result), *about]))
 

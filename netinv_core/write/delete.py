@@ -164,7 +164,9 @@ def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
         return
     named = {child: _names(uow, child, keys) for child, keys in protecting.items()}
     error = in_use([item for names in named.values() for item in names.items()], sum(map(len, protecting.values())))
-    error.objects = [(child.label, key, str(name or key)) for child, names in named.items() for key, name in names.items()]
+    error.objects = [
+        (child.label, key, str(name or key)) for child, names in named.items() for key, name in names.items()
+    ]
     raise error
 
 

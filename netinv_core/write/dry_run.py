@@ -59,7 +59,9 @@ def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
         named = uow.registry.hooks.netinv_change_effects(uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}
         visible = _visible(uow, [change for change in changes if change.action == CREATE])
-    visible |= _visible(uow, [change for change in changes if change.action != CREATE])  # as they are without the changes
+    visible |= _visible(
+        uow, [change for change in changes if change.action != CREATE]
+    )  # as they are without the changes
     preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
     preview.changes += [_shown(change) for change in changes if _name(change) in visible][:MAX_LISTED]
     for name, entry in effects.items():

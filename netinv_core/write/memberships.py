@@ -32,9 +32,7 @@ def lists_of(endpoint: Endpoint) -> list[tuple[Endpoint, ToMany]]:
     ]
 
 
-def lost(
-    uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[Any]]
-) -> dict[Any, dict[str, Ids]]:
+def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[Any]]) -> dict[Any, dict[str, Ids]]:
     """Returns the memberships of the objects that are to be deleted, by id: one statement, none without such fields.
 
     They are the ids of the owners by ``label.field``. Owners that are deleted too are left out: their own records have

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 
-def system_update(
-    uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any, Mapping[str, Any]]
-) -> list[Any]:
+def system_update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any, Mapping[str, Any]]) -> list[Any]:
     """Sets columns of objects (``{id: {column: value}}``); returns the ids of the objects that changed."""
     table = endpoint.table
     statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))

@@ -182,9 +182,7 @@ class Network:
                 for hop, stack_behind in _followed(self._hops[end], stack, all_of_them=True)
             }
             self.lines_at({end for end, _ in near_ends})
-            far_ends = {
-                (line.beyond(end), stack) for end, stack in near_ends if (line := self._lines[end]) is not None
-            }
+            far_ends = {(line.beyond(end), stack) for end, stack in near_ends if (line := self._lines[end]) is not None}
             arrived = far_ends - seen
             seen |= arrived
         return origins

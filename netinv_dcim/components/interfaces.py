@@ -85,9 +85,7 @@ interfaces = component(
     "interfaces",
     assigned_fields=[computed("connection_status", connection_status, "connected_endpoint_reachable")],
     fields=[
-        to_many(
-            "tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="interfaces_as_tagged", plain=True
-        )
+        to_many("tagged_vlans", tagged_vlans, "ipam.vlan", default=[], related_name="interfaces_as_tagged", plain=True)
     ],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),

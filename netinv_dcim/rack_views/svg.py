@@ -16,7 +16,8 @@ from netinv_dcim.rack_views.svg_text import colored, fitted, legible, readable_o
 RAIL, CAP = 9, 7
 FADED = "cfd8dc"
 _STYLE = """
-text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; text-anchor: middle }
+text { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+       text-anchor: middle }
 a { text-decoration: none }
 .number { fill: #78838a; font-variant-numeric: tabular-nums }
 .metal { fill: #37434b }

@@ -81,7 +81,10 @@ def _entries(uow: UnitOfWork, endpoint: Endpoint, ids: list[uuid.UUID]) -> list[
 
 def _entry(uow: UnitOfWork, endpoint: Endpoint, row: Any) -> dict[str, Any]:
     changes = differences(uow.registry, endpoint.label, row.before, row.after)
-    return {**{name: getattr(row, name) for name in _COLUMNS}, "changes": [dataclasses.asdict(item) for item in changes]}
+    return {
+        **{name: getattr(row, name) for name in _COLUMNS},
+        "changes": [dataclasses.asdict(item) for item in changes],
+    }
 
 
 def includeme(config: Any) -> None:

@@ -18,7 +18,11 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False, "": False}
 _OBJECT: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "changes": {"type": "array", "items": {"type": "string", "format": "uuid"}, "description": "The changes undone."},
+        "changes": {
+            "type": "array",
+            "items": {"type": "string", "format": "uuid"},
+            "description": "The changes undone.",
+        },
         "changed_object_type": {"type": "string"},
         "changed_object_id": {"type": "string", "format": "uuid"},
         "object_repr": {"type": "string"},

@@ -40,7 +40,9 @@ class ScopedContext:
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """Data of one origin that is merged into an object's context: a config context, or without ``key`` its local data."""
+    """Data of one origin that is merged into an object's context: a config context, or without ``key`` its local
+    data.
+    """
 
     name: str
     data: Data

@@ -29,7 +29,9 @@ class MergedValue:
 
 
 def layers_of(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> list[Layer]:
-    """Returns the layers of an object's config context in merge order; those of its field, which exists for ``endpoint``."""
+    """Returns the layers of an object's config context in merge order; those of its field, which exists for
+    ``endpoint``.
+    """
     field = endpoint.fields[FIELD]
     assert isinstance(field, MergedContext)
 

@@ -116,10 +116,7 @@ def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]
     The definitions come from a cache. A choice that was deleted since is rejected here.
     """
     added = [
-        (draft, slug, choices)
-        for draft in drafts
-        for slug in defined
-        if (choices := _added(draft, defined[slug]))
+        (draft, slug, choices) for draft in drafts for slug in defined if (choices := _added(draft, defined[slug]))
     ]
     slugs, values = {slug for _, slug, _ in added}, {choice for *_, choices in added for choice in choices}
     locked = lock_choices(uow, slugs, values)

@@ -250,7 +250,9 @@ def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str
 @functools.cache
 def _select_definitions() -> Any:
     table, types = table_of(CustomField), custom_field_types
-    joined = sa.select(types.c.label.label("content_type"), table).join_from(table, types, types.c.owner_id == table.c.id)
+    joined = sa.select(types.c.label.label("content_type"), table).join_from(
+        table, types, types.c.owner_id == table.c.id
+    )
     return joined.order_by(table.c.weight, table.c.slug)
 
 

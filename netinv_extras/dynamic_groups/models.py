@@ -155,9 +155,7 @@ def load(uow: UnitOfWork) -> Groups:
     by_weight = sorted(memberships, key=lambda row: (row[3], names[row[1]], str(row[4])))
     for parent, child, operator, _, _ in by_weight:
         children.setdefault(parent, []).append((operator, child))
-    return {
-        key: Group(name, label, parameters, children.get(key, ())) for key, name, label, parameters in group_rows
-    }
+    return {key: Group(name, label, parameters, children.get(key, ())) for key, name, label, parameters in group_rows}
 
 
 @dynamic_groups.rule

@@ -102,8 +102,6 @@ class GitSync(Base):
     report: Mapped[Any] = mapped_column(Json(), nullable=True)
 
 
-
-
 def _repository_column(**options: Any) -> sa.Column[uuid.UUID]:
     reference = sa.ForeignKey("extras_git_repository.id", ondelete="CASCADE")
     return sa.Column("repository_id", sa.Uuid(), reference, **options)

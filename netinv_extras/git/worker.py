@@ -214,9 +214,7 @@ def _carry_out(uow: UnitOfWork, claimed: Claimed, tree: Tree) -> Report:
     for label, kind in content_kinds(uow.registry).items():
         provided = label in claimed.repository["provided_contents"]
         files = {
-            path: content
-            for path, content in tree.files.items()
-            if provided and path.startswith(f"{kind.folder}/")
+            path: content for path, content in tree.files.items() if provided and path.startswith(f"{kind.folder}/")
         }
         kind.import_files(work, files)
     system_update(uow, uow.registry.of_model(GitRepository), {row["id"]: {"current_head": tree.head}})

@@ -294,9 +294,7 @@ class Executor:
         collected = self.collect(self.schema.types[endpoint.label], selections)
         return [Selection(name, members.get(nodes[0].name.value), nodes) for name, nodes in collected.items()]
 
-    def _plan(
-        self, endpoint: Endpoint, selected: Sequence[Selection], relation: RelationMember | None = None
-    ) -> Plan:
+    def _plan(self, endpoint: Endpoint, selected: Sequence[Selection], relation: RelationMember | None = None) -> Plan:
         """Returns the read plan of the selected fields by ids of the objects, or by those of the relation's owners.
 
         Plans are cached in the schema.

@@ -131,9 +131,7 @@ def members_of(registry: Registry) -> dict[str, Members]:
     for label, members in members_by_label.items():
         members.update(_aliases(members))
         members_by_label[label] = {
-            name: member
-            for name, member in members.items()
-            if _NAME.fullmatch(name) and not name.startswith("__")
+            name: member for name, member in members.items() if _NAME.fullmatch(name) and not name.startswith("__")
         }
     return members_by_label
 
@@ -178,9 +176,7 @@ def _member(registry: Registry, endpoint: Endpoint, field: fields.Field) -> Memb
 def _coalesce_member(endpoint: Endpoint, field: fields.Coalesce) -> ForeignKeyMember | None:
     """Returns the member of the first foreign key that is set, if all have the same target."""
     references = [
-        reference
-        for name in field.references
-        if isinstance(reference := endpoint.fields[name], fields.Reference)
+        reference for name in field.references if isinstance(reference := endpoint.fields[name], fields.Reference)
     ]
     targets = {reference.target for reference in references}
     target = references[0].target

@@ -1,8 +1,8 @@
 """Leases on the runs of jobs: claimed, extended, and ended when their worker is gone.
 
-The worker of a run extends its lease while the process of the job lives. The end of a run is written in one transaction with
-what the job wrote, and only by the process that holds the claim. A job whose process or worker died has written nothing; the
-next worker that looks marks it as errored when its lease has ended.
+The worker of a run extends its lease while the process of the job lives. The end of a run is written in one transaction
+with what the job wrote, and only by the process that holds the claim. A job whose process or worker died has written
+nothing; the next worker that looks marks it as errored when its lease has ended.
 """
 
 from __future__ import annotations

@@ -86,7 +86,9 @@ def check_receiver(uow: UnitOfWork, drafts: Sequence[Draft], flag: str, message:
 
 @dataclasses.dataclass(frozen=True)
 class _HookedJob:
-    """The job of a job hook: the job's row with the hook's id and name, and the (content type, action) pairs that start it."""
+    """The job of a job hook: the job's row with the hook's id and name, and the (content type, action) pairs that start
+    it.
+    """
 
     job: Mapping[str, Any]
     triggers: frozenset[tuple[str, str]]
@@ -138,7 +140,12 @@ def _triggered(uow: UnitOfWork, changes: Sequence[Change]) -> list[tuple[_Hooked
 
 def _load_hooked_jobs(uow: UnitOfWork) -> list[_HookedJob]:
     """Loads the jobs of enabled job hooks, one entry per job hook. Two statements."""
-    columns = [_hook.c.id.label("hook_id"), _hook.c.name.label("hook_name"), *(_hook.c[name].label(f"hook_{name}") for name in EVENTS), *_job.c]
+    columns = [
+        _hook.c.id.label("hook_id"),
+        _hook.c.name.label("hook_name"),
+        *(_hook.c[name].label(f"hook_{name}") for name in EVENTS),
+        *_job.c,
+    ]
     joined = sa.select(*columns).join_from(_hook, _job, _job.c.id == _hook.c.job_id)
     statement = joined.where(_hook.c.enabled, _job.c.enabled, _job.c.installed).order_by(_hook.c.name)
     rows = [dict(row) for row in uow.execute(statement).mappings()]

@@ -232,9 +232,7 @@ def refresh(uow: UnitOfWork) -> Refreshed:
         else:
             updates[row_id] = values
     removals = {
-        row_id: {"installed": False}
-        for row_id, row in rows.items()
-        if row["installed"] and key_of(row) not in classes
+        row_id: {"installed": False} for row_id, row in rows.items() if row["installed"] and key_of(row) not in classes
     }
     changed_ids = system_update(uow, endpoint, {**updates, **removals})
     if new_rows:

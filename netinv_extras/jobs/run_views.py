@@ -190,9 +190,7 @@ def _parse_schedule(uow: UnitOfWork, row: Row, value: Any) -> dict[str, Any]:
     return schedule
 
 
-def _complete_schedule(
-    uow: UnitOfWork, row: Row, schedule: dict[str, Any], crontab: Any
-) -> dict[str, list[str]]:
+def _complete_schedule(uow: UnitOfWork, row: Row, schedule: dict[str, Any], crontab: Any) -> dict[str, list[str]]:
     """Sets the defaults of a schedule and checks that its members fit together; returns errors by member."""
     interval = schedule["interval"]
     if interval == IMMEDIATELY:

@@ -138,9 +138,7 @@ def symmetric_relationships_have_equal_ends(uow: UnitOfWork, drafts: Sequence[Dr
         for suffix in ("label", "hidden", "filter"):
             source, destination = draft[f"{SOURCE}_{suffix}"], draft[f"{DESTINATION}_{suffix}"]
             if source != destination and (suffix == "hidden" or (source and destination)):
-                draft.reject(
-                    f"{DESTINATION}_{suffix}", f"Must match {SOURCE}_{suffix} for a symmetric relationship"
-                )
+                draft.reject(f"{DESTINATION}_{suffix}", f"Must match {SOURCE}_{suffix} for a symmetric relationship")
             draft[f"{SOURCE}_{suffix}"] = draft[f"{DESTINATION}_{suffix}"] = source or destination
 
 

@@ -24,9 +24,10 @@ TEMPLATED = ("text", "target_url")
 
 
 class CustomLink(Organizational):
-    """Link on all objects of a content type. ``text`` and ``target_url`` are Jinja2 templates with the variable ``obj``.
+    """Link on all objects of a content type.
 
-    Links with the same ``group_name`` form a menu, ordered by ``weight``.
+    ``text`` and ``target_url`` are Jinja2 templates with the variable ``obj``. Links with the same
+    ``group_name`` form a menu, ordered by ``weight``.
     """
 
     __tablename__ = "extras_custom_link"

@@ -59,9 +59,7 @@ def _limits(uow: UnitOfWork) -> sandbox.Limits:
     settings = uow.registry.settings
     seconds = settings["export_timeout"]
     total = seconds + 2 * sandbox.RESULT_GRACE
-    return dataclasses.replace(
-        sandbox.Limits.of(settings), seconds=seconds, total=total, longest=MAX_FILE_LENGTH
-    )
+    return dataclasses.replace(sandbox.Limits.of(settings), seconds=seconds, total=total, longest=MAX_FILE_LENGTH)
 
 
 def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, Any]:

@@ -1,4 +1,6 @@
-"""Panels with what users and configuration attach to objects: tags, custom and computed fields, relationships, images."""
+"""Panels with what users and configuration attach to objects: tags, custom and computed fields, relationships,
+images.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
         panels.append(Panel("tags", "Tags", tags, template=f"{TEMPLATES}tags.jinja2", position=100))
     if RELATIONSHIPS in endpoint.fields:
         template = f"{TEMPLATES}relationships.jinja2"
-        panels.append(Panel("relationships", "Relationships", relationships, lazy=True, template=template, position=310))
+        panels.append(
+            Panel("relationships", "Relationships", relationships, lazy=True, template=template, position=310)
+        )
     if computed_fields.NAME in endpoint.fields:
         template = f"{TEMPLATES}fact_groups.jinja2"
         panels.append(Panel("computed-fields", "Computed fields", computed, lazy=True, template=template, position=320))

@@ -55,7 +55,9 @@ class RunTask(Job):
 
 
 class JobBackground:
-    """Runs of tasks are results of the job :class:`RunTask`. Arguments are stored encrypted, and only until a run ends."""
+    """Runs of tasks are results of the job :class:`RunTask`. Arguments are stored encrypted, and only until a run
+    ends.
+    """
 
     def start(self, uow: UnitOfWork, task: Task, arguments: Arguments) -> str | None:
         """Asks for a run; ``None`` when the job is not installed yet."""
@@ -76,7 +78,9 @@ class JobBackground:
         order = (_entries.c.position, _entries.c.created)
         levels = sa.select(_entries.c.log_level, _entries.c.message).where(_entries.c.job_result_id == row.id)
         entries = uow.execute(levels.order_by(*order)).all()
-        counts = [found for entry in entries if entry.log_level == INFO and (found := _PROGRESS.fullmatch(entry.message))]
+        counts = [
+            found for entry in entries if entry.log_level == INFO and (found := _PROGRESS.fullmatch(entry.message))
+        ]
         done, total = map(int, counts[-1].groups()) if counts else (0, 0)
         outcome = str((row.data or {}).get("output", "")).strip() if isinstance(row.data, dict) else ""
         errors = [entry.message.partition("\n")[0] for entry in entries if entry.log_level == FAILURE][:MAX_ERRORS]
@@ -109,7 +113,9 @@ def _own(uow: UnitOfWork, run: str, *, locked: bool = False) -> Any:
         key = uuid.UUID(run)
     except ValueError:
         return None
-    job = sa.select(_jobs.c.id).where(_jobs.c.module_name == RunTask.__module__, _jobs.c.job_class_name == RunTask.__name__)
+    job = sa.select(_jobs.c.id).where(
+        _jobs.c.module_name == RunTask.__module__, _jobs.c.job_class_name == RunTask.__name__
+    )
     conditions = [_results.c.id == key, _results.c.user_id == uow.identity.user_id, _results.c.job_model_id.in_(job)]
     columns = _results.c.id, _results.c.status, _results.c.data, _results.c.job_id
     statement = sa.select(*columns).where(*conditions)

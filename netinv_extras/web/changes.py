@@ -96,15 +96,18 @@ class RequestGroup:
         return self.count > 1 and all(change.may_undo for change in self.changes)
 
 
-def load(uow: UnitOfWork, keys: Sequence[Any]) -> list[Change]:
-    """The changes with these ids, in order: three statements, for records, names of objects, and deliveries."""
+def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -> list[Change]:
+    """The changes with these ids, in order: three statements, for records, names of objects, and deliveries.
+
+    With ``visible`` it is known whether the user sees the changed objects, and they are not read.
+    """
     if not keys:
         return []
     columns = [_change.c[name] for name in _COLUMNS]
     statement = sa.select(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
     rows = {row.id: row for row in uow.execute(statement, {"keys": list(keys)})}
     pairs = {(row.changed_object_type, row.changed_object_id) for row in rows.values()}
-    existing = named_objects(uow, "nested", pairs)
+    existing = named_objects(uow, "nested", pairs) if visible is None else dict.fromkeys(pairs if visible else ())
     deliveries = _deliveries(uow, keys)
     return [_represent(uow, rows[key], existing, deliveries.get(key, ())) for key in keys if key in rows]
 

@@ -117,7 +117,9 @@ def _integer(text: str) -> int:
 
 def _relationships(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:
     """A picker for each relationship of the content type; for both sides, where it relates objects of one type."""
-    return [_side(uow, field, side) for side in sides_of(uow, endpoint.label) if side.other_type in uow.registry.endpoints]
+    return [
+        _side(uow, field, side) for side in sides_of(uow, endpoint.label) if side.other_type in uow.registry.endpoints
+    ]
 
 
 def _side(uow: UnitOfWork, field: Field, side: Side) -> Control:

@@ -53,7 +53,11 @@ def _on_screen(request: Request, endpoint: Endpoint, key: Any) -> list[str]:
 
 
 def text(
-    uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str], parameters: Sequence[tuple[str, Sequence[str]]] = (), key: Any = None
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    names: Sequence[str],
+    parameters: Sequence[tuple[str, Sequence[str]]] = (),
+    key: Any = None,
 ) -> str:
     """The query of one object, or of the list with its filters, for the fields in ``names``."""
     one, several = root_names(endpoint.registry)[endpoint.label]

@@ -31,12 +31,16 @@ def tabs_of(endpoint: Endpoint) -> list[Tab]:
         return any(group.content_type == endpoint.label for group in groups_of(request.uow).values())
 
     return [
-        Tab("dynamic-groups", "Dynamic groups", tab, TEMPLATE, permission=(LABEL, "view"), applies=applies, position=850)
+        Tab(
+            "dynamic-groups", "Dynamic groups", tab, TEMPLATE, permission=(LABEL, "view"), applies=applies, position=850
+        )
     ]
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
-    """The groups by name, limited to those that the user may view. ``unchecked`` are more than are evaluated at once."""
+    """The groups by name, limited to those that the user may view. ``unchecked`` are more than are evaluated at
+    once.
+    """
     uow, groups = request.uow, groups_of(request.uow)
     of_type = [key for key, group in groups.items() if group.content_type == endpoint.label]
     visible = permissions.visible_ids(uow, uow.registry[LABEL], of_type)
@@ -63,8 +67,8 @@ def _met(uow: UnitOfWork, endpoint: Endpoint, key: Any, conditions: Sequence[tup
     """The ids of the groups whose condition an object meets: one statement with a column for each group.
 
     When the database cannot evaluate it, such as for a filter with thousands of values, it is repeated for each half of
-    the groups. A group that fails alone has no members. Requests that read run in autocommit, so a failed statement ends
-    no transaction.
+    the groups. A group that fails alone has no members. Requests that read run in autocommit, so a failed statement
+    ends no transaction.
     """
     if not conditions:
         return []

@@ -92,7 +92,7 @@ def redirect(request: Request) -> Response:
 def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:
     """A change on its own page: the differences, the representations before and after, and the buttons that undo it."""
     uow, key = request.uow, representation["id"]
-    loaded = changes.load(uow, [key])
+    loaded = changes.load(uow, [key], visible=representation["changed_object"] is not None)
     if not loaded:
         raise NotFound()
     row = uow.execute(sa.select(_change.c.before, _change.c.after).where(_change.c.id == key)).one()

@@ -52,7 +52,9 @@ def run(request: Request) -> Response:
         raise NotFound()
     row, job_class = runnable(uow, endpoint, key)
     variables = job_class.job.variables()
-    form = RunForm([_control(uow.registry, name, variable) for name, variable in variables.items()], _options(row, job_class))
+    form = RunForm(
+        [_control(uow.registry, name, variable) for name, variable in variables.items()], _options(row, job_class)
+    )
     if request.method == "GET":
         return _page(request, row, form)
     try:
@@ -98,7 +100,9 @@ def _control(registry: Registry, name: str, variable: Variable) -> Control:
     elif isinstance(variable, kinds.ObjectVar):
         control.kind, control.multiple = "picker", variable.multiple
         control.target = registry.get(variable.model)
-        control.parameters = {name: str(value) for name, value in variable.query_params.items() if not isinstance(value, list)}
+        control.parameters = {
+            name: str(value) for name, value in variable.query_params.items() if not isinstance(value, list)
+        }
     elif isinstance(variable, kinds.IntegerVar):
         control.kind = "number"
         control.attributes = _stated({"min": variable.min_value, "max": variable.max_value, "step": 1})

@@ -51,7 +51,14 @@ def _last_results(uow: UnitOfWork, job_id: Any) -> list[dict[str, Any]]:
     columns = _results.c.id, _results.c.status, _results.c.created
     statement = sa.select(*columns).where(_results.c.job_model_id == job_id, *limits)
     rows = uow.execute(statement.order_by(_results.c.created.desc(), _results.c.id).limit(MAX_RESULTS))
-    return [{"path": f"/extras/job-results/{row.id}/", "status": STATES.labels[row.status], "time": time_markup(row.created)} for row in rows]
+    return [
+        {
+            "path": f"/extras/job-results/{row.id}/",
+            "status": STATES.labels[row.status],
+            "time": time_markup(row.created),
+        }
+        for row in rows
+    ]
 
 
 # -- the page of a result

@@ -28,7 +28,11 @@ def _tagging(endpoint: Endpoint) -> list[Action]:
     """The short form that adds tags to selected objects."""
     if not isinstance(endpoint.writable.get("tags"), Tags) or "change" not in endpoint.resource.writes:
         return []
-    return [Action("tags", "Tags", lambda owner, item: f"{page_path(owner)}edit/?{FIELDS}=tags", SELECTION, "POST", "change")]
+    return [
+        Action(
+            "tags", "Tags", lambda owner, item: f"{page_path(owner)}edit/?{FIELDS}=tags", SELECTION, "POST", "change"
+        )
+    ]
 
 
 def tabs_of(endpoint: Endpoint) -> list[Tab]:

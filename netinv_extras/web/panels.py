@@ -41,9 +41,17 @@ PANELS = {
             position=100,
         ),
     ),
-    "extras.gitrepository": (Panel("sync", "Synchronisation", git_syncs.panel, template=git_syncs.TEMPLATE, position=100),),
-    "extras.job": (Panel("run", "Run", job_results.job_panel, template="netinv_extras:web/templates/job_panel.jinja2", position=100),),
-    "extras.jobresult": (Panel("log", "Log", job_results.log_panel, side="main", template=job_results.LOG, position=100),),
+    "extras.gitrepository": (
+        Panel("sync", "Synchronisation", git_syncs.panel, template=git_syncs.TEMPLATE, position=100),
+    ),
+    "extras.job": (
+        Panel(
+            "run", "Run", job_results.job_panel, template="netinv_extras:web/templates/job_panel.jinja2", position=100
+        ),
+    ),
+    "extras.jobresult": (
+        Panel("log", "Log", job_results.log_panel, side="main", template=job_results.LOG, position=100),
+    ),
     "extras.scheduledjob": (
         Panel(
             "approval",

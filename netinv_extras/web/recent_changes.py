@@ -50,9 +50,7 @@ def content(request: Request) -> dict[str, Any] | None:
     return {"path": path, "entries": [_entry(uow.registry, path, group, details) for group in groups]}
 
 
-def _entry(
-    registry: Registry, path: str, group: Sequence[Any], details: Mapping[uuid.UUID, str]
-) -> dict[str, Any]:
+def _entry(registry: Registry, path: str, group: Sequence[Any], details: Mapping[uuid.UUID, str]) -> dict[str, Any]:
     first = group[0]
     if len(group) == 1:
         name = f"{_title(registry, first.changed_object_type, 1)} {first.object_repr}"

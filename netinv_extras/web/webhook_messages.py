@@ -81,7 +81,9 @@ def _webhook(request: Request, action: str) -> dict[str, Any]:
     return row
 
 
-def _page(request: Request, change: Mapping[str, Any], message: preview.Preview, answer: Answer | None = None) -> Response:
+def _page(
+    request: Request, change: Mapping[str, Any], message: preview.Preview, answer: Answer | None = None
+) -> Response:
     uow, endpoint = request.uow, request.context.endpoint
     representation = listing.detail(uow, endpoint, request.context.key)
     values = object_values(request, endpoint, representation, "message")

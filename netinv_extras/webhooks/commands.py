@@ -70,7 +70,8 @@ def webhooks() -> None:
 @webhooks.command()
 @click.pass_obj
 def status(environment: Environment) -> None:
-    """Show for each webhook how many deliveries are in which state, how long the oldest one waits, and when the next is due.
+    """Show for each webhook how many deliveries are in which state, how long the oldest one waits, and when the next is
+    due.
 
     When deliveries wait that are due, no worker is running (`netinv worker`), or their receiver is slow.
     """
@@ -213,9 +214,9 @@ def replay(
 ) -> None:
     """Tell webhooks again of changes in a span of time, whether they were told then or not.
 
-    New deliveries are queued for the recorded changes that match the enabled webhooks as they are now: for a receiver that lost data, or
-    that was set up late. They are sent in the order of the changes, behind what waits for the same object. A receiver gets them as
-    new deliveries.
+    New deliveries are queued for the recorded changes that match the enabled webhooks as they are now: for a receiver
+    that lost data, or that was set up late. They are sent in the order of the changes, behind what waits for the same
+    object. A receiver gets them as new deliveries.
 
     \b
       netinv webhooks replay --after 2026-01-31T12:00:00Z --before 2026-01-31T14:00:00Z --webhook "My CMDB"

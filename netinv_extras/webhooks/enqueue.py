@@ -34,7 +34,8 @@ _enabled = (
 
 
 def related_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Sequence[RelatedInsert]:
-    """Returns the INSERT of a delivery for each change and matching webhook, in the order of the changes; none without a match.
+    """Returns the INSERT of a delivery for each change and matching webhook, in the order of the changes; none without
+    a match.
 
     The INSERT locks the webhooks, so that they cannot be deleted before the change is committed.
     """
@@ -48,7 +49,13 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     """Returns the messages that recorded changes would send, of the webhooks that the user may view."""
     if not _is_any_subscribed(uow, changes):
         return Effects(0, ())
-    columns = (_webhook.c.id, _webhook.c.name, _change.c.action, _change.c.changed_object_type, _change.c.changed_object_id)
+    columns = (
+        _webhook.c.id,
+        _webhook.c.name,
+        _change.c.action,
+        _change.c.changed_object_type,
+        _change.c.changed_object_id,
+    )
     statement = matches(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
     ordered = statement.order_by(_change.c.position, _webhook.c.name)
     rows = uow.execute(ordered, {"keys": [change.record for change in changes]}).all()

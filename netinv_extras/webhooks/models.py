@@ -182,9 +182,7 @@ def url_fault(url: str) -> str | None:
 def subscriptions_are_unique(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects webhooks with the URL, content type and event of another one. A lock serialises concurrent writes."""
     changed = [
-        draft
-        for draft in drafts
-        if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)
+        draft for draft in drafts if draft.new or "content_types" in draft.many or draft.changed("payload_url", *EVENTS)
     ]
     if not changed:
         return

@@ -50,7 +50,9 @@ class Postponed(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Message:
-    """HTTP request to a receiver. ``verify`` is that of ``requests``; ``secrets`` are texts to mask in logs and errors."""
+    """HTTP request to a receiver. ``verify`` is that of ``requests``; ``secrets`` are texts to mask in logs and
+    errors.
+    """
 
     method: str
     url: str
@@ -60,7 +62,9 @@ class Message:
     secrets: tuple[str, ...]
 
 
-def build_message(registry: Registry, delivery: Row, webhook: Row, change: Row, at: datetime.datetime, renderings: Renderings = NONE) -> Message:
+def build_message(
+    registry: Registry, delivery: Row, webhook: Row, change: Row, at: datetime.datetime, renderings: Renderings = NONE
+) -> Message:
     """Builds the message for the next attempt of a delivery.
 
     :param at: time of the signature
@@ -111,9 +115,20 @@ def _rendered(registry: Registry, webhook: Row, context: dict[str, Any]) -> tupl
     :raises PayloadError: when a template fails
     :raises Postponed: when no renderer is available
     """
-    templates = {"body template": webhook["body_template"], "template of the additional headers": webhook["additional_headers"].strip()}
-    renderings = {name: Rendering(source, context, lines="headers" in name) for name, source in templates.items() if source}
-    results = dict(zip(renderings, render(list(renderings.values()), Limits.of(registry.settings)) if renderings else (), strict=True))
+    templates = {
+        "body template": webhook["body_template"],
+        "template of the additional headers": webhook["additional_headers"].strip(),
+    }
+    renderings = {
+        name: Rendering(source, context, lines="headers" in name) for name, source in templates.items() if source
+    }
+    results = dict(
+        zip(
+            renderings,
+            render(list(renderings.values()), Limits.of(registry.settings)) if renderings else (),
+            strict=True,
+        )
+    )
     for name, result in results.items():
         if isinstance(result, RendererUnavailable):
             raise Postponed(str(result))
@@ -176,7 +191,11 @@ def renderings_for(uow: UnitOfWork, labels: Iterable[str]) -> dict[str, Renderin
     """Returns conversions to API version 1.3 by label and member, for members that depend on the configuration."""
     endpoints = {label: endpoint for label in labels if (endpoint := uow.registry.get(label)) is not None}
     return {
-        label: {field.name: render for field in endpoint.versioned_fields if (render := field.downgrade(uow, VERSION)) is not None}
+        label: {
+            field.name: render
+            for field in endpoint.versioned_fields
+            if (render := field.downgrade(uow, VERSION)) is not None
+        }
         for label, endpoint in endpoints.items()
     }
 
@@ -224,7 +243,9 @@ def _length_first(name: str) -> tuple[int, bytes]:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Layout of an endpoint's objects in a message: order of members, counters, and members that are copied unchanged."""
+    """Layout of an endpoint's objects in a message: order of members, counters, and members that are copied
+    unchanged.
+    """
 
     order: tuple[str, ...]
     counters: frozenset[str]
@@ -242,7 +263,9 @@ def _layout(endpoint: Endpoint) -> Layout:
         order=(*first, *sorted(counters), *last),
         counters=frozenset(name for name in counters if fields[name].nested == "absent"),
         as_they_are=frozenset(
-            name for name, field in fields.items() if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.info.kind == "json")
+            name
+            for name, field in fields.items()
+            if isinstance(field, CustomFields) or (isinstance(field, kinds.Value) and field.info.kind == "json")
         ),
     )
 

@@ -24,7 +24,9 @@ _change, _webhook = table_of(ObjectChange), table_of(Webhook)
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """Selection of changes from ``after`` (inclusive) to ``before`` (exclusive), optionally of one content type and webhook."""
+    """Selection of changes from ``after`` (inclusive) to ``before`` (exclusive), optionally of one content type and
+    webhook.
+    """
 
     after: datetime.datetime
     before: datetime.datetime | None = None
@@ -56,7 +58,9 @@ def replay(uow: UnitOfWork, span: Span, behind: int) -> tuple[int, int, int]:
     Returns the number of the last change, and the numbers of changes and deliveries, which are 0 at the end.
     """
     conditions = [*span.conditions(), _change.c.number > behind]
-    following = enqueue.matches(_change.c.number).where(*conditions).distinct().order_by(_change.c.number).limit(BATCH_SIZE)
+    following = (
+        enqueue.matches(_change.c.number).where(*conditions).distinct().order_by(_change.c.number).limit(BATCH_SIZE)
+    )
     numbers = uow.execute(following).scalars().all()
     if not numbers:
         return behind, 0, 0

@@ -38,18 +38,26 @@ class QueueStats:
 
 
 def queue_stats(uow: UnitOfWork) -> list[QueueStats]:
-    """Returns the statistics of all webhooks by name, those that the user may not view in one last entry: one statement."""
+    """Returns the statistics of all webhooks by name, those that the user may not view in one last entry: one
+    statement.
+    """
     visible = _visible(uow)
     name = sa.case((visible, _webhook.c.name), else_=sa.null()).label("name")
     enabled = sa.case((visible, _webhook.c.enabled), else_=sa.true()).label("enabled")
     grouped = (
-        sa.select(name, enabled, _delivery.c.state, _delivery.c.id, _delivery.c.time, _delivery.c.attempts, _delivery.c.due)
+        sa.select(
+            name, enabled, _delivery.c.state, _delivery.c.id, _delivery.c.time, _delivery.c.attempts, _delivery.c.due
+        )
         .join_from(_webhook, _delivery, _delivery.c.webhook_id == _webhook.c.id, isouter=True)
         .subquery()
     )
     of = grouped.c
     figures = (sa.func.count(of.id), sa.func.min(of.time), sa.func.sum(of.attempts), sa.func.min(of.due))
-    statement = sa.select(of.name, of.enabled, of.state, *figures).group_by(of.name, of.enabled, of.state).order_by(of.name.is_(None), of.name)
+    statement = (
+        sa.select(of.name, of.enabled, of.state, *figures)
+        .group_by(of.name, of.enabled, of.state)
+        .order_by(of.name.is_(None), of.name)
+    )
     by_name: dict[str | None, QueueStats] = {}
     for name, enabled, state, count, oldest, attempts, due in uow.execute(statement):
         stats = by_name.setdefault(name, QueueStats(name, enabled, dict.fromkeys(STATES.labels, 0)))
@@ -85,10 +93,22 @@ def samples(uow: UnitOfWork) -> Iterator[Sample]:
     for backlog in queue_stats(uow):
         labels = {} if backlog.webhook is None else {"webhook": backlog.webhook}
         for state, count in backlog.counts.items():
-            yield Sample("netinv_webhook_deliveries", "Deliveries that are kept, by webhook and state.", count, labels={**labels, "state": state})
-        yield Sample("netinv_webhook_attempts", "Sendings of the deliveries that are kept.", backlog.attempts, labels=labels)
+            yield Sample(
+                "netinv_webhook_deliveries",
+                "Deliveries that are kept, by webhook and state.",
+                count,
+                labels={**labels, "state": state},
+            )
+        yield Sample(
+            "netinv_webhook_attempts", "Sendings of the deliveries that are kept.", backlog.attempts, labels=labels
+        )
         oldest = 0.0 if backlog.oldest is None else _age(backlog.oldest)
-        yield Sample("netinv_webhook_oldest_queued_seconds", "How long the oldest delivery waits that is not sent; 0 when none does.", oldest, labels=labels)
+        yield Sample(
+            "netinv_webhook_oldest_queued_seconds",
+            "How long the oldest delivery waits that is not sent; 0 when none does.",
+            oldest,
+            labels=labels,
+        )
 
 
 def _age(moment: datetime.datetime) -> float:

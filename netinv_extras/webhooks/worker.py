@@ -330,9 +330,7 @@ class Deliverer(BackgroundWorker):
             log.exception("the message of delivery %s could not be made", claimed.delivery["id"])
             reason = f"The message could not be made ({type(error).__name__})."
             answer = Answer(None, reason, "", time.monotonic() - start)
-        outcome = Outcome(
-            claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final
-        )
+        outcome = Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final)
         return outcome, answer
 
     # -- the log

@@ -12,4 +12,6 @@ def includeme(config: Any) -> None:
     """Adds the form that allocates the next address of a prefix."""
     factory = root_of(config.registry.netinv.apps["ipam"])
     path = "/ipam/{model:prefixes}/{id}/allocate/"
-    config.add_netinv_page(path, allocate, permission="view", methods=["POST"], factory=factory, traverse="/{model}/{id}")
+    config.add_netinv_page(
+        path, allocate, permission="view", methods=["POST"], factory=factory, traverse="/{model}/{id}"
+    )

@@ -74,7 +74,9 @@ def free_space(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:
     """The panels of a resource."""
-    return [Panel("free", "Free space", free_space, template=FREE_PANEL, position=100)] if endpoint.label == PREFIX else []
+    return (
+        [Panel("free", "Free space", free_space, template=FREE_PANEL, position=100)] if endpoint.label == PREFIX else []
+    )
 
 
 def allocate(request: Request) -> Response:

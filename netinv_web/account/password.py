@@ -51,7 +51,9 @@ def show(request: Request) -> Response:
     except Denied:
         controls[0].errors = ["This is not your password."]
     except TooManyRequests as error:
-        response = forms.form_page(request, TITLE, controls, errors=[error_text(error.body)], status=error.status, **options)
+        response = forms.form_page(
+            request, TITLE, controls, errors=[error_text(error.body)], status=error.status, **options
+        )
         response.headers.update(error.headers)
         return response
     except Invalid as error:

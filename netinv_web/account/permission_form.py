@@ -171,7 +171,8 @@ def _scalar_text(value: Any) -> str:
 def _read_constraints(texts: Sequence[Any]) -> Any:
     """The object of lookups that rows stand for, or the JSON.
 
-    :raises colander.Invalid: for incomplete rows, for rows beside JSON, and for two rows with the same lookup of a field
+    :raises colander.Invalid: for incomplete rows, for rows beside JSON, and for two rows with the same lookup of a
+        field
     """
     rows = _rows_of(texts)
     json = [text for text in texts if text.count(SEPARATOR) != 2]
@@ -185,7 +186,9 @@ def _read_constraints(texts: Sequence[Any]) -> Any:
             raise colander.Invalid(None, f"Row {number} needs a {'value' if name.strip() else 'field'}.")
         key = name.strip() if lookup == "exact" else f"{name.strip()}__{lookup}"
         if key in value:
-            raise colander.Invalid(None, f"Row {number} repeats a field with the same lookup. Use JSON for alternatives.")
+            raise colander.Invalid(
+                None, f"Row {number} repeats a field with the same lookup. Use JSON for alternatives."
+            )
         value[key] = _json_value(lookup, text)
     return value or None
 

@@ -11,7 +11,13 @@ from netinv_web.forms.controls import Control
 from netinv_web.lists.listing import PAGE_SIZES
 from netinv_web.pages import see_other
 
-WORDS = {"system": "As the system", "light": "Light", "dark": "Dark", "comfortable": "Comfortable", "compact": "Compact"}
+WORDS = {
+    "system": "As the system",
+    "light": "Light",
+    "dark": "Dark",
+    "comfortable": "Comfortable",
+    "compact": "Compact",
+}
 PATH = "/user/preferences/"
 
 
@@ -23,7 +29,9 @@ def show(request: Request) -> Response:
     texts = forms.texts_of(request, controls)
     for control in controls:
         if control.kind == "select" and texts[control.name] not in dict(control.choices):
-            control.errors = [f"{texts[control.name]} is not one of the choices." if texts[control.name] else "Select one."]
+            control.errors = [
+                f"{texts[control.name]} is not one of the choices." if texts[control.name] else "Select one."
+            ]
     if any(control.errors for control in controls):
         return forms.form_page(request, "Preferences", controls, status=422)
     chosen = {

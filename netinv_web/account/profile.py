@@ -28,7 +28,9 @@ def show(request: Request) -> Response:
     endpoint = uow.registry["users.user"]
     plan: Plan = endpoint.plan()
     (account,) = plan.represent(uow, [uow.identity.user_id])
-    controls = [control for name in OWN_FIELDS if (control := control_of(uow, endpoint, endpoint.writable[name])) is not None]
+    controls = [
+        control for name in OWN_FIELDS if (control := control_of(uow, endpoint, endpoint.writable[name])) is not None
+    ]
     for control in controls:
         control.kind = "text"
         fill(control, account[control.name])
@@ -51,7 +53,9 @@ def _group_names(account: dict[str, Any]) -> list[str]:
 
 
 def _rights(request: Request) -> list[tuple[str, list[str], bool]]:
-    """For each resource that the user may do something with: its title, the actions, and True if limited to some objects."""
+    """For each resource that the user may do something with: its title, the actions, and True if limited to some
+    objects.
+    """
     uow = request.uow
     rights: list[tuple[str, list[str], bool]] = []
     if uow.identity.superuser:

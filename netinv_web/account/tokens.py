@@ -118,7 +118,9 @@ def _controls() -> list[Control]:
             "checkbox",
             help="Without it the token only reads. It never may more than you.",
         ),
-        Control("expires_in", "Expires", "select", choices=EXPIRY_PRESETS[1:], help="Without a choice it never expires."),
+        Control(
+            "expires_in", "Expires", "select", choices=EXPIRY_PRESETS[1:], help="Without a choice it never expires."
+        ),
         Control("expires", "Or on the day", "date", help="The token is valid until the end of this day (UTC)."),
     ]
 

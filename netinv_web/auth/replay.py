@@ -1,6 +1,7 @@
 """Forms that were posted when the session was over: the sign-in page keeps their fields, and a page posts them again.
 
-Only what a page of this service posted is kept (:func:`netinv_web.auth.sessions.is_same_origin`). Files cannot be kept, secrets are not.
+Only what a page of this service posted is kept (:func:`netinv_web.auth.sessions.is_same_origin`). Files cannot be kept,
+secrets are not.
 """
 
 from __future__ import annotations

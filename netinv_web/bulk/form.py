@@ -132,7 +132,9 @@ class BulkForm:
         return body
 
 
-def fields_of(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], names: Collection[str]) -> dict[Any, dict[str, Any]]:
+def fields_of(
+    uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], names: Collection[str]
+) -> dict[Any, dict[str, Any]]:
     """Some fields of objects, by id."""
     if not names:
         return {}

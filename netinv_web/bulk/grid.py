@@ -45,8 +45,8 @@ _MEMBER = re.compile(r"(_[a-z]+_|)([^:]+):(.+)")
 
 @dataclasses.dataclass
 class Row:
-    """A row: the object's name and path, its form, whose controls are in the order of the columns, and the same controls
-    under the names that they have in the grid.
+    """A row: the object's name and path, its form, whose controls are in the order of the columns, and the same
+    controls under the names that they have in the grid.
     """
 
     key: Any

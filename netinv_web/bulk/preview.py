@@ -50,7 +50,8 @@ class Line:
 class BulkPreview:
     """The outcome of a bulk change: ``lines`` with changes and errors, numbers of objects, and changes of others.
 
-    ``errors`` concern the whole, ``refused`` those objects, by id. ``hidden`` is the number of changes that are not listed.
+    ``errors`` concern the whole, ``refused`` those objects, by id. ``hidden`` is the number of changes that are not
+    listed.
     """
 
     lines: list[Line] = dataclasses.field(default_factory=list)
@@ -117,7 +118,10 @@ def _lines(
     own = {item["object_id"]: item for item in preview.changes if item["object_type"] == endpoint.label}
     others = [key for key in further if key not in own][:MAX_LINES]
     named = names_of(uow, endpoint, [*list(errors)[:MAX_LINES], *map(endpoint.parse_key, others)])
-    lines = [Line(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry)) for key, entry in errors.items()]
+    lines = [
+        Line(named.get(key, str(key)), object_path(endpoint, key), errors=messages_of(entry))
+        for key, entry in errors.items()
+    ]
     for key, change in own.items():
         line = line_of(endpoint, change)
         lines.append(dataclasses.replace(line, differences=[*line.differences, *further.get(key, ())]))

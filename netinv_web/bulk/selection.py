@@ -33,7 +33,8 @@ class Selection:
     """The selected objects that the user may change or delete, in the order of the list.
 
     ``matching`` is true for all objects that match the filters, of which there are ``count``. More than ``maximum`` are
-    not taken at once, because of the setting ``limited_by``. ``refused`` is the number of selected rows that are gone, or that the user may not change.
+    not taken at once, because of the setting ``limited_by``. ``refused`` is the number of selected rows that are gone,
+    or that the user may not change.
     """
 
     keys: Sequence[Any]
@@ -95,7 +96,11 @@ def selected(request: Request, endpoint: Endpoint, members: Members, action: str
     """
     query = query_of(request).without(ROW, ALL, FIELDS)
     maximum = int(endpoint.registry.settings["max_bulk_objects"])
-    options: dict[str, Any] = {"path": page_path(endpoint), "query": query.text, "sent_digest": last_text(members, DIGEST)}
+    options: dict[str, Any] = {
+        "path": page_path(endpoint),
+        "query": query.text,
+        "sent_digest": last_text(members, DIGEST),
+    }
     if last_text(members, ALL) or request.uow.query.get(ALL):
         count, keys = listing.ids(request.uow, endpoint, _filters(query), Slice(maximum + 1, 0), action)
         return Selection(keys, count, maximum, matching=True, **options)

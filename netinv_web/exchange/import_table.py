@@ -1,4 +1,6 @@
-"""Files of an import: CSV, TSV, JSON and YAML as the rows that create or change objects, with the errors of each cell."""
+"""Files of an import: CSV, TSV, JSON and YAML as the rows that create or change objects, with the errors of each
+cell.
+"""
 
 from __future__ import annotations
 

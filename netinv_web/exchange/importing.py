@@ -209,7 +209,9 @@ def _controls(endpoint: Endpoint, members: Members, source: Source) -> list[Cont
 def columns_of(uow: UnitOfWork, endpoint: Endpoint) -> list[ColumnHelp]:
     """The columns that a file can have, required ones first."""
     columns = [
-        ColumnHelp(column.name, label_of(field), field.required, _kind(field), _choices(uow, endpoint, field), field.help)
+        ColumnHelp(
+            column.name, label_of(field), field.required, _kind(field), _choices(uow, endpoint, field), field.help
+        )
         for field in writable_fields(endpoint).values()
         for column in field.cell_columns(uow)
     ]

@@ -21,7 +21,9 @@ def identifying(endpoint: Endpoint) -> frozenset[str]:
     """
     table = endpoint.table
     columns = {name for name, column in table.c.items() if column.unique}
-    sets = [[column.key for column in item.columns] for item in table.constraints if isinstance(item, sa.UniqueConstraint)]
+    sets = [
+        [column.key for column in item.columns] for item in table.constraints if isinstance(item, sa.UniqueConstraint)
+    ]
     sets += [[column.key for column in index.columns] for index in table.indexes if index.unique]
     for names in sets:
         own = [name for name in names if column_info(table.c[name]).foreign_key is None]

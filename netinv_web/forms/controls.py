@@ -107,8 +107,8 @@ class Control:
         return "" if self.target is None else page_path(self.target)
 
 
-# Returns the controls of a field, without values: one, several for a field with members, ``None`` for a field that forms
-# leave out.
+# Returns the controls of a field, without values: one, several for a field with members, ``None`` for a field that
+# forms leave out.
 ControlFactory = Callable[[UnitOfWork, Endpoint, Field], Control | Sequence[Control] | None]
 # A class of fields, or the label of a model with the name of one of its fields.
 FactoryKey = type[Field] | tuple[str, str]
@@ -197,7 +197,9 @@ def _reference(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control | N
 def _content_types(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control:
     assert isinstance(field, fields.ContentTypeList)
     registry = uow.registry
-    labels = [label for label in registry.endpoints if field.allowed(registry, label) and registry[label].resource.of is None]
+    labels = [
+        label for label in registry.endpoints if field.allowed(registry, label) and registry[label].resource.of is None
+    ]
     return _base(field, "checkboxes", multiple=True, choice_groups=grouped_by_section(registry, labels))
 
 

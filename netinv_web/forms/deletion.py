@@ -108,7 +108,9 @@ def by_model(uow: UnitOfWork, entries: Sequence[Mapping[str, Any]]) -> list[Affe
     affected = []
     for label, items in by_label.items():
         endpoint = uow.registry[label]
-        named = [(str(item["display"] or item["object_id"]), object_path(endpoint, item["object_id"])) for item in items]
+        named = [
+            (str(item["display"] or item["object_id"]), object_path(endpoint, item["object_id"])) for item in items
+        ]
         title = title_of(endpoint) if len(items) == 1 else plural_of(endpoint)
         affected.append(Affected(title, len(items), named[:MAX_NAMES]))
     return affected

@@ -60,7 +60,9 @@ def writable_fields(endpoint: Endpoint) -> dict[str, Field]:
 
 
 def empty(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str] | None = None) -> Form:
-    """The form of a resource, without values; ``names`` limits it to some fields, or members of fields: ``custom_fields.role``."""
+    """The form of a resource, without values; ``names`` limits it to some fields, or members of fields:
+    ``custom_fields.role``.
+    """
     by_field: dict[str, list[Control]] = {}
     own_groups: dict[str, list[Control]] = {}
     for name, field in writable_fields(endpoint).items():
@@ -277,7 +279,9 @@ def _add_general(form: Form, messages: Any) -> None:
     """Adds messages about the whole object; one that names a custom field goes to its control."""
     for message in messages if isinstance(messages, list) else [messages]:
         text = readable(message)
-        about = next((control for control in form.controls if control.mentioned_as and control.mentioned_as in text), None)
+        about = next(
+            (control for control in form.controls if control.mentioned_as and control.mentioned_as in text), None
+        )
         if about is None:
             form.errors.append(text)
         else:

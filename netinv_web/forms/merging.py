@@ -84,7 +84,9 @@ def conflicts_of(submission: Submission, base: Baseline) -> list[Control]:
         change = base.changes.get(control.name) or base.changes.get(control.path[0])
         text = change.after_text if change is not None else ", ".join(theirs)
         summary = change.change if change is not None else None
-        control.conflict = Conflict(text or "nothing", summary.user_name if summary else "", summary.time if summary else None)
+        control.conflict = Conflict(
+            text or "nothing", summary.user_name if summary else "", summary.time if summary else None
+        )
         conflicting.append(control)
     return conflicting
 

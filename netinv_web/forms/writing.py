@@ -61,7 +61,9 @@ def quick_fields(endpoint: Endpoint) -> list[str]:
 
 
 def _preset(request: Request, endpoint: Endpoint) -> dict[str, Any]:
-    """The values that the query presets. Values that no such field can have are errors of the form when it is posted."""
+    """The values that the query presets. Values that no such field can have are errors of the form when it is
+    posted.
+    """
     query = request.uow.query
     values: dict[str, Any] = {}
     if "_clone" in query:
@@ -161,7 +163,12 @@ def _show(
     values = {"endpoint": endpoint, "form": form, "object": representation, "list_path": page_path(endpoint)}
     cancel = page_path(endpoint) if representation is None else object_path(endpoint, representation["id"])
     template = QUICK_FORM if is_quick(request) else INLINE_FORM if "_field" in request.uow.query else FORM
-    return page(request, template, values | {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs}, status)
+    return page(
+        request,
+        template,
+        values | {"cancel": cancel, "heading": _heading(endpoint, representation), "path": request.path_qs},
+        status,
+    )
 
 
 def _show_again(

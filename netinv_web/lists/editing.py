@@ -26,7 +26,9 @@ def control_names(endpoint: Endpoint, columns: Sequence[Column]) -> dict[str, st
 
 
 def inline_controls(uow: UnitOfWork, endpoint: Endpoint, columns: Sequence[Column]) -> tuple[str, Mapping[str, str]]:
-    """The path below which the objects' forms are, and the names of controls by column; empty without the permission to change."""
+    """The path below which the objects' forms are, and the names of controls by column; empty without the permission to
+    change.
+    """
     if "change" not in endpoint.resource.writes or not may(uow, endpoint, "change"):
         return "", {}
     return page_path(endpoint), control_names(endpoint, columns)

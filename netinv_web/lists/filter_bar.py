@@ -68,9 +68,7 @@ def filter_label(endpoint: Endpoint, item: Filter) -> str:
     return label_of_name(name)
 
 
-def chips_of(
-    uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, errors: Mapping[str, str]
-) -> list[Chip]:
+def chips_of(uow: UnitOfWork, endpoint: Endpoint, query: ListQuery, errors: Mapping[str, str]) -> list[Chip]:
     """The chips of a query. ``errors`` are messages by parameter; the names of objects take one statement for all."""
     find = filters.filter_finder(uow, endpoint)
     parameters = [(name, values) for name, values in query.filters if name != SEARCH or name in errors]

@@ -147,5 +147,3 @@ def submitted(request: Request, query: ListQuery) -> ListQuery | None:
         former = [] if replaced else query.values(parameter)
         return query.with_values(parameter, dict.fromkeys([*former, *values]))
     return query.without(replaced).with_values(parameter, dict.fromkeys([*query.values(parameter), *values]))
-
-

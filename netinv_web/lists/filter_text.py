@@ -1,7 +1,7 @@
 """Filters as text, such as ``site:lisbon status:!planned name~core``, for people who type them.
 
-Grammar: terms are separated by whitespace. A term without an operator is searched for (the filter ``q``); the others are
-a filter's name, an operator and values with commas between them::
+Grammar: terms are separated by whitespace. A term without an operator is searched for (the filter ``q``); the others
+are a filter's name, an operator and values with commas between them::
 
     name:value   equal            name:!value   not equal
     name~value   contains         name!~value   does not contain
@@ -9,8 +9,8 @@ a filter's name, an operator and values with commas between them::
     name<value   less             name<=value   at most
 
 ``null`` is the value of a reference that is not set. Other lookups are written with their suffix:
-``name__isw:core``. Double quotes enclose a value with whitespace, commas, quotes or operators; ``\\`` before a quote or a
-backslash takes it literally.
+``name__isw:core``. Double quotes enclose a value with whitespace, commas, quotes or operators; ``\\`` before a quote or
+a backslash takes it literally.
 """
 
 from __future__ import annotations

@@ -101,9 +101,7 @@ def conditions_of(
     errors: dict[str, str] = {}
     for parameter in query.filters:
         try:
-            conditions[parameter[0]] = parse_parameters(
-                uow, endpoint, endpoint.table, [parameter], strict=True
-            )
+            conditions[parameter[0]] = parse_parameters(uow, endpoint, endpoint.table, [parameter], strict=True)
         except Invalid as invalid:
             errors[parameter[0]] = _message(invalid, parameter[0])
     return conditions, errors

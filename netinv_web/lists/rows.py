@@ -79,7 +79,9 @@ def table_rows(rows: Iterable[tuple[Any, Markup]], selectable: bool, links: RowL
         pieces.append(f'<tr data-key="{key}">')
         if selectable:
             label = f'aria-label="Select row {number}"'
-            pieces.append(f'<td class="select"><input type="checkbox" name="pk" value="{key}" form="selection" {label}></td>')
+            pieces.append(
+                f'<td class="select"><input type="checkbox" name="pk" value="{key}" form="selection" {label}></td>'
+            )
         pieces.append(cells)
         if links is not None:
             pieces += ('<td class="row-links"><span>', links(key), "</span></td>")

@@ -78,7 +78,9 @@ def of_a_known_list(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 
 
 def views_of(uow: UnitOfWork, endpoint: Endpoint) -> list[Any]:
-    """The rows of a list's views that the user sees, by name: own ones and shared ones; from the configuration's cache."""
+    """The rows of a list's views that the user sees, by name: own ones and shared ones; from the configuration's
+    cache.
+    """
     rows = uow.cached_config(("web saved views", endpoint.label), lambda uow: _views_of_all(uow, endpoint.label))
     return [row for row in rows if row["shared"] or row["owner_id"] == uow.identity.user_id]
 

@@ -1,8 +1,8 @@
 """The selection of rows in a list: the actions that its bar offers.
 
-The bar is the form ``selection``. It posts the ids of the selected rows as ``pk``, or ``_all`` for all objects that match
-the filters in the query of the form's address, to the pages ``<list>/edit/``, ``<list>/grid/`` and ``<list>/delete/``, or to an action of a
-package whose scope is ``selection``.
+The bar is the form ``selection``. It posts the ids of the selected rows as ``pk``, or ``_all`` for all objects that
+match the filters in the query of the form's address, to the pages ``<list>/edit/``, ``<list>/grid/`` and
+``<list>/delete/``, or to an action of a package whose scope is ``selection``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from netinv_web.menu import may
 from netinv_web.paths import page_path
 
 SELECTION, LIST = "selection", "list"
-BULK_PAGES = (("Edit", "edit", "change"), ("Grid", "grid", "change"), ("Rename", "rename", "change"), ("Delete", "delete", "delete"))
+BULK_PAGES = (
+    ("Edit", "edit", "change"),
+    ("Grid", "grid", "change"),
+    ("Rename", "rename", "change"),
+    ("Delete", "delete", "delete"),
+)
 
 
 def selection_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:

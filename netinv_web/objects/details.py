@@ -62,7 +62,9 @@ class Group:
 
 
 def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The groups of the presentation, limited to ``names``; those without a group come first, below the model's name."""
+    """The groups of the presentation, limited to ``names``; those without a group come first, below the model's
+    name.
+    """
     presentation = presentation_of(endpoint)
     stated = [(title, [name for name in group if name in names]) for title, group in presentation.fieldsets]
     grouped = {name for _, group in stated for name in group}

@@ -34,7 +34,9 @@ class _Parser(MarkdownIt):
 
 @functools.cache
 def _parser() -> MarkdownIt:
-    """The parser: CommonMark with tables and strikethrough; pictures become links, because pages load no other hosts."""
+    """The parser: CommonMark with tables and strikethrough; pictures become links, because pages load no other
+    hosts.
+    """
     return _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 

@@ -1,4 +1,6 @@
-"""Panels on the page of an object: those of packages, and the counts of related objects. Lazy ones are loaded after the page."""
+"""Panels on the page of an object: those of packages, and the counts of related objects. Lazy ones are loaded after the
+page.
+"""
 
 from __future__ import annotations
 

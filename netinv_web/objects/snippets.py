@@ -42,7 +42,9 @@ def pynautobot(request: Request, endpoint: Endpoint, parameters: Parameters, key
 
 def ansible(request: Request, endpoint: Endpoint, parameters: Parameters, key: Any) -> str:
     """A task of Ansible with the lookup of the collection networktocode.nautobot."""
-    pairs = [("id", str(key))] if key is not None else [(name, value) for name, values in parameters for value in values]
+    pairs = (
+        [("id", str(key))] if key is not None else [(name, value) for name, values in parameters for value in values]
+    )
     name = endpoint.path.rstrip("/").rsplit("/", 1)[-1]
     arguments = {"api_endpoint": request.uow.base, "token": PLACEHOLDER}
     if pairs:

@@ -50,7 +50,9 @@ def show_tab(request: Request, name: str) -> Response:
     if isinstance(tab, ListTab):
         child = endpoint.registry[tab.label]
         preset = urlencode({name: value for name, value in tab.preset(representation).items() if value is not None})
-        return page(request, LIST_TEMPLATE, values | _limited(request, child, tab.within(request, representation), preset))
+        return page(
+            request, LIST_TEMPLATE, values | _limited(request, child, tab.within(request, representation), preset)
+        )
     return page(request, TEMPLATE, values | {"content": render_safely(request, tab, endpoint, representation)})
 
 

@@ -1,7 +1,7 @@
 """Tests of pages: a browser without scripts, and checks that the pages of every resource pass.
 
-``for check in PAGE_CHECKS: if check.applies(endpoint): check.function(PageCase(service, browser, nobody, endpoint.label))``
-runs them for one resource; see ``tests/web/test_contract_pages.py`` for how netinv does it.
+``for check in PAGE_CHECKS: if check.applies(endpoint): check.function(PageCase(service, browser, nobody,
+endpoint.label))`` runs them for one resource; see ``tests/web/test_contract_pages.py`` for how netinv does it.
 """
 
 from netinv_web.testing.browser import Browser, Page

@@ -23,7 +23,9 @@ MAX_OBJECT_STATEMENTS = 10
 
 
 class PageCase:
-    """A resource under test: its pages in the browser of an administrator, and in that of a user without permissions."""
+    """A resource under test: its pages in the browser of an administrator, and in that of a user without
+    permissions.
+    """
 
     def __init__(self, service: Service, browser: Browser, nobody: Browser, label: str) -> None:
         self.service, self.browser, self.nobody = service, browser, nobody
@@ -50,8 +52,8 @@ class PageCase:
 
 @dataclasses.dataclass(frozen=True)
 class PageCheck:
-    """One behaviour of the pages of every resource for which ``applies`` holds. With ``any_database`` it does not depend
-    on the database, so that it need not run on each.
+    """One behaviour of the pages of every resource for which ``applies`` holds. With ``any_database`` it does not
+    depend on the database, so that it need not run on each.
     """
 
     function: Callable[[PageCase], None]
@@ -100,7 +102,10 @@ def _one_of_each_kind(case: PageCase, item: dict[str, Any], links: set[str]) -> 
     kinds: dict[tuple[str, frozenset[str]], str] = {}
     for link in sorted(links):
         parts = urlsplit(link)
-        of_list = parts.path.startswith(case.path) and case.endpoint.parse_key(parts.path[len(case.path) :].split("/")[0]) is None
+        of_list = (
+            parts.path.startswith(case.path)
+            and case.endpoint.parse_key(parts.path[len(case.path) :].split("/")[0]) is None
+        )
         if of_list or parts.path.startswith(case.at(item)):
             kinds[parts.path, frozenset(parse_qs(parts.query, keep_blank_values=True))] = link
     return set(kinds.values())
@@ -116,7 +121,9 @@ def nobody_sees_pages_without_permission(case: PageCase) -> None:
 
 @_check()
 def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
-    """A user who may view objects of this resource and no other sees no part fail, and no link to a page that is closed."""
+    """A user who may view objects of this resource and no other sees no part fail, and no link to a page that is
+    closed.
+    """
     item, label = case.service.population.objects(case.endpoint)[0], case.endpoint.label
     account = case.service.user(("view", label), password=PASSWORD)
     reader = Browser(case.service, account)
@@ -204,7 +211,10 @@ def hostile_text_stays_text(case: PageCase) -> None:
     texts = {
         name: HOSTILE[: field.length or 100]
         for name, field in case.endpoint.writable.items()
-        if isinstance(field, Value) and field.python_type is str and field.info.kind in ("value", "text") and field.info.pattern is None
+        if isinstance(field, Value)
+        and field.python_type is str
+        and field.info.kind in ("value", "text")
+        and field.info.pattern is None
     }
     item = case.item()
     for name, text in texts.items():

@@ -17,7 +17,9 @@ TAG = re.compile(r"<(/?[a-zA-Z][^\s>/]*)([^>]*)>")
 ATTRIBUTE = re.compile(r"""\s([^\s"'>/=]+)(?:=(?:"[^"]*"|'[^']*'|[^\s"'>]*))?""")
 ID = re.compile(r'<[a-z][^>]*\sid="([^"]+)"')
 # Addresses of other hosts that a page loads, or sends forms to. Links that users entered are theirs.
-FOREIGN = re.compile(r'<(?:link|script|img|form|iframe|use)\b[^>]*\s(?:href|src|action)="((?:[a-z][a-z0-9+.-]*:|//)[^"]*)"')
+FOREIGN = re.compile(
+    r'<(?:link|script|img|form|iframe|use)\b[^>]*\s(?:href|src|action)="((?:[a-z][a-z0-9+.-]*:|//)[^"]*)"'
+)
 GROUP = 3  # tags
 
 
@@ -55,7 +57,9 @@ def parsed_faults(markup: str) -> list[str]:
     root: Element = parser.parse(markup)
     problems = [f"line {line}: {name} {values}" for (line, _), name, values in parser.errors if name != STORED_TEXT]
     for element in root.iter():
-        problems += [f"inline {name} of {element.tag}" for name in element.attrib if name == "style" or HANDLER.fullmatch(name)]
+        problems += [
+            f"inline {name} of {element.tag}" for name in element.attrib if name == "style" or HANDLER.fullmatch(name)
+        ]
         if element.tag == "style" or (element.tag == "script" and not element.get("src")):
             problems.append(f"inline {element.tag}")
     return problems + [f"no label for {element.tag} {element.get('name')}" for element in _unlabelled(root)]

@@ -59,7 +59,9 @@ def test_the_next_address_of_a_prefix_is_allocated(page: Any, demo_service: Serv
     assert [item["dns_name"] for item in found] == ["browser.example.com"]
 
 
-def test_two_editors_change_different_fields_and_both_changes_stay(page: Any, new_page: Any, demo_service: Service) -> None:
+def test_two_editors_change_different_fields_and_both_changes_stay(
+    page: Any, new_page: Any, demo_service: Service
+) -> None:
     api = demo_service.api
     tenant = api.post("/api/tenancy/tenants/", {"name": "Two editors", "slug": "two-editors"})
     path = f"/tenancy/tenants/{tenant['id']}/"

@@ -13,7 +13,12 @@ from tests.support.chromium import PHONE_WIDTH, WIDTH
 pytestmark = [pytest.mark.browser, pytest.mark.any_database]
 
 LONG = "W" * 255
-HOSTILE = ["<script>alert(1)</script>", '"onmouseover="alert(1)', "\u202eabc\u200fdef", "\U0001f469\u200d\U0001f4bb{{ 7*7 }}{% raw %}${x}"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"onmouseover="alert(1)',
+    "\u202eabc\u200fdef",
+    "\U0001f469\u200d\U0001f4bb{{ 7*7 }}{% raw %}${x}",
+]
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -23,14 +28,32 @@ def named(demo_service: Service) -> Any:
     api = demo_service.api
     types = ["dcim.site", "dcim.device"]
     tag = api.post("/api/extras/tags/", {"name": LONG[:100], "slug": "long", "color": "aa0000", "content_types": types})
-    api.post("/api/extras/custom-fields/", {"name": "long", "slug": "long", "label": LONG[:50], "type": "text", "content_types": types})
-    texts = {"facility": LONG[:50], "physical_address": LONG[:200], "comments": LONG, "custom_fields": {"long": LONG}, "tags": [tag["id"]]}
+    api.post(
+        "/api/extras/custom-fields/",
+        {"name": "long", "slug": "long", "label": LONG[:50], "type": "text", "content_types": types},
+    )
+    texts = {
+        "facility": LONG[:50],
+        "physical_address": LONG[:200],
+        "comments": LONG,
+        "custom_fields": {"long": LONG},
+        "tags": [tag["id"]],
+    }
     site = api.post("/api/dcim/sites/", {"name": LONG[:100], "slug": "long", "status": "active", **texts})
     other = api.get("/api/dcim/devices/", {"limit": 1})["results"][0]
     kind = {name: other[name]["id"] for name in ("device_type", "device_role")}
-    device = api.post("/api/dcim/devices/", {"name": LONG[:64], "site": site["id"], "status": "active", "tags": [tag["id"]], **kind})
+    device = api.post(
+        "/api/dcim/devices/", {"name": LONG[:64], "site": site["id"], "status": "active", "tags": [tag["id"]], **kind}
+    )
     for number, text in enumerate(HOSTILE):
-        body = {"name": text, "slug": f"hostile-{number}", "status": "active", "facility": text, "contact_name": text, "comments": text}
+        body = {
+            "name": text,
+            "slug": f"hostile-{number}",
+            "status": "active",
+            "facility": text,
+            "contact_name": text,
+            "comments": text,
+        }
         api.post("/api/dcim/sites/", body)
     return f"/dcim/sites/{site['id']}/", f"/dcim/devices/{device['id']}/", f"/extras/tags/{tag['id']}/"
 
@@ -67,10 +90,14 @@ def test_the_preview_of_an_import_covers_nothing_and_uses_the_width(new_page: Ca
     for width in (WIDTH, PHONE_WIDTH):
         page = new_page(width=width)
         page.goto("/tenancy/tenants/import/")
-        page.get_by_label("Rows").fill("name,slug,group\n" + "".join(f"New {n},new-{n},no-such-group\n" for n in range(5)))
+        page.get_by_label("Rows").fill(
+            "name,slug,group\n" + "".join(f"New {n},new-{n},no-such-group\n" for n in range(5))
+        )
         page.get_by_role("button", name="Preview").click()
         table = page.locator("table.preview").first
         table.wait_for()
-        end = table.evaluate("table => [table.scrollHeight - table.offsetHeight, table.offsetWidth / table.parentElement.clientWidth]")
+        end = table.evaluate(
+            "table => [table.scrollHeight - table.offsetHeight, table.offsetWidth / table.parentElement.clientWidth]"
+        )
         assert end[0] <= 1
         assert end[1] > 0.9

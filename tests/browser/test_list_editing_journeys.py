@@ -50,7 +50,9 @@ def test_cells_of_a_list_are_changed_in_their_place_by_keys(page: Any, demo_serv
     assert demo_service.api.get(f"{SITES}{sites[1]['id']}/")["facility"] == ""
 
 
-def test_a_refused_value_and_a_conflict_are_shown_at_the_cell(page: Any, demo_service: Service, sites: list[Any]) -> None:
+def test_a_refused_value_and_a_conflict_are_shown_at_the_cell(
+    page: Any, demo_service: Service, sites: list[Any]
+) -> None:
     page.goto(list_of(sites, "facility,region"))
     name = page.locator("tbody tr").nth(2).locator("th")
     name.dblclick(position={"x": 2, "y": 2})

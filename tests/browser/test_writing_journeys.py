@@ -117,7 +117,9 @@ def test_the_notice_after_a_deletion_undoes_it(page: Any, demo_service: Service)
 def test_an_import_names_the_faulty_cell_and_applies_when_it_is_mended(page: Any, demo_service: Service) -> None:
     api = demo_service.api
     page.goto("/tenancy/tenants/import/")
-    page.get_by_label("Rows").fill("name,slug,group\nImported one,imported-one,\nImported two,imported-two,no-such-group\n")
+    page.get_by_label("Rows").fill(
+        "name,slug,group\nImported one,imported-one,\nImported two,imported-two,no-such-group\n"
+    )
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("no-such-group").first.wait_for()
     assert api.get("/api/tenancy/tenants/", {"name__isw": "Imported"})["count"] == 0

@@ -32,7 +32,9 @@ def test_it_holds_numbers_in_a_list_as_text(api: Api, unique: Any) -> None:
     site = api.post("/api/dcim/sites/", {"name": unique(), "status": "active"})
     rack = api.post("/api/dcim/racks/", {"name": unique(), "site": site["id"], "status": "active"})
     user = api.get("/api/users/users/", {"limit": 1})["results"][0]["id"]
-    reserved = api.post("/api/dcim/rack-reservations/", {"rack": rack["id"], "units": [12, 11], "user": user, "description": "d"})
+    reserved = api.post(
+        "/api/dcim/rack-reservations/", {"rack": rack["id"], "units": [12, 11], "user": user, "description": "d"}
+    )
     assert flat(api, reserved)["units"] == '["12", "11"]'
 
 
@@ -45,12 +47,18 @@ def test_a_note_is_named_after_what_the_log_calls_its_object(api: Api, unique: A
 
 
 def test_what_has_no_nested_form_is_shown_by_its_name(api: Api, unique: Any) -> None:
-    field = api.post("/api/extras/custom-fields/", {"label": unique(), "slug": unique(), "type": "select", "content_types": ["dcim.site"]})
+    field = api.post(
+        "/api/extras/custom-fields/",
+        {"label": unique(), "slug": unique(), "type": "select", "content_types": ["dcim.site"]},
+    )
     made = api.post("/api/extras/custom-field-choices/", {"field": field["id"], "value": "silver"})
     (change,) = api.get(CHANGES, {"changed_object_id": made["id"]})["results"]
     assert change["changed_object"] == "silver"
     api.delete(made["url"])
-    assert [change["changed_object"] for change in api.get(CHANGES, {"changed_object_id": made["id"]})["results"]] == [None, None]
+    assert [change["changed_object"] for change in api.get(CHANGES, {"changed_object_id": made["id"]})["results"]] == [
+        None,
+        None,
+    ]
 
 
 def _make_tenant(service: Any, session: Any, name: str) -> UnitOfWork:

@@ -1,4 +1,6 @@
-"""Hooks: each does what it says, is implemented by a package the tests install, and has an entry in the documentation."""
+"""Hooks: each does what it says, is implemented by a package the tests install, and has an entry in the
+documentation.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ from tests.support.git_remotes import Remote
 from tests.support.jobs import JOBS
 from tests.support.plugins import PLUGIN_FIXTURES, installation
 
-SPECIFIED = {name: caller.spec.function for name, caller in vars(registry_for("sqlite", {}).hooks).items() if caller.spec is not None}
+SPECIFIED = {
+    name: caller.spec.function
+    for name, caller in vars(registry_for("sqlite", {}).hooks).items()
+    if caller.spec is not None
+}
 HOOKS = sorted(SPECIFIED)
 TENANTS = "/api/tenancy/tenants/"
 
@@ -73,7 +79,11 @@ def test_a_package_gives_graphql_fields_of_its_own(service: Service) -> None:
     api = service.api
     made = api.post(TENANTS, {"name": f"Loud {uuid.uuid4()}"})
     assert "whisper" not in made
-    answer = api.post("/api/graphql/", {"query": "query ($id: ID!) { tenant(id: $id) { whisper shout } }", "variables": {"id": made["id"]}}, status=200)
+    answer = api.post(
+        "/api/graphql/",
+        {"query": "query ($id: ID!) { tenant(id: $id) { whisper shout } }", "variables": {"id": made["id"]}},
+        status=200,
+    )
     assert answer == {"data": {"tenant": {"whisper": made["name"].lower(), "shout": made["name"].upper()}}}
 
 
@@ -107,8 +117,14 @@ def test_a_package_adds_a_scope_to_config_contexts_and_a_config_context_to_a_mod
     assert api.post(TENANTS, {"name": word, "group": group["id"]})["config_context"][word] == "group"
     assert word not in api.post(TENANTS, {"name": f"{word} 2"})["config_context"]
     kind = api.post("/api/dcim/device-types/", {"model": word, "manufacturer": maker["id"]})
-    role, site = api.post("/api/dcim/device-roles/", {"name": word}), api.post("/api/dcim/sites/", {"name": word, "status": "active"})
-    device = api.post("/api/dcim/devices/", {"device_type": kind["id"], "device_role": role["id"], "site": site["id"], "status": "active"})
+    role, site = (
+        api.post("/api/dcim/device-roles/", {"name": word}),
+        api.post("/api/dcim/sites/", {"name": word, "status": "active"}),
+    )
+    device = api.post(
+        "/api/dcim/devices/",
+        {"device_type": kind["id"], "device_role": role["id"], "site": site["id"], "status": "active"},
+    )
     assert device["config_context"][word] == "maker"
     api.delete(f"/api/dcim/devices/{device['id']}/")
     api.delete(contexts, [{"id": item["id"]} for item in api.get(contexts, {"name": [word, f"{word} 2"]})["results"]])
@@ -147,13 +163,20 @@ def test_a_package_gives_lists_another_form(service: Service) -> None:
     for number in range(3):
         api.post(TENANTS, {"name": f"{word} {number}", "description": word})
     for accepted in ("text/plain", "text/csv", "application/json"):
-        answer = api.send("GET", TENANTS, query={"description": word, "tally": "tenants"}, headers={"Accept": accepted}, status=200)
+        answer = api.send(
+            "GET", TENANTS, query={"description": word, "tally": "tenants"}, headers={"Accept": accepted}, status=200
+        )
         assert (answer.text, answer.content_type) == ("3 tenants", "text/plain")
     assert api.get(TENANTS, {"tally": "x", "nothing": "1"}, status=400) == {"nothing": ["Unknown filter field"]}
     assert api.get("/api/dcim/sites/", {"tally": "sites"}, status=400) == {"tally": ["Unknown filter field"]}
     service.user(("view", "dcim.site")).api.get(TENANTS, {"tally": "tenants"}, status=403)
     documents = api.get("/api/swagger.json", {"api_version": "1.6"})["paths"]
-    described = [path for path, methods in documents.items() for item in methods.get("get", {}).get("parameters", ()) if item["name"] == "tally"]
+    described = [
+        path
+        for path, methods in documents.items()
+        for item in methods.get("get", {}).get("parameters", ())
+        if item["name"] == "tally"
+    ]
     assert described == ["/tenancy/tenants/"]
 
 
@@ -161,7 +184,9 @@ def test_a_package_keeps_the_values_of_secrets(service: Service) -> None:
     api = service.api
 
     def checked(parameters: dict[str, str]) -> tuple[bool, str]:
-        made = api.post("/api/extras/secrets/", {"name": uuid.uuid4().hex, "provider": "vault", "parameters": parameters})
+        made = api.post(
+            "/api/extras/secrets/", {"name": uuid.uuid4().hex, "provider": "vault", "parameters": parameters}
+        )
         answer = api.get(f"{made['url']}check/")
         return answer["result"], answer["message"].rpartition(": ")[2]
 
@@ -208,10 +233,17 @@ def test_a_package_is_told_of_changes_in_their_transaction(service: Service) -> 
     assert api.get(TENANTS, {"name__ic": word})["count"] == 0
 
 
-def test_a_package_writes_rows_along_with_the_records_of_changes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_writes_rows_along_with_the_records_of_changes(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside those of other packages, for as many changes as there are, and gone when the changes are."""
     api, word, guest = service.api, service.unique(), sys.modules["netinv_guest"]
-    body = {"name": word, "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://203.0.113.1/"}
+    body = {
+        "name": word,
+        "content_types": ["tenancy.tenant"],
+        "type_create": True,
+        "payload_url": "http://203.0.113.1/",
+    }
     hook = api.post("/api/extras/webhooks/", body)
     guest.tally.create(service.engine)
     monkeypatch.setattr(guest, "tallied", [])
@@ -281,7 +313,9 @@ def test_a_package_that_does_not_load_is_reported_and_the_rest_is_served(install
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "broken"]
     assert (listed["status"], listed["reason"]) == ("broken", reason)
     for path in ("/api/plugins/broken/things/", "/api/broken/things/1/"):
-        assert service.api.get(path, status=503) == {"detail": "This package could not be started; /api/status/ tells why."}
+        assert service.api.get(path, status=503) == {
+            "detail": "This package could not be started; /api/status/ tells why."
+        }
     service.api.get(TENANTS)
 
 

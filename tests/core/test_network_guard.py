@@ -18,7 +18,9 @@ DOCUMENTATION_ADDRESS = "192.0.2.1"  # nobody has it
 
 
 @pytest.mark.parametrize("method", ["connect", "connect_ex"])
-@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, (DOCUMENTATION_ADDRESS, 80)), (socket.AF_INET6, ("2001:db8::1", 80, 0, 0))])
+@pytest.mark.parametrize(
+    ("family", "address"), [(socket.AF_INET, (DOCUMENTATION_ADDRESS, 80)), (socket.AF_INET6, ("2001:db8::1", 80, 0, 0))]
+)
 def test_connections_to_other_machines_are_refused(
     refused_connections: list[object], method: str, family: socket.AddressFamily, address: tuple[object, ...]
 ) -> None:
@@ -81,7 +83,9 @@ def test_threads_are_guarded_too(refused_connections: list[object]) -> None:
     assert refused_connections == [(DOCUMENTATION_ADDRESS, 80)]
 
 
-def test_a_test_that_reaches_for_another_machine_fails(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_a_test_that_reaches_for_another_machine_fails(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """Even when the code under test handles the error."""
     pytester.makeconftest(
         """

@@ -38,10 +38,19 @@ def test_what_is_no_pattern_is_refused(api: Any, pattern: str) -> None:
     assert message.startswith("Invalid regular expression:")
 
 
-def test_a_value_that_takes_the_pattern_of_its_field_too_long_is_refused(quick: Any, api: Any, make: Any, unique: Any) -> None:
+def test_a_value_that_takes_the_pattern_of_its_field_too_long_is_refused(
+    quick: Any, api: Any, make: Any, unique: Any
+) -> None:
     """The object is not written; one whose value matches at once is."""
     slug = unique().replace("-", "_")
-    field = {"name": slug, "label": slug, "slug": slug, "type": "text", "content_types": ["tenancy.tenant"], "validation_regex": SLOW}
+    field = {
+        "name": slug,
+        "label": slug,
+        "slug": slug,
+        "type": "text",
+        "content_types": ["tenancy.tenant"],
+        "validation_regex": SLOW,
+    }
     api.post("/api/extras/custom-fields/", field)
     name = unique()
     body = {"name": name, "slug": name, "custom_fields": {slug: TEXT}}
@@ -53,10 +62,21 @@ def test_a_value_that_takes_the_pattern_of_its_field_too_long_is_refused(quick: 
 def test_the_objects_of_one_request_share_its_time(quick: Any, api: Any, unique: Any) -> None:
     """Of many objects each is refused, once the time is used up without matching."""
     slug = unique().replace("-", "_")
-    field = {"name": slug, "label": slug, "slug": slug, "type": "text", "content_types": ["tenancy.tenant"], "validation_regex": SLOW}
+    field = {
+        "name": slug,
+        "label": slug,
+        "slug": slug,
+        "type": "text",
+        "content_types": ["tenancy.tenant"],
+        "validation_regex": SLOW,
+    }
     api.post("/api/extras/custom-fields/", field)
     names = [unique() for _ in range(200)]
-    errors = api.post("/api/tenancy/tenants/", [{"name": name, "slug": name, "custom_fields": {slug: TEXT}} for name in names], status=400)
+    errors = api.post(
+        "/api/tenancy/tenants/",
+        [{"name": name, "slug": name, "custom_fields": {slug: TEXT}} for name in names],
+        status=400,
+    )
     assert len(errors) > 0
 
 
@@ -65,7 +85,11 @@ SCHEMAS: dict[str, Any] = {
     "pattern properties": ({"patternProperties": {SLOW: {}}}, {TEXT: 1}),
     "additional properties": ({"patternProperties": {SLOW: {}}, "additionalProperties": False}, {TEXT: 1}),
     "references that multiply": (
-        {"definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {}}, "$ref": "#/definitions/d0"},
+        {
+            "definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(40)}
+            | {"d40": {}},
+            "$ref": "#/definitions/d0",
+        },
         {"a": 1},
     ),
     "endless references": ({"$ref": "#"}, {"a": 1}),
@@ -87,15 +111,24 @@ def test_a_schema_that_cannot_be_evaluated_refuses_the_data(quick: Any, api: Any
 
 def test_a_schema_with_a_broken_pattern_is_refused(api: Any, unique: Any) -> None:
     """Before anything is validated by it."""
-    for schema in ({"type": "object", "properties": {"a": {"pattern": "("}}}, {"type": "object", "properties": {}, "patternProperties": {LONG: {}}}):
-        body = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": schema}, status=400)
+    for schema in (
+        {"type": "object", "properties": {"a": {"pattern": "("}}},
+        {"type": "object", "properties": {}, "patternProperties": {LONG: {}}},
+    ):
+        body = api.post(
+            "/api/extras/config-context-schemas/",
+            {"name": unique(), "slug": unique(), "data_schema": schema},
+            status=400,
+        )
         assert list(body) == ["data_schema"]
 
 
 def test_unique_items_are_compared_as_json_values(api: Any, unique: Any) -> None:
     """1 equals 1.0 and differs from true; thousands of objects are compared at once."""
     data_schema = {"type": "object", "properties": {"a": {"uniqueItems": True}}}
-    schema = api.post("/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": data_schema})
+    schema = api.post(
+        "/api/extras/config-context-schemas/", {"name": unique(), "slug": unique(), "data_schema": data_schema}
+    )
 
     def send(items: list[Any], status: int) -> Any:
         body = {"name": unique(), "is_active": False, "data": {"a": items}, "schema": schema["id"]}
@@ -106,7 +139,9 @@ def test_unique_items_are_compared_as_json_values(api: Any, unique: Any) -> None
     send([{"a": 1, "b": 2}, {"b": 2, "a": 1.0}], 400)
 
 
-@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "0001-01-01", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "0001-01-01", "9999-12-31T23:59:59Z"]
+)
 def test_instants_at_the_edge_of_the_calendar(api: Any, make: Any, moment: str) -> None:
     """Filters and bodies take them, or say that they do not."""
     for suffix in ("gte", "lte"):

@@ -89,7 +89,9 @@ def test_a_package_whose_views_pyramid_refuses_is_reported_and_the_rest_is_serve
     Api(service.app, None).get("/api/ipam/prefixes/", status=403)
 
 
-def test_the_package_is_served_when_none_of_its_hooks_fails(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_served_when_none_of_its_hooks_fails(
+    installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAILING_HOOK", "none")
     service = installed("failing", {"netinv.failing_pace": "3"})
     assert service.api.get("/api/status/")["broken-packages"] == {}
@@ -103,7 +105,9 @@ def test_a_setting_that_no_package_knows_is_refused() -> None:
         read_settings({"netinv.secret": SECRET, "netinv.failing_pace": "3"})
 
 
-def test_a_package_that_claims_a_setting_of_the_core_is_left_out(installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_claims_a_setting_of_the_core_is_left_out(
+    installed: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAILING_HOOK", "claim")
     service = installed("failing")
     assert "paginate_count" in service.api.get("/api/status/")["broken-packages"]["failing"]

@@ -1,4 +1,6 @@
-"""Nothing that is committed goes untold, whatever is killed, lost or broken on the way; and per object it is told in order."""
+"""Nothing that is committed goes untold, whatever is killed, lost or broken on the way; and per object it is told in
+order.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def installation(database: tuple[Any, Path]) -> Iterator[Installation]:
 
 def words(installation: Installation, expected: ExpectedEvents, objects: int = 3, changes: int = 3) -> None:
     """Creates tenants and changes each several times."""
-    made = installation.ask("POST", TENANTS, [{"name": uuid.uuid4().hex, "description": "made"} for _ in range(objects)], 201)
+    made = installation.ask(
+        "POST", TENANTS, [{"name": uuid.uuid4().hex, "description": "made"} for _ in range(objects)], 201
+    )
     for tenant in made:
         expected.note(tenant["id"], "made")
     for number in range(changes):
@@ -72,7 +76,9 @@ def test_a_service_killed_between_the_commit_and_the_word_to_the_worker(installa
 
 @pytest.mark.parametrize("fault", ["before-send", "before-record"])
 def test_a_worker_killed_on_the_way(installation: Installation, fault: str) -> None:
-    """Between claim and send, and between the receiver's answer and its recording: what was in hand is sent when its time is over."""
+    """Between claim and send, and between the receiver's answer and its recording: what was in hand is sent when its
+    time is over.
+    """
     with Receiver() as receiver:
         installation.hook(receiver, TENANT)
         installation.service()
@@ -106,7 +112,11 @@ def test_a_receiver_that_is_down_and_comes_back(installation: Installation) -> N
     expected, port = ExpectedEvents(), receiver.port
     installation.hook(receiver, TENANT, retries=8)
     words(installation, expected, objects=2, changes=2)
-    until(lambda: all(item["attempts"] for item in installation.deliveries(changed_object_id=expected.committed[0][0])[-1:]))
+    until(
+        lambda: all(
+            item["attempts"] for item in installation.deliveries(changed_object_id=expected.committed[0][0])[-1:]
+        )
+    )
     with Receiver(port=port) as again:
         installation.settled(90)
         expected.check("receiver down", again.received)
@@ -161,7 +171,9 @@ def test_what_is_rolled_back_is_not_told(installation: Installation) -> None:
         installation.service()
         installation.worker()
         name, expected = uuid.uuid4().hex, ExpectedEvents()
-        installation.ask("POST", TENANTS, [{"name": name, "description": "never"}, {"name": name, "description": "never"}], 400)
+        installation.ask(
+            "POST", TENANTS, [{"name": name, "description": "never"}, {"name": name, "description": "never"}], 400
+        )
         words(installation, expected, objects=1, changes=1)
         installation.settled()
         expected.check("rolled back", receiver.received)

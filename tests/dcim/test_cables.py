@@ -25,7 +25,12 @@ KINDS = {
     "dcim.powerfeed": "supply",
 }
 SIGNALS = {"network", "console", "console server", "panel"}
-FITTING = {frozenset(("network",)), frozenset(("panel",)), frozenset(("console", "console server")), frozenset(("draw", "supply"))}
+FITTING = {
+    frozenset(("network",)),
+    frozenset(("panel",)),
+    frozenset(("console", "console server")),
+    frozenset(("draw", "supply")),
+}
 FITTING |= {frozenset((kind, "panel")) for kind in SIGNALS}
 
 
@@ -56,11 +61,16 @@ def test_both_ends_know_their_cable_each_other_and_where_they_lead(plant: Plant,
     api.delete(cable)
     for end in (a, b):
         shown = api.get(end.path)
-        assert {shown[name] for name in ("cable", "cable_peer", "cable_peer_type", "connected_endpoint", "connected_endpoint_reachable")} == {None}
+        assert {
+            shown[name]
+            for name in ("cable", "cable_peer", "cable_peer_type", "connected_endpoint", "connected_endpoint_reachable")
+        } == {None}
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.combinations_with_replacement(KINDS, 2)))
-def test_kinds_that_fit_each_other_are_connected_both_ways_and_others_refused(plant: Plant, api: Api, a: str, b: str) -> None:
+def test_kinds_that_fit_each_other_are_connected_both_ways_and_others_refused(
+    plant: Plant, api: Api, a: str, b: str
+) -> None:
     fits = frozenset((KINDS[a], KINDS[b])) in FITTING
     for one, other in ((a, b), (b, a)):
         ends = made(plant, one), made(plant, other)
@@ -89,7 +99,9 @@ def test_ends_that_cannot_be_connected_are_refused_with_the_reason(plant: Plant,
     for (a, b), error in refused.items():
         assert api.post(CABLES, plant.body(a, b), status=400) == error
     (words,) = api.post(CABLES, plant.body(panel.rear, narrow.rear), status=400)["__all__"]
-    assert "has 2 position(s) but" in words and "has 3. Both terminations must have the same number of positions" in words
+    assert (
+        "has 2 position(s) but" in words and "has 3. Both terminations must have the same number of positions" in words
+    )
     (words,) = api.post(CABLES, plant.body(free, taken), status=400)["__all__"]
     assert "already has a cable attached (#" in words
     plant.cable(panel.rear, wide.rear)
@@ -100,7 +112,9 @@ def test_an_end_takes_one_cable_also_within_a_request(plant: Plant, api: Api) ->
     errors = api.post(CABLES, [plant.body(a, b), plant.body(b, c)], status=400)
     assert errors[0] == {} and "is the end of two of these cables" in errors[1]["__all__"][0]
     errors = api.post(CABLES, [plant.body(a, b), plant.body(a, c)], status=400)
-    assert errors[1] == {"non_field_errors": ["The fields termination_a_type, termination_a_id must make a unique set."]}
+    assert errors[1] == {
+        "non_field_errors": ["The fields termination_a_type, termination_a_id must make a unique set."]
+    }
     assert {plant.leads_to(end) for end in (a, b, c)} == {NOTHING}
 
 
@@ -116,7 +130,9 @@ def test_what_a_cable_connects_stays(plant: Plant, api: Api) -> None:
 
 def test_a_length_has_a_unit_and_loses_it_with_the_length(plant: Plant, api: Api) -> None:
     a, b = plant.ends("dcim.interface", 2)
-    assert api.post(CABLES, plant.body(a, b, length=4), status=400) == {"__all__": ["Must specify a unit when setting a cable length"]}
+    assert api.post(CABLES, plant.body(a, b, length=4), status=400) == {
+        "__all__": ["Must specify a unit when setting a cable length"]
+    }
     cable = plant.cable(a, b, length=4, length_unit="ft")
     shown = api.patch(cable, {"length": None})
     assert (shown["length"], shown["length_unit"]) == (None, None)
@@ -317,7 +333,11 @@ def test_a_panel_shows_the_paths_through_it(plant: Plant, api: Api) -> None:
     assert [item["id"] for item in found[a.id]["path"]] == on_the_way
     assert [item["id"] for item in found[b.id]["path"]] == on_the_way[::-1]
     assert (found[a.id]["destination"]["id"], found[a.id]["is_active"], found[a.id]["is_split"]) == (b.id, True, False)
-    assert (found[c.id]["destination"], found[c.id]["destination_type"], found[c.id]["is_active"]) == (None, None, False)
+    assert (found[c.id]["destination"], found[c.id]["destination_type"], found[c.id]["is_active"]) == (
+        None,
+        None,
+        False,
+    )
     assert {path["origin"]["id"] for path in api.get(f"{left.fronts[0].path}paths/")} == {a.id, b.id}
 
 
@@ -328,7 +348,12 @@ def test_cables_are_found_by_where_their_ends_are(plant: Plant, api: Api) -> Non
     plant.cable(plant.end("dcim.powerport"), outlet, type="power")
     name = api.get(f"/api/dcim/devices/{device}/")["name"]
     site = api.get(f"/api/dcim/sites/{plant.site}/")["slug"]
-    for query, count in (({"device_id": device}, 2), ({"device": name}, 2), ({"site": site}, 2), ({"site_id": plant.site, "type": "power"}, 1)):
+    for query, count in (
+        ({"device_id": device}, 2),
+        ({"device": name}, 2),
+        ({"site": site}, 2),
+        ({"site_id": plant.site, "type": "power"}, 1),
+    ):
         assert api.get(CABLES, query)["count"] == count
     assert api.get(CABLES, {"device": name, "termination_b_type": "dcim.poweroutlet"})["count"] == 1
     assert api.get(CABLES, {"termination_a_id": a.id})["results"][0]["label"] == "x"
@@ -342,8 +367,18 @@ def test_connections_list_what_is_connected_each_pair_once(plant: Plant, api: Ap
     draw, supply = plant.end("dcim.powerport", device), plant.feed()
     plant.cables((a, b), (half, panel.fronts[0]), (console, server), (draw, supply))
     (shown,) = api.get("/api/dcim/interface-connections/", {"device_id": device})["results"]
-    assert {shown["interface_a"]["id"], shown["interface_b"]["id"]} == {a.id, b.id} and shown["connected_endpoint_reachable"] is True
-    assert set(shown) == {"id", "display", "interface_a", "interface_b", "connected_endpoint_reachable", "created", "last_updated"}
+    assert {shown["interface_a"]["id"], shown["interface_b"]["id"]} == {a.id, b.id} and shown[
+        "connected_endpoint_reachable"
+    ] is True
+    assert set(shown) == {
+        "id",
+        "display",
+        "interface_a",
+        "interface_b",
+        "connected_endpoint_reachable",
+        "created",
+        "last_updated",
+    }
     for path, end, far in (("console-connections", console, server), ("power-connections", draw, supply)):
         (shown,) = api.get(f"/api/dcim/{path}/", {"device_id": device})["results"]
         assert shown == api.get(end.path) and shown["connected_endpoint"]["id"] == far.id
@@ -423,20 +458,34 @@ def test_lists_of_cabled_ends_stay_within_the_budget(plant: Plant, api: Api, sta
     host, panel = plant.device(), plant.panel()
     ends = plant.ends("dcim.interface", 3, host)
     plant.cables((ends[0], panel.fronts[0]), (ends[1], plant.circuit()[0]), (ends[2], plant.end()))
-    for path, query in ((PATHS["dcim.interface"], {"device_id": host}), (CABLES, {"device_id": host}), ("/api/dcim/interface-connections/", {})):
+    for path, query in (
+        (PATHS["dcim.interface"], {"device_id": host}),
+        (CABLES, {"device_id": host}),
+        ("/api/dcim/interface-connections/", {}),
+    ):
         with statements() as found:
             assert api.get(path, {**query, "limit": 1000})["count"] > 0
         assert len(found) <= LIST, "\n".join(found)
 
 
 def test_an_address_shows_whether_its_interface_is_connected(plant: Plant) -> None:
-    """``connection_status`` is part of the assigned interface alone, null without a cable, and follows the status of the path."""
+    """``connection_status`` is part of the assigned interface alone, null without a cable, and follows the status of
+    the path.
+    """
     one, other = plant.end("dcim.interface"), plant.end("dcim.interface")
-    body = {"address": f"{plant.unique.ipv6()}::1/64", "status": "active", "assigned_object_type": one.label, "assigned_object_id": one.id}
+    body = {
+        "address": f"{plant.unique.ipv6()}::1/64",
+        "status": "active",
+        "assigned_object_type": one.label,
+        "assigned_object_id": one.id,
+    }
     address = plant.api.post("/api/ipam/ip-addresses/", body)
     assert address["assigned_object"]["connection_status"] is None
     assert "connection_status" not in plant.api.get(one.path, {"brief": 1})
     cable = plant.cable(one, other)
-    for status, shown in (("connected", {"value": True, "label": "Connected"}), ("planned", {"value": False, "label": "Not Connected"})):
+    for status, shown in (
+        ("connected", {"value": True, "label": "Connected"}),
+        ("planned", {"value": False, "label": "Not Connected"}),
+    ):
         plant.api.patch(cable, {"status": status})
         assert plant.api.get(address["url"])["assigned_object"]["connection_status"] == shown

@@ -24,7 +24,9 @@ def make_type(api: Api, make: Any, unique: Any) -> Any:
     def post(*names: str, **fields: Any) -> Any:
         made = make(TYPES, model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])
         if names:
-            api.post(TEMPLATES, [{"device_type": made["id"], "name": name, "type": "1000base-t", **fields} for name in names])
+            api.post(
+                TEMPLATES, [{"device_type": made["id"], "name": name, "type": "1000base-t", **fields} for name in names]
+            )
         return made
 
     return post
@@ -33,7 +35,11 @@ def make_type(api: Api, make: Any, unique: Any) -> Any:
 @pytest.fixture
 def place(make: Any) -> dict[str, Any]:
     """What every device names beside its type."""
-    return {"device_role": make("/api/dcim/device-roles/")["id"], "site": make("/api/dcim/sites/", status="active")["id"], "status": "active"}
+    return {
+        "device_role": make("/api/dcim/device-roles/")["id"],
+        "site": make("/api/dcim/sites/", status="active")["id"],
+        "status": "active",
+    }
 
 
 @pytest.fixture
@@ -54,14 +60,22 @@ def test_a_new_device_has_the_interfaces_of_its_type(api: Api, make_type: Any, b
     api.post(TEMPLATES, {"device_type": kind["id"], **told})
     made = interfaces(api, api.post(DEVICES, body(kind)))
     assert [shown["name"] for shown in made] == ["eth2", "eth10", "mgmt0"]
-    assert {name: made[2][name] for name in told} == {**told, "type": {"value": "100base-tx", "label": "100BASE-TX (10/100ME)"}}
+    assert {name: made[2][name] for name in told} == {
+        **told,
+        "type": {"value": "100base-tx", "label": "100BASE-TX (10/100ME)"},
+    }
     assert made[2]["status"]["value"] == "active" and made[2]["enabled"] is True
 
 
 def test_each_device_of_a_batch_has_the_interfaces_of_its_own_type(api: Api, make_type: Any, body: Any) -> None:
     kinds = make_type("a", "b"), make_type("c"), make_type()
     devices = api.post(DEVICES, [body(kind) for kind in (*kinds, kinds[0])])
-    assert [[shown["name"] for shown in interfaces(api, device)] for device in devices] == [["a", "b"], ["c"], [], ["a", "b"]]
+    assert [[shown["name"] for shown in interfaces(api, device)] for device in devices] == [
+        ["a", "b"],
+        ["c"],
+        [],
+        ["a", "b"],
+    ]
 
 
 def test_changes_of_a_template_or_of_a_type_leave_devices_as_they_are(api: Api, make_type: Any, body: Any) -> None:
@@ -73,7 +87,9 @@ def test_changes_of_a_template_or_of_a_type_leave_devices_as_they_are(api: Api, 
     assert [shown["name"] for shown in interfaces(api, device)] == ["eth0"]
 
 
-def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(
+    api: Api, make_user: Any, make_type: Any, body: Any
+) -> None:
     kind = make_type("eth0", "eth1")
     user = make_user(("add view", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(kind))
@@ -88,15 +104,21 @@ def test_the_change_log_has_what_was_made_as_the_users_in_the_same_request(api: 
     assert len({change["request_id"] for change in changes}) == 1
 
 
-def test_who_may_add_devices_needs_no_permission_for_their_interfaces_and_gets_none(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+def test_who_may_add_devices_needs_no_permission_for_their_interfaces_and_gets_none(
+    api: Api, make_user: Any, make_type: Any, body: Any
+) -> None:
     user = make_user(("add", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(make_type("eth0")))
     assert len(interfaces(api, device)) == 1
-    user.api.post(INTERFACES, {"device": device["id"], "name": "eth1", "type": "virtual", "status": "active"}, status=403)
+    user.api.post(
+        INTERFACES, {"device": device["id"], "name": "eth1", "type": "virtual", "status": "active"}, status=403
+    )
     user.api.get(INTERFACES, status=403)
 
 
-def test_a_device_outside_of_what_is_permitted_leaves_no_interfaces(api: Api, make_user: Any, make_type: Any, body: Any) -> None:
+def test_a_device_outside_of_what_is_permitted_leaves_no_interfaces(
+    api: Api, make_user: Any, make_type: Any, body: Any
+) -> None:
     kind = make_type("eth0")
     user = make_user(("add", "dcim.device", {"name": "permitted"}), NAMED)
     before = api.get(INTERFACES, {"limit": 1})["count"]
@@ -164,21 +186,32 @@ def no_config_contexts(api: Api) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_config_contexts")
-def test_devices_with_everything_are_made_within_the_budget(api: Api, make: Any, make_type: Any, place: dict[str, Any], body: Any, statements: Any) -> None:
+def test_devices_with_everything_are_made_within_the_budget(
+    api: Api, make: Any, make_type: Any, place: dict[str, Any], body: Any, statements: Any
+) -> None:
     kind = make_type(*[f"eth{number}" for number in range(48)])
     located = ["dcim.device", "dcim.rack"]
-    location = make("/api/dcim/locations/", status="active", location_type=make("/api/dcim/location-types/", content_types=located)["id"], site=place["site"])
+    location = make(
+        "/api/dcim/locations/",
+        status="active",
+        location_type=make("/api/dcim/location-types/", content_types=located)["id"],
+        site=place["site"],
+    )
     shared = {
         "tenant": make("/api/tenancy/tenants/")["id"],
         "platform": make("/api/dcim/platforms/", manufacturer=kind["manufacturer"]["id"])["id"],
         "location": location["id"],
-        "rack": make("/api/dcim/racks/", status="active", site=place["site"], location=location["id"], u_height=100)["id"],
+        "rack": make("/api/dcim/racks/", status="active", site=place["site"], location=location["id"], u_height=100)[
+            "id"
+        ],
         "face": "front",
         "secrets_group": make("/api/extras/secrets-groups/")["id"],
         "virtual_chassis": make("/api/dcim/virtual-chassis/")["id"],
         "device_redundancy_group": make("/api/dcim/device-redundancy-groups/", status="active")["id"],
         "device_redundancy_group_priority": 1,
-        "local_context_schema": make("/api/extras/config-context-schemas/", data_schema={"type": "object", "properties": {}})["id"],
+        "local_context_schema": make(
+            "/api/extras/config-context-schemas/", data_schema={"type": "object", "properties": {}}
+        )["id"],
         "local_context_data": {"a": 1},
         "tags": [make("/api/extras/tags/", content_types=["dcim.device"])["id"]],
     }

@@ -14,34 +14,58 @@ BAYS = "/api/dcim/device-bays/"
 ITEMS = "/api/dcim/inventory-items/"
 OUTLETS = "/api/dcim/power-outlets/"
 FRONT, REAR = "/api/dcim/front-ports/", "/api/dcim/rear-ports/"
-KINDS = ["console-ports", "console-server-ports", "power-ports", "power-outlets", "interfaces", "front-ports", "rear-ports", "device-bays", "inventory-items"]
+KINDS = [
+    "console-ports",
+    "console-server-ports",
+    "power-ports",
+    "power-outlets",
+    "interfaces",
+    "front-ports",
+    "rear-ports",
+    "device-bays",
+    "inventory-items",
+]
 # What some kinds ask for beside a device and a name
-MORE = {"interfaces": {"type": "virtual", "status": "active"}, "rear-ports": {"type": "lc", "positions": 1024}, "front-ports": {"type": "lc"}}
+MORE = {
+    "interfaces": {"type": "virtual", "status": "active"},
+    "rear-ports": {"type": "lc", "positions": 1024},
+    "front-ports": {"type": "lc"},
+}
 
 
 @pytest.fixture
 def make_type(make: Any, unique: Any) -> Any:
     """``make_type(…)``: a device type."""
-    return lambda **fields: make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"], **fields)
+    return lambda **fields: make(
+        "/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"], **fields
+    )
 
 
 @pytest.fixture
 def make_device(make: Any, make_type: Any) -> Any:
     """``make_device(…)``: a device at a site of all such devices, of a type that houses others unless it is told."""
-    kind, role, site = make_type(subdevice_role="parent"), make("/api/dcim/device-roles/"), make("/api/dcim/sites/", status="active")
+    kind, role, site = (
+        make_type(subdevice_role="parent"),
+        make("/api/dcim/device-roles/"),
+        make("/api/dcim/sites/", status="active"),
+    )
     common = {"device_type": kind["id"], "device_role": role["id"], "site": site["id"], "status": "active"}
     return lambda **fields: make(DEVICES, **{**common, **fields})
 
 
 @pytest.fixture
 def add(api: Api) -> Any:
-    """``add(kind, device, ["a", "b"], …)``: components, in one request; front ports share a new rear port unless they are told."""
+    """``add(kind, device, ["a", "b"], …)``: components, in one request; front ports share a new rear port unless they
+    are told.
+    """
 
     def post(kind: str, device: Any, names: list[str], **fields: Any) -> Any:
         bodies = [{"device": device["id"], "name": name, **MORE.get(kind, {}), **fields} for name in names]
         if kind == "front-ports" and "rear_port" not in fields:
             (rear,) = post("rear-ports", device, [f"behind {names[0]}"])
-            bodies = [{**body, "rear_port": rear["id"], "rear_port_position": number} for number, body in enumerate(bodies, 1)]
+            bodies = [
+                {**body, "rear_port": rear["id"], "rear_port_position": number} for number, body in enumerate(bodies, 1)
+            ]
         return api.post(f"/api/dcim/{kind}/", bodies)
 
     return post
@@ -53,7 +77,9 @@ def names(api: Api, path: str, **query: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_components_are_found_by_their_device_and_sort_naturally(kind: str, api: Api, make_device: Any, add: Any) -> None:
+def test_components_are_found_by_their_device_and_sort_naturally(
+    kind: str, api: Api, make_device: Any, add: Any
+) -> None:
     device, other = make_device(), make_device()
     add(kind, other, ["p1"])
     (labelled,) = add(kind, device, ["p10"], label="ten")
@@ -61,7 +87,9 @@ def test_components_are_found_by_their_device_and_sort_naturally(kind: str, api:
     assert labelled["display"] == "p10 (ten)"
     for query in ({"device": device["name"]}, {"device_id": device["id"]}):
         assert [name for name in names(api, f"/api/dcim/{kind}/", **query) if name.startswith("p")] == ["p2", "p10"]
-    assert names(api, f"/api/dcim/{kind}/", device=device["name"], q="TEN") == (["p10"] if kind != "inventory-items" else [])
+    assert names(api, f"/api/dcim/{kind}/", device=device["name"], q="TEN") == (
+        ["p10"] if kind != "inventory-items" else []
+    )
     assert "p1" in names(api, f"/api/dcim/{kind}/", site=other["site"]["slug"])
 
 
@@ -70,23 +98,31 @@ def test_a_device_has_one_component_of_a_kind_by_a_name(kind: str, api: Api, mak
     device = make_device()
     add(kind, device, ["a"])
     rear = {"rear_port": add("rear-ports", device, ["r"])[0]["id"]} if kind == "front-ports" else {}
-    error = api.post(f"/api/dcim/{kind}/", {"device": device["id"], "name": "a", **MORE.get(kind, {}), **rear}, status=400)
+    error = api.post(
+        f"/api/dcim/{kind}/", {"device": device["id"], "name": "a", **MORE.get(kind, {}), **rear}, status=400
+    )
     assert error == {"non_field_errors": ["The fields device, name must make a unique set."]}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_device_goes_with_its_components_and_each_is_recorded(kind: str, api: Api, make_device: Any, add: Any) -> None:
+def test_a_device_goes_with_its_components_and_each_is_recorded(
+    kind: str, api: Api, make_device: Any, add: Any
+) -> None:
     device = make_device()
     made = add(kind, device, ["a", "b"])
     api.delete(device["url"])
     for shown in made:
         api.get(shown["url"], status=404)
-        (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": shown["id"], "action": "delete"})["results"]
+        (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": shown["id"], "action": "delete"})[
+            "results"
+        ]
         assert change["object_data"]["name"] == shown["name"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_thousand_components_take_as_many_statements_as_one(kind: str, make_device: Any, add: Any, statements: Any) -> None:
+def test_a_thousand_components_take_as_many_statements_as_one(
+    kind: str, make_device: Any, add: Any, statements: Any
+) -> None:
     device = make_device()
     with statements() as for_one:
         add(kind, device, ["a"])
@@ -104,7 +140,15 @@ def test_devices_are_found_by_what_components_they_have(api: Api, make_device: A
         return [shown["id"] for shown in api.get(DEVICES, {"id": [device["id"], without["id"]], **query})["results"]]
 
     words = [kind.replace("-", "_") for kind in KINDS]
-    whether = ["console_ports", "console_server_ports", "power_ports", "power_outlets", "interfaces", "pass_through_ports", "device_bays"]
+    whether = [
+        "console_ports",
+        "console_server_ports",
+        "power_ports",
+        "power_outlets",
+        "interfaces",
+        "pass_through_ports",
+        "device_bays",
+    ]
     for parameter in [*whether, *[f"has_{word}" for word in words]]:
         assert found(**{parameter: "true"}) == [device["id"]], parameter
         assert found(**{parameter: "false"}) == [without["id"]], parameter
@@ -121,7 +165,11 @@ def test_an_interface_with_a_cable_has_a_socket(api: Api, make_device: Any, add:
     def ends(one: Any, two: Any) -> dict[str, str]:
         named = {"a": one, "b": two}
         types = {f"termination_{side}_type": "dcim.interface" for side in named}
-        return {**types, **{f"termination_{side}_id": shown["id"] for side, shown in named.items()}, "status": "connected"}
+        return {
+            **types,
+            **{f"termination_{side}_id": shown["id"] for side, shown in named.items()},
+            "status": "connected",
+        }
 
     no_socket = "Cables cannot be terminated to Link Aggregation Group (LAG) interfaces"
     assert api.post("/api/dcim/cables/", ends(wired, lag), status=400) == {"termination_b_id": [no_socket]}
@@ -138,7 +186,9 @@ def test_an_interface_with_a_cable_has_a_socket(api: Api, make_device: Any, add:
 def test_no_more_power_is_allocated_than_a_port_draws_at_most(api: Api, make_device: Any, add: Any) -> None:
     device = make_device()
     (port,) = add("power-ports", device, ["psu"], maximum_draw=100, allocated_draw=100)
-    assert api.patch(port["url"], {"allocated_draw": 101}, status=400) == {"allocated_draw": ["Allocated draw cannot exceed the maximum draw (100W)."]}
+    assert api.patch(port["url"], {"allocated_draw": 101}, status=400) == {
+        "allocated_draw": ["Allocated draw cannot exceed the maximum draw (100W)."]
+    }
     assert api.patch(port["url"], {"maximum_draw": None, "allocated_draw": 101})["allocated_draw"] == 101
 
 
@@ -162,7 +212,9 @@ def test_a_front_port_leads_to_a_position_of_a_rear_port_of_its_device(api: Api,
     device, other = make_device(), make_device()
     (rear,) = add("rear-ports", device, ["rear"], label="R", positions=2)
     (front,) = add("front-ports", device, ["front"], rear_port=rear["id"], rear_port_position=2)
-    assert front["rear_port"] == {name: rear[name] for name in ("display", "id", "url", "name", "label", "created", "last_updated")}
+    assert front["rear_port"] == {
+        name: rear[name] for name in ("display", "id", "url", "name", "label", "created", "last_updated")
+    }
     body = {"name": "another", "type": "lc", "rear_port": rear["id"]}
 
     def refused(**fields: Any) -> Any:
@@ -175,7 +227,9 @@ def test_a_front_port_leads_to_a_position_of_a_rear_port_of_its_device(api: Api,
     assert refused(device=device["id"], rear_port_position=2) == {"non_field_errors": [taken]}
 
 
-def test_a_rear_port_keeps_positions_for_its_front_ports_and_takes_them_along(api: Api, make_device: Any, add: Any) -> None:
+def test_a_rear_port_keeps_positions_for_its_front_ports_and_takes_them_along(
+    api: Api, make_device: Any, add: Any
+) -> None:
     device = make_device()
     (rear,) = add("rear-ports", device, ["rear"], positions=3)
     fronts = [add("front-ports", device, [f"f{n}"], rear_port=rear["id"], rear_port_position=n)[0] for n in (1, 2)]
@@ -201,12 +255,17 @@ def test_only_devices_that_house_others_have_bays(api: Api, make_device: Any, ma
 def test_a_device_is_installed_in_one_bay_and_not_in_its_own(api: Api, make_device: Any, add: Any) -> None:
     chassis, blade = make_device(), make_device()
     one, other = add("device-bays", chassis, ["1", "2"], label="B")
-    assert api.patch(one["url"], {"installed_device": chassis["id"]}, status=400) == {"__all__": ["Cannot install a device into itself."]}
+    assert api.patch(one["url"], {"installed_device": chassis["id"]}, status=400) == {
+        "__all__": ["Cannot install a device into itself."]
+    }
     api.patch(one["url"], {"installed_device": blade["id"]})
     already = {"installed_device": ["Cannot install the specified device; device is already installed in 1 (B)"]}
     assert api.patch(other["url"], {"installed_device": blade["id"]}, status=400) == already
     moved = [{"id": one["id"], "installed_device": None}, {"id": other["id"], "installed_device": blade["id"]}]
-    assert [shown["installed_device"] and shown["installed_device"]["id"] for shown in api.patch(BAYS, moved)] == [None, blade["id"]]
+    assert [shown["installed_device"] and shown["installed_device"]["id"] for shown in api.patch(BAYS, moved)] == [
+        None,
+        blade["id"],
+    ]
     second = make_device()["id"]
     api.post(BAYS, [{"device": chassis["id"], "name": name, "installed_device": second} for name in "ab"], status=400)
 
@@ -221,7 +280,9 @@ def test_a_device_shows_what_it_is_installed_in(api: Api, make_device: Any, add:
     assert api.get(bay["url"])["installed_device"] is None
 
 
-def test_a_list_of_installed_devices_is_within_its_budget(api: Api, make_device: Any, add: Any, statements: Any) -> None:
+def test_a_list_of_installed_devices_is_within_its_budget(
+    api: Api, make_device: Any, add: Any, statements: Any
+) -> None:
     chassis = make_device()
     blades = [make_device() for _ in range(20)]
     for number, blade in enumerate(blades):
@@ -246,7 +307,9 @@ def test_an_installed_device_goes_where_its_device_goes(api: Api, make: Any, mak
         assert change["action"]["value"] == "update"
 
 
-def test_what_is_mounted_by_itself_stays_when_the_device_around_it_goes(api: Api, make: Any, make_device: Any, add: Any) -> None:
+def test_what_is_mounted_by_itself_stays_when_the_device_around_it_goes(
+    api: Api, make: Any, make_device: Any, add: Any
+) -> None:
     rack = make("/api/dcim/racks/", status="active", site=make_device()["site"]["id"])["id"]
     chassis, mounted = make_device(), make_device(rack=rack, position=1, face="front")
     add("device-bays", chassis, ["1"], installed_device=mounted["id"])
@@ -271,9 +334,13 @@ def test_items_nest_below_each_other_and_go_together(api: Api, make_device: Any,
     (card,) = add("inventory-items", device, ["card"])
     (optic,) = add("inventory-items", device, ["optic"], parent=card["id"])
     assert (card["_depth"], optic["_depth"], optic["parent"]) == (0, 1, card["id"])
-    assert api.patch(card["url"], {"parent": optic["id"]}, status=400) == {"__all__": ["A node cannot be made a descendant of itself."]}
+    assert api.patch(card["url"], {"parent": optic["id"]}, status=400) == {
+        "__all__": ["A node cannot be made a descendant of itself."]
+    }
     twice = {"device": device["id"], "name": "optic", "parent": card["id"]}
-    assert api.post(ITEMS, twice, status=400) == {"non_field_errors": ["The fields device, parent, name must make a unique set."]}
+    assert api.post(ITEMS, twice, status=400) == {
+        "non_field_errors": ["The fields device, parent, name must make a unique set."]
+    }
     assert names(api, ITEMS, device=device["name"], has_child_items="true") == ["card"]
     api.delete(card["url"])
     api.get(optic["url"], status=404)
@@ -300,7 +367,9 @@ def test_groups_of_one_name_at_two_sites_count_what_is_their_own(api: Api, make:
     assert [api.get(group["url"])["rack_count"] for group in groups] == [1, 2]
 
 
-def test_a_manufacturer_counts_its_items_and_stays_while_there_are_any(api: Api, make: Any, make_device: Any, add: Any) -> None:
+def test_a_manufacturer_counts_its_items_and_stays_while_there_are_any(
+    api: Api, make: Any, make_device: Any, add: Any
+) -> None:
     maker = make("/api/dcim/manufacturers/")
     (item,) = add("inventory-items", make_device(), ["fan"], manufacturer=maker["id"], asset_tag="")
     assert item["asset_tag"] is None
@@ -311,4 +380,6 @@ def test_a_manufacturer_counts_its_items_and_stays_while_there_are_any(api: Api,
 def test_an_unknown_device_is_a_bad_choice(api: Api) -> None:
     single = {"device": ["Select a valid choice. That choice is not one of the available choices."]}
     assert api.get(ITEMS, {"device": "nowhere"}, status=400) == single
-    assert api.get(OUTLETS, {"device": "nowhere"}, status=400) == {"device": ["Select a valid choice. nowhere is not one of the available choices."]}
+    assert api.get(OUTLETS, {"device": "nowhere"}, status=400) == {
+        "device": ["Select a valid choice. nowhere is not one of the available choices."]
+    }

@@ -52,7 +52,12 @@ class Library:
 
     def add(self, model: str, more: str = "", **fields: Any) -> Path:
         """Writes the file of a type; ``more`` is what follows the fields."""
-        fields = {"manufacturer": self.maker, "model": model, "slug": f"{self.maker}-{model}".lower().replace(" ", "-"), **fields}
+        fields = {
+            "manufacturer": self.maker,
+            "model": model,
+            "slug": f"{self.maker}-{model}".lower().replace(" ", "-"),
+            **fields,
+        }
         lines = [f"{name}: {value}" for name, value in fields.items() if value is not None]
         return self.write(f"device-types/{self.maker}/{model}.yaml", "\n".join(["---", *lines, more]).encode())
 
@@ -79,7 +84,9 @@ def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> I
     ini = folder / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
     media = f"netinv.media_root = {folder / 'media'}\n"
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{media}")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n{media}"
+    )
     environment = Environment(str(ini))
     yield environment
     environment.engine.dispose()
@@ -91,7 +98,9 @@ def run(service: Service, environment: Environment, library: Library) -> Any:
 
     def invoke(path: Path | None = None, *options: str, user: str = "", status: int = 0) -> str:
         words = [str(path or library.root), "--user", user or service.admin.username, *options]
-        done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(device_types, words, obj=environment, catch_exceptions=False)
+        done: Result = CliRunner(env={"COLUMNS": "200"}).invoke(
+            device_types, words, obj=environment, catch_exceptions=False
+        )
         assert done.exit_code == status, done.output
         return done.output
 
@@ -103,7 +112,11 @@ def found(api: Api, library: Library) -> Any:
     """``found(model)``: the one type of this model."""
 
     def get(model: str) -> Any:
-        (only,) = [shown for shown in api.get(TYPES, {"model": model})["results"] if shown["manufacturer"]["name"] == library.maker]
+        (only,) = [
+            shown
+            for shown in api.get(TYPES, {"model": model})["results"]
+            if shown["manufacturer"]["name"] == library.maker
+        ]
         return only
 
     return get
@@ -111,36 +124,55 @@ def found(api: Api, library: Library) -> Any:
 
 def templates(api: Api, kind: str, device_type: Any) -> list[Any]:
     """The templates of a kind that a type has."""
-    shown: list[Any] = api.get(f"/api/dcim/{kind}-templates/", {"devicetype_id": device_type["id"], "limit": 0})["results"]
+    shown: list[Any] = api.get(f"/api/dcim/{kind}-templates/", {"devicetype_id": device_type["id"], "limit": 0})[
+        "results"
+    ]
     return shown
 
 
 def counts(output: str, label: str) -> dict[str, int]:
     """Numbers of a model in the printed table, by outcome."""
-    rows = [[cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")] for line in output.splitlines() if "│" in line or "┃" in line]
+    rows = [
+        [cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")]
+        for line in output.splitlines()
+        if "│" in line or "┃" in line
+    ]
     names, values = rows[0], next(row for row in rows if row[0] == label)
     return {name: int(value) for name, value in zip(names[1:], values[1:], strict=True) if value != "·"}
 
 
 def test_a_type_has_what_its_file_says(library: Library, run: Any, api: Api, found: Any) -> None:
-    more = {"part_number": "0123", "u_height": "2.0", "is_full_depth": "no", "subdevice_role": "parent", "comments": "|\n  Two\n  lines"}
+    more = {
+        "part_number": "0123",
+        "u_height": "2.0",
+        "is_full_depth": "no",
+        "subdevice_role": "parent",
+        "comments": "|\n  Two\n  lines",
+    }
     library.add("switch", MORE, **more)
     run()
     shown = found("switch")
     told = {name: shown[name] for name in ("part_number", "u_height", "is_full_depth", "comments")}
     assert told == {"part_number": "0123", "u_height": 2, "is_full_depth": False, "comments": "Two\nlines"}
     assert shown["subdevice_role"]["value"] == "parent" and shown["slug"].endswith("-switch")
-    (console,), (power,), (bay,) = (templates(api, kind, shown) for kind in ("console-port", "power-port", "device-bay"))
+    (console,), (power,), (bay,) = (
+        templates(api, kind, shown) for kind in ("console-port", "power-port", "device-bay")
+    )
     assert (console["name"], console["label"], console["type"]["value"]) == ("con0", "CON", "rj-45")
     assert (power["maximum_draw"], power["allocated_draw"], bay["label"]) == (500, 300, "B1")
-    assert [(port["name"], port["mgmt_only"]) for port in templates(api, "interface", shown)] == [("1.10", False), ("mgmt0", True)]
+    assert [(port["name"], port["mgmt_only"]) for port in templates(api, "interface", shown)] == [
+        ("1.10", False),
+        ("mgmt0", True),
+    ]
     (outlet,), (front,), (rear,) = (templates(api, kind, shown) for kind in ("power-outlet", "front-port", "rear-port"))
     assert (outlet["power_port"]["id"], outlet["feed_leg"]["value"]) == (power["id"], "A")
     assert (front["rear_port"]["id"], front["rear_port_position"], rear["positions"]) == (rear["id"], 2, 2)
     assert len(templates(api, "console-server-port", shown)) == 1
 
 
-def test_a_second_run_changes_nothing_and_a_changed_file_updates_what_changed(library: Library, run: Any, api: Api, service: Service, found: Any) -> None:
+def test_a_second_run_changes_nothing_and_a_changed_file_updates_what_changed(
+    library: Library, run: Any, api: Api, service: Service, found: Any
+) -> None:
     library.add("switch", MORE, subdevice_role="parent", comments="|\n  text")
     library.add("other", u_height=2)
     assert counts(run(), "all") == {"created": 12, "objects": 12}
@@ -150,7 +182,12 @@ def test_a_second_run_changes_nothing_and_a_changed_file_updates_what_changed(li
     assert counts(run(), "all") == {"unchanged": 12, "objects": 12}
     assert (found("switch"), templates(api, "interface", found("switch"))) == before
     assert service.rows(changes) == recorded
-    library.add("switch", MORE.replace("label: CON", "label: Console").replace("con0, type: rj-45", "con0, type: usb-c"), subdevice_role="parent", u_height=3)
+    library.add(
+        "switch",
+        MORE.replace("label: CON", "label: Console").replace("con0, type: rj-45", "con0, type: usb-c"),
+        subdevice_role="parent",
+        u_height=3,
+    )
     assert counts(run(), "all") == {"updated": 2, "unchanged": 10, "objects": 12}
     (console,) = templates(api, "console-port", found("switch"))
     assert (console["label"], console["type"]["value"], found("switch")["u_height"]) == ("Console", "usb-c", 3)
@@ -163,7 +200,10 @@ def test_what_is_here_and_not_in_the_file_stays_and_is_listed(library: Library, 
     api.patch(console["url"], {"description": "by hand"})
     library.add("switch", MORE.replace("name: tty1", "name: tty2").replace(", label: CON", ""), subdevice_role="parent")
     output = run()
-    assert f"beyond    dcim.consoleserverporttemplate {path.relative_to(library.root)}: tty1: it is here and not in the file" in output
+    assert (
+        f"beyond    dcim.consoleserverporttemplate {path.relative_to(library.root)}: tty1: it is here and not in the file"
+        in output
+    )
     assert [port["name"] for port in templates(api, "console-server-port", found("switch"))] == ["tty1", "tty2"]
     (console,) = templates(api, "console-port", found("switch"))
     assert (console["description"], console["label"], found("switch")["comments"]) == ("by hand", "CON", "text")
@@ -172,7 +212,10 @@ def test_what_is_here_and_not_in_the_file_stays_and_is_listed(library: Library, 
 def test_types_and_templates_are_recognised_by_their_names(library: Library, run: Any, api: Api, found: Any) -> None:
     maker = api.post(MAKERS, {"name": library.maker, "slug": f"{library.maker.lower().replace(' ', '-')}-inc"})
     made = api.post(TYPES, {"manufacturer": maker["id"], "model": "switch", "slug": "mine"})
-    port = api.post("/api/dcim/interface-templates/", {"device_type": made["id"], "name": "mgmt0", "type": "virtual", "label": "mine"})
+    port = api.post(
+        "/api/dcim/interface-templates/",
+        {"device_type": made["id"], "name": "mgmt0", "type": "virtual", "label": "mine"},
+    )
     library.add("switch", "interfaces:\n  - {name: mgmt0, type: 1000base-t}")
     output = run()
     assert counts(output, "dcim.manufacturer") == {"unchanged": 1, "objects": 1}
@@ -213,7 +256,9 @@ def test_one_manufacturer_is_made_for_all_that_name_it(library: Library, run: An
 
 def test_what_has_no_place_here_is_left_out_and_counted_by_files(library: Library, run: Any) -> None:
     ports = "".join(f"\n  - {{name: e{n}, type: virtual, poe_mode: pse}}" for n in (1, 2))
-    library.add("one", f"module-bays:\n  - {{name: m1}}\ninventory-items: []\ninterfaces:{ports}", airflow="passive", weight=5.5)
+    library.add(
+        "one", f"module-bays:\n  - {{name: m1}}\ninventory-items: []\ninterfaces:{ports}", airflow="passive", weight=5.5
+    )
     library.add("two", airflow="passive", front_image="true", rear_image="false")
     output = run()
     assert "left out  dcim.devicetype: airflow of 2 files, no such field here" in output
@@ -223,7 +268,9 @@ def test_what_has_no_place_here_is_left_out_and_counted_by_files(library: Librar
     assert "inventory-items" not in output and "rear_image" not in output
 
 
-def test_a_component_that_is_wrong_is_refused_and_the_rest_imported(library: Library, run: Any, api: Api, found: Any) -> None:
+def test_a_component_that_is_wrong_is_refused_and_the_rest_imported(
+    library: Library, run: Any, api: Api, found: Any
+) -> None:
     path = library.add(
         "switch",
         """
@@ -285,7 +332,10 @@ device-bays:
         (b"manufacturer: A\nmodel: m\nmodel: n\n", "line 3: model is there twice"),
         (b"manufacturer: A\nmodel: \xff\n", "it is not UTF-8: byte 24"),
         (b"manufacturer: A\nmodel: \x07\n", "line 2: control characters are not allowed"),
-        (b"manufacturer: A\nmodel: !!python/object/apply:os.getcwd []\n", "line 2: the tag tag:yaml.org,2002:python/object/apply:os.getcwd is not allowed"),
+        (
+            b"manufacturer: A\nmodel: !!python/object/apply:os.getcwd []\n",
+            "line 2: the tag tag:yaml.org,2002:python/object/apply:os.getcwd is not allowed",
+        ),
         (b"manufacturer: A\nmodel: *m\n", "line 2: nothing is called m"),
         (b'manufacturer: A\nmodel: "m\\0"\n', "line 2: the null character is not allowed"),
         (b"manufacturer: A\n? [m]\n: n\n", "line 2: a key is text"),
@@ -295,7 +345,9 @@ device-bays:
         (b"#" * (yaml_reader.SIZE + 1), f"it is larger than {yaml_reader.SIZE} bytes"),
     ],
 )
-def test_a_file_that_is_no_device_type_is_refused_and_the_others_imported(library: Library, run: Any, content: bytes, reason: str) -> None:
+def test_a_file_that_is_no_device_type_is_refused_and_the_others_imported(
+    library: Library, run: Any, content: bytes, reason: str
+) -> None:
     library.write("device-types/A/bad.yaml", content)
     library.add("good")
     output = run(status=1)
@@ -319,19 +371,31 @@ def test_links_and_what_is_no_file_are_reported(library: Library, run: Any) -> N
 
 
 def test_types_that_the_rules_refuse_take_their_components_along(library: Library, run: Any) -> None:
-    library.add("one", "interfaces:\n  - {name: e1, type: virtual}\n  - {name: e2, type: virtual}", u_height=1, subdevice_role="child")
+    library.add(
+        "one",
+        "interfaces:\n  - {name: e1, type: virtual}\n  - {name: e2, type: virtual}",
+        u_height=1,
+        subdevice_role="child",
+    )
     library.add("two", slug="same")
     library.add("three", slug="same")
     output = run(status=1)
     assert "skipped   2 objects of 1 models: the device type they belong to was refused" in output
-    assert f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: u_height: Child device types must be 0U." in output
+    assert (
+        f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: u_height: Child device types must be 0U."
+        in output
+    )
     assert "/two.yaml: The fields manufacturer, slug must make a unique set." in output
     assert counts(output, "dcim.devicetype") == {"created": 1, "refused": 2, "objects": 3}
 
 
 def test_a_type_is_described_by_one_file(library: Library, run: Any) -> None:
-    first = library.write("device-types/A/first.yaml", f"manufacturer: {library.maker}\nmodel: m\n".encode()).relative_to(library.root)
-    second = library.write("device-types/A/second.yaml", f"manufacturer: {library.maker.upper()}\nmodel: m\n".encode()).relative_to(library.root)
+    first = library.write(
+        "device-types/A/first.yaml", f"manufacturer: {library.maker}\nmodel: m\n".encode()
+    ).relative_to(library.root)
+    second = library.write(
+        "device-types/A/second.yaml", f"manufacturer: {library.maker.upper()}\nmodel: m\n".encode()
+    ).relative_to(library.root)
     assert f"refused   dcim.devicetype {second}: {first} describes the same type" in run(status=1)
 
 
@@ -354,7 +418,9 @@ def test_a_folder_without_device_types_is_no_library(library: Library, run: Any)
 def test_a_dry_run_says_what_would_happen_and_changes_nothing(library: Library, run: Any, api: Api) -> None:
     library.add("switch")
     output = run(None, "--dry-run")
-    assert counts(output, "dcim.devicetype") == {"created": 1, "objects": 1} and "Dry run: nothing was changed." in output
+    assert (
+        counts(output, "dcim.devicetype") == {"created": 1, "objects": 1} and "Dry run: nothing was changed." in output
+    )
     assert api.get(MAKERS, {"name": library.maker})["count"] == 0
 
 
@@ -368,7 +434,9 @@ def test_permissions_of_the_importing_user_apply(library: Library, run: Any, mak
     assert "no user is called 'nobody'" in run(user="nobody", status=1)
 
 
-def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(library: Library, run: Any, found: Any, environment: Environment) -> None:
+def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(
+    library: Library, run: Any, found: Any, environment: Environment
+) -> None:
     library.add("switch", slug="a-switch", front_image="true", rear_image="true")
     front = library.write(f"elevation-images/{library.maker}/a-switch.front.png", png())
     library.write(f"elevation-images/{library.maker}/a-switch.rear.png", b"no image")
@@ -386,5 +454,16 @@ def test_images_are_those_of_the_slug_and_kept_as_long_as_they_are_the_same(libr
 
 def test_text_is_taken_as_it_is_written() -> None:
     text = 'a: 1.10\nb: on\nc: 0123\nd: 2020-01-01\ne: ~\nf: "~"\ng:\nh: &x [1, null]\ni: *x\nj: !!str 1\n'
-    told = {"a": "1.10", "b": "on", "c": "0123", "d": "2020-01-01", "e": None, "f": "~", "g": None, "h": ["1", None], "i": ["1", None], "j": "1"}
+    told = {
+        "a": "1.10",
+        "b": "on",
+        "c": "0123",
+        "d": "2020-01-01",
+        "e": None,
+        "f": "~",
+        "g": None,
+        "h": ["1", None],
+        "i": ["1", None],
+        "j": "1",
+    }
     assert yaml_reader.parse(text) == told

@@ -26,7 +26,13 @@ def device(service: Service) -> Any:
 def test_a_mac_address_is_found_in_any_notation(api: Api, unique: Unique, device: Any) -> None:
     digits = f"02{unique.number():010x}"
     pairs = [digits[at : at + 2] for at in range(0, 12, 2)]
-    body = {"device": device["id"], "name": "eth0", "type": "virtual", "status": "active", "mac_address": ":".join(pairs)}
+    body = {
+        "device": device["id"],
+        "name": "eth0",
+        "type": "virtual",
+        "status": "active",
+        "mac_address": ":".join(pairs),
+    }
     key = api.post("/api/dcim/interfaces/", body)["id"]
     dotted = ".".join(digits[at : at + 4] for at in range(0, 12, 4))
     for text in (":".join(pairs), "-".join(pairs).upper(), dotted, digits, ":".join(pairs[:5])):

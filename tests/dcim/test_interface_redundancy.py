@@ -17,7 +17,10 @@ INTERFACES = "/api/dcim/interfaces/"
 def device(make: Any, unique: Any) -> Any:
     """A device."""
     kind = make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])
-    place = {"site": make("/api/dcim/sites/", status="active")["id"], "device_role": make("/api/dcim/device-roles/")["id"]}
+    place = {
+        "site": make("/api/dcim/sites/", status="active")["id"],
+        "device_role": make("/api/dcim/device-roles/")["id"],
+    }
     return make("/api/dcim/devices/", device_type=kind["id"], status="active", **place)
 
 
@@ -36,7 +39,9 @@ def group(make: Any) -> Any:
 @pytest.fixture
 def join(api: Api, group: Any) -> Any:
     """``join(interface, priority)``: the interface in the group."""
-    return lambda interface, priority: api.post(ASSOCIATIONS, {"interface_redundancy_group": group["id"], "interface": interface["id"], "priority": priority})
+    return lambda interface, priority: api.post(
+        ASSOCIATIONS, {"interface_redundancy_group": group["id"], "interface": interface["id"], "priority": priority}
+    )
 
 
 def names(api: Api, path: str, **query: Any) -> list[str]:
@@ -44,7 +49,9 @@ def names(api: Api, path: str, **query: Any) -> list[str]:
     return [shown["name"] for shown in api.get(path, query)["results"]]
 
 
-def test_a_group_lists_its_interfaces_the_first_in_line_before_the_others(api: Api, group: Any, device: Any, make_interface: Any, join: Any) -> None:
+def test_a_group_lists_its_interfaces_the_first_in_line_before_the_others(
+    api: Api, group: Any, device: Any, make_interface: Any, join: Any
+) -> None:
     assert group["interfaces"] == []
     first, second = make_interface(), make_interface(label="uplink")
     low, high = join(first, 90), join(second, 110)
@@ -63,7 +70,9 @@ def test_an_interface_is_in_a_group_once(api: Api, group: Any, make_interface: A
     assert api.post(ASSOCIATIONS, again, status=400) == {"non_field_errors": [message]}
 
 
-def test_interfaces_are_found_by_their_groups(api: Api, group: Any, device: Any, make_interface: Any, join: Any) -> None:
+def test_interfaces_are_found_by_their_groups(
+    api: Api, group: Any, device: Any, make_interface: Any, join: Any
+) -> None:
     inside, outside = make_interface(), make_interface()
     join(inside, 1)
     own = {"device_id": device["id"]}
@@ -74,7 +83,9 @@ def test_interfaces_are_found_by_their_groups(api: Api, group: Any, device: Any,
     assert api.get(ASSOCIATIONS, {"interface": inside["name"]})["count"] == 1
 
 
-def test_permissions_reach_the_interfaces_of_a_group(api: Api, group: Any, make_interface: Any, join: Any, make: Any, make_user: Any) -> None:
+def test_permissions_reach_the_interfaces_of_a_group(
+    api: Api, group: Any, make_interface: Any, join: Any, make: Any, make_user: Any
+) -> None:
     interface = make_interface()
     join(interface, 1)
     other = make(GROUPS, status="active", protocol="hsrp")
@@ -86,17 +97,23 @@ def test_a_group_goes_with_its_virtual_address(api: Api, make: Any, make_interfa
     address = api.post("/api/ipam/ip-addresses/", {"address": "198.18.77.1/24", "status": "active"})
     group = make(GROUPS, status="active", protocol="hsrp", virtual_ip=address["id"])
     assert group["virtual_ip"]["address"] == "198.18.77.1/24"
-    entry = api.post(ASSOCIATIONS, {"interface_redundancy_group": group["id"], "interface": make_interface()["id"], "priority": 1})
+    entry = api.post(
+        ASSOCIATIONS, {"interface_redundancy_group": group["id"], "interface": make_interface()["id"], "priority": 1}
+    )
     for value in (address["id"], "198.18.77.1/24", "198.18.77.1"):
         assert names(api, GROUPS, virtual_ip=value) == [group["name"]]
     assert names(api, GROUPS, virtual_ip="198.18.77.2") == []
     api.delete(address["url"])
     for gone in (group, entry):
         api.get(gone["url"], status=404)
-        assert api.get("/api/extras/object-changes/", {"changed_object_id": gone["id"], "action": "delete"})["count"] == 1
+        assert (
+            api.get("/api/extras/object-changes/", {"changed_object_id": gone["id"], "action": "delete"})["count"] == 1
+        )
 
 
-def test_an_association_goes_with_its_interface_and_leaves_the_group(api: Api, group: Any, make_interface: Any, join: Any) -> None:
+def test_an_association_goes_with_its_interface_and_leaves_the_group(
+    api: Api, group: Any, make_interface: Any, join: Any
+) -> None:
     interface = make_interface()
     entry = join(interface, 1)
     api.delete(interface["url"])
@@ -106,18 +123,28 @@ def test_an_association_goes_with_its_interface_and_leaves_the_group(api: Api, g
 
 def test_an_association_takes_no_tags(api: Api, make_interface: Any, join: Any, unique: Any) -> None:
     entry = join(make_interface(), 1)
-    tag = api.post("/api/extras/tags/", {"name": unique(), "slug": unique(), "content_types": ["dcim.interfaceredundancygroup"]})
+    tag = api.post(
+        "/api/extras/tags/", {"name": unique(), "slug": unique(), "content_types": ["dcim.interfaceredundancygroup"]}
+    )
     assert "tags" not in entry
     assert "tags" not in api.patch(entry["url"], {"tags": []})
-    assert api.patch(entry["url"], {"tags": [tag["id"]]}, status=400) == {"tags": [[f"Related object not found using the provided ID: {tag['id']}"]]}
-    assert api.patch(entry["url"], {"tags": "zz"}, status=400)["tags"] == {"non_field_errors": ['Expected a list of items but got type "str".']}
+    assert api.patch(entry["url"], {"tags": [tag["id"]]}, status=400) == {
+        "tags": [[f"Related object not found using the provided ID: {tag['id']}"]]
+    }
+    assert api.patch(entry["url"], {"tags": "zz"}, status=400)["tags"] == {
+        "non_field_errors": ['Expected a list of items but got type "str".']
+    }
 
 
 def test_a_group_shows_the_data_of_custom_fields_as_it_is_kept(api: Api, group: Any) -> None:
     assert group["_custom_field_data"] == {}
     assert api.patch(group["url"], {"_custom_field_data": {"a": [1]}})["_custom_field_data"] == {"a": [1]}
-    assert api.patch(group["url"], {"_custom_field_data": []}, status=400) == {"_custom_field_data": ["Value must be a JSON object."]}
-    (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": group["id"], "action": "update"})["results"]
+    assert api.patch(group["url"], {"_custom_field_data": []}, status=400) == {
+        "_custom_field_data": ["Value must be a JSON object."]
+    }
+    (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": group["id"], "action": "update"})[
+        "results"
+    ]
     assert "_custom_field_data" not in change["object_data"]
 
 

@@ -49,7 +49,13 @@ def test_a_feed_has_the_usual_rating(make_feed: Any) -> None:
     made = make_feed()
     assert (made["voltage"], made["amperage"], made["max_utilization"]) == (120, 20, 80)
     assert [made[name]["value"] for name in ("type", "supply", "phase")] == ["primary", "ac", "single-phase"]
-    assert made["cable"] is made["cable_peer"] is made["connected_endpoint"] is made["connected_endpoint_reachable"] is None
+    assert (
+        made["cable"]
+        is made["cable_peer"]
+        is made["connected_endpoint"]
+        is made["connected_endpoint_reachable"]
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,15 +68,24 @@ def test_a_feed_has_the_usual_rating(make_feed: Any) -> None:
         ({"voltage": 32767, "amperage": 32767, "max_utilization": 100, "phase": "three-phase"}, 1859607333),
     ],
 )
-def test_feeds_are_found_by_the_power_that_may_be_drawn(api: Api, panel: Any, make_feed: Any, rating: dict[str, Any], power: int) -> None:
+def test_feeds_are_found_by_the_power_that_may_be_drawn(
+    api: Api, panel: Any, make_feed: Any, rating: dict[str, Any], power: int
+) -> None:
     name = make_feed(**rating)["name"]
     assert names(api, FEEDS, power_panel=panel["id"], available_power=power) == [name]
-    assert names(api, FEEDS, power_panel=panel["id"], available_power__gt=power - 1, available_power__lt=power + 1) == [name]
+    assert names(api, FEEDS, power_panel=panel["id"], available_power__gt=power - 1, available_power__lt=power + 1) == [
+        name
+    ]
 
 
 def test_available_power_follows_the_rating(api: Api, panel: Any, make_feed: Any) -> None:
     made = make_feed(voltage=230, amperage=10, max_utilization=100)
-    for change, power in [({"amperage": 16}, 3680), ({"phase": "three-phase"}, 6374), ({"max_utilization": 50}, 3187), ({"voltage": 400}, 5542)]:
+    for change, power in [
+        ({"amperage": 16}, 3680),
+        ({"phase": "three-phase"}, 6374),
+        ({"max_utilization": 50}, 3187),
+        ({"voltage": 400}, 5542),
+    ]:
         api.patch(made["url"], change)
         assert names(api, FEEDS, power_panel=panel["id"], available_power=power) == [made["name"]]
     assert "available_power" not in api.get(made["url"])
@@ -97,11 +112,15 @@ def test_voltages_that_are_none_are_refused(api: Api, panel: Any, rating: dict[s
 
 def test_a_negative_voltage_stays_direct(api: Api, make_feed: Any) -> None:
     made = make_feed(voltage=-48, supply="dc")
-    assert api.patch(made["url"], {"supply": "ac"}, status=400) == {"voltage": ["Voltage cannot be negative for AC supply"]}
+    assert api.patch(made["url"], {"supply": "ac"}, status=400) == {
+        "voltage": ["Voltage cannot be negative for AC supply"]
+    }
     assert api.patch(made["url"], {"supply": "ac", "voltage": 48})["voltage"] == 48
 
 
-def test_a_feed_leads_to_a_rack_of_its_site(api: Api, make: Any, site: Any, elsewhere: Any, panel: Any, make_feed: Any) -> None:
+def test_a_feed_leads_to_a_rack_of_its_site(
+    api: Api, make: Any, site: Any, elsewhere: Any, panel: Any, make_feed: Any
+) -> None:
     far = make(RACKS, site=elsewhere["id"], status="active", facility_id="F1")
     message = f"Rack {far['name']} (F1) ({elsewhere['name']}) and power panel {panel['name']} ({site['name']}) are in different sites"
     body = {"name": "f", "power_panel": panel["id"], "status": "active", "rack": far["id"]}
@@ -143,14 +162,20 @@ def test_a_panel_is_within_the_location_of_its_rack_group(api: Api, make: Any, m
     assert api.patch(made["url"], {"location": None})["location"] is None
 
 
-def test_a_panel_is_at_a_location_of_its_site_that_takes_panels(api: Api, make: Any, make_place: Any, site: Any, elsewhere: Any) -> None:
+def test_a_panel_is_at_a_location_of_its_site_that_takes_panels(
+    api: Api, make: Any, make_place: Any, site: Any, elsewhere: Any
+) -> None:
     place = make_place(elsewhere)
     message = f'Location "{place["name"]}" does not belong to site "{site["name"]}".'
-    assert api.post(PANELS, {"name": "p", "site": site["id"], "location": place["id"]}, status=400) == {"location": [message]}
+    assert api.post(PANELS, {"name": "p", "site": site["id"], "location": place["id"]}, status=400) == {
+        "location": [message]
+    }
     kind = make("/api/dcim/location-types/", content_types=["dcim.rack"])
     shelf = make(LOCATIONS, location_type=kind["id"], site=site["id"], status="active")
     message = f'Power panels may not associate to locations of type "{kind["name"]}".'
-    assert api.post(PANELS, {"name": "p", "site": site["id"], "location": shelf["id"]}, status=400) == {"location": [message]}
+    assert api.post(PANELS, {"name": "p", "site": site["id"], "location": shelf["id"]}, status=400) == {
+        "location": [message]
+    }
 
 
 def test_panels_move_with_their_rack_group(api: Api, make: Any, make_place: Any, site: Any, elsewhere: Any) -> None:
@@ -166,7 +191,9 @@ def test_panels_move_with_their_rack_group(api: Api, make: Any, make_place: Any,
     assert api.get("/api/extras/object-changes/", {"changed_object_id": inner["id"], "action": "update"})["count"] == 1
 
 
-def test_panels_and_racks_count_their_feeds_and_are_kept_by_them(api: Api, make: Any, site: Any, panel: Any, make_feed: Any) -> None:
+def test_panels_and_racks_count_their_feeds_and_are_kept_by_them(
+    api: Api, make: Any, site: Any, panel: Any, make_feed: Any
+) -> None:
     rack = make(RACKS, site=site["id"], status="active")
     feed = make_feed(rack=rack["id"])
     for fed in (panel, rack):

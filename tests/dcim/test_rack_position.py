@@ -39,7 +39,15 @@ def make_device(make: Any, unique: Any, site: Any) -> Any:
     role = make("/api/dcim/device-roles/")
 
     def post(rack: Any, **fields: Any) -> Any:
-        return make(DEVICES, device_type=kind["id"], device_role=role["id"], site=site["id"], rack=rack["id"], status="active", **fields)
+        return make(
+            DEVICES,
+            device_type=kind["id"],
+            device_role=role["id"],
+            site=site["id"],
+            rack=rack["id"],
+            status="active",
+            **fields,
+        )
 
     return post
 
@@ -57,7 +65,9 @@ def test_devices_move_with_their_rack(api: Api, make: Any, make_place: Any, make
     assert [(device["site"]["id"], device["location"]) for device in moved] == [(other["id"], None)] * 2
 
 
-def test_what_a_location_does_not_take_is_at_none(api: Api, make: Any, make_place: Any, make_device: Any, site: Any) -> None:
+def test_what_a_location_does_not_take_is_at_none(
+    api: Api, make: Any, make_place: Any, make_device: Any, site: Any
+) -> None:
     here, there = make_place("dcim.rackgroup", "dcim.rack", "dcim.device"), make_place("dcim.rackgroup")
     group = make(GROUPS, site=site["id"], location=here["id"])
     rack = make(RACKS, site=site["id"], group=group["id"], location=here["id"], status="active")

@@ -1,4 +1,6 @@
-"""Images attached to objects: bound to what they show, measured, gone with it; the rest of files is in the tests of images."""
+"""Images attached to objects: bound to what they show, measured, gone with it; the rest of files is in the tests of
+images.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def file_of(shown: Any) -> str:
     return str(shown["image"].removeprefix("http://localhost/media/"))
 
 
-def test_a_picture_of_an_object_is_sent_in_a_form_and_says_how_large_it_is(api: Api, site: Any, attach: Any, folder: Path) -> None:
+def test_a_picture_of_an_object_is_sent_in_a_form_and_says_how_large_it_is(
+    api: Api, site: Any, attach: Any, folder: Path
+) -> None:
     made = attach(site, name="Ground floor", image_height=1, image_width=1)
     assert (made["display"], made["image_width"], made["image_height"]) == ("Ground floor", 30, 20)
     assert made["parent"] == {name: site[name] for name in ("id", "display", "url", "name", "slug")}
@@ -78,7 +82,12 @@ def test_json_holds_pictures_as_data_urls(api: Api, site: Any, folder: Path) -> 
     assert [Path(name).suffix for name in (file_of(made[0]), file_of(made[1]))] == [".png", ".gif"]
     assert kept(folder) == sorted(map(file_of, made))
     assert api.patch(made[0]["url"], {"image": inline(png(9, 9))})["image_width"] == 9
-    for wrong, reason in (("data:", NOT_A_FILE), ("data:image/png;base64,###", NOT_A_FILE), (inline(b"<svg/>"), NOT_AN_IMAGE), ("data:,zz", NOT_AN_IMAGE)):
+    for wrong, reason in (
+        ("data:", NOT_A_FILE),
+        ("data:image/png;base64,###", NOT_A_FILE),
+        (inline(b"<svg/>"), NOT_AN_IMAGE),
+        ("data:,zz", NOT_AN_IMAGE),
+    ):
         assert api.post(IMAGES, {**to, "image": wrong}, status=400) == {"image": [reason]}
     assert len(kept(folder)) == 2
 
@@ -90,13 +99,19 @@ def test_what_is_missing_or_wrong_is_named(api: Api, site: Any) -> None:
     refused = {"image": [NOT_A_FILE]}
     assert api.post(IMAGES, body | {"image": "x.png"}, status=400) == refused
     assert api.post(IMAGES, body | {"image": None}, status=400) == {"image": ["This field may not be null."]}
-    assert api.post(IMAGES, body | {"object_id": NOBODY}, status=400) == {"object_id": [f"Related object not found using the provided ID: {NOBODY}"]}
+    assert api.post(IMAGES, body | {"object_id": NOBODY}, status=400) == {
+        "object_id": [f"Related object not found using the provided ID: {NOBODY}"]
+    }
     assert set(api.post(IMAGES, body | {"name": "x" * 51}, status=400)) == {"name"}
 
 
-@pytest.mark.parametrize("label", ["dcim.nothing", "extras.status", "extras.imageattachment", "users.user", "dcim", 5, None])
+@pytest.mark.parametrize(
+    "label", ["dcim.nothing", "extras.status", "extras.imageattachment", "users.user", "dcim", 5, None]
+)
 def test_pictures_are_of_objects_of_the_inventory(api: Api, site: Any, label: Any) -> None:
-    assert set(api.post(IMAGES, {"content_type": label, "object_id": site["id"], "image": inline(png())}, status=400)) == {"content_type"}
+    assert set(
+        api.post(IMAGES, {"content_type": label, "object_id": site["id"], "image": inline(png())}, status=400)
+    ) == {"content_type"}
 
 
 def test_the_images_of_an_object_are_found_by_it(api: Api, site: Any, make: Any, attach: Any, unique: Unique) -> None:
@@ -105,14 +120,22 @@ def test_the_images_of_an_object_are_found_by_it(api: Api, site: Any, make: Any,
     for name in reversed(names):
         attach(site, name=name)
     attach(other)
-    number = next(item["id"] for item in api.get("/api/extras/content-types/", {"app_label": "dcim", "model": "site"})["results"])
-    for query in ({"object_id": site["id"]}, {"object_id": site["id"], "content_type": "dcim.site"}, {"object_id": site["id"], "content_type_id": number}):
+    number = next(
+        item["id"] for item in api.get("/api/extras/content-types/", {"app_label": "dcim", "model": "site"})["results"]
+    )
+    for query in (
+        {"object_id": site["id"]},
+        {"object_id": site["id"], "content_type": "dcim.site"},
+        {"object_id": site["id"], "content_type_id": number},
+    ):
         assert [shown["name"] for shown in api.get(IMAGES, query)["results"]] == names
     assert api.get(IMAGES, {"object_id": site["id"], "content_type": "dcim.rack"})["count"] == 0
     assert api.get(IMAGES, {"object_id__isw": site["id"][:13], "name__ic": names[0]})["count"] == 1
 
 
-def test_permission_may_hang_on_the_images_of_an_object(site: Any, make: Any, attach: Any, make_user: Any, unique: Unique) -> None:
+def test_permission_may_hang_on_the_images_of_an_object(
+    site: Any, make: Any, attach: Any, make_user: Any, unique: Unique
+) -> None:
     name, bare = unique(), make(SITES, status="active")
     attach(site, name=name)
     limited = make_user(("view", "dcim.site", {"images__name": name})).api
@@ -120,7 +143,9 @@ def test_permission_may_hang_on_the_images_of_an_object(site: Any, make: Any, at
     limited.get(bare["url"], status=404)
 
 
-def test_images_and_their_files_go_with_what_they_show(api: Api, make: Any, attach: Any, folder: Path, statements: Any) -> None:
+def test_images_and_their_files_go_with_what_they_show(
+    api: Api, make: Any, attach: Any, folder: Path, statements: Any
+) -> None:
     few, many = make(SITES, status="active"), make(SITES, status="active")
     for site, count in ((few, 1), (many, 6)):
         for number in range(count):
@@ -153,13 +178,24 @@ def test_what_is_not_deleted_keeps_its_images(api: Api, make: Any, attach: Any, 
 def test_a_picture_is_for_those_who_may_view_the_attachment(site: Any, attach: Any, make_user: Any) -> None:
     path = f"/media/{file_of(attach(site, name='seen'))}"
     image, sites = "extras.imageattachment", ("view", "dcim.site")
-    for permissions, status in (([sites], 403), ([sites, ("view", image)], 200), ([sites, ("view", image, {"name": "other"})], 404), ([("view", image)], 404)):
+    for permissions, status in (
+        ([sites], 403),
+        ([sites, ("view", image)], 200),
+        ([sites, ("view", image, {"name": "other"})], 404),
+        ([("view", image)], 404),
+    ):
         make_user(*permissions).api.send("GET", path, version=None, status=status)
 
 
 def test_the_command_knows_their_files(service: Service, site: Any, attach: Any, folder: Path, tmp_path: Path) -> None:
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", f"netinv.secret = {'x' * 32}", f"netinv.media_root = {folder}"]
+    lines = [
+        "[app:main]",
+        "use = egg:netinv-core",
+        f"netinv.database_url = {url}",
+        f"netinv.secret = {'x' * 32}",
+        f"netinv.media_root = {folder}",
+    ]
     (tmp_path / "netinv.ini").write_text("\n".join(lines))
     present, missing = attach(site), attach(site)
     (folder / file_of(missing)).unlink()

@@ -48,11 +48,17 @@ def test_their_types_are_found_by_number(api: Api, site: Any) -> None:
     note = api.post(NOTES, {"assigned_object_type": "dcim.site", "assigned_object_id": site["id"], "note": "x"})
     (change,) = api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]})["results"]
     number = change["object_data"]["assigned_object_type"]
-    assert [shown["id"] for shown in api.get(NOTES, {"assigned_object_type_id": number, "assigned_object_id": site["id"]})["results"]] == [note["id"]]
+    assert [
+        shown["id"]
+        for shown in api.get(NOTES, {"assigned_object_type_id": number, "assigned_object_id": site["id"]})["results"]
+    ] == [note["id"]]
     told = ["Select a valid choice. That choice is not one of the available choices."]
     assert api.get(NOTES, {"assigned_object_type_id": "abc"}, status=400) == {"assigned_object_type_id": told}
 
 
 def test_options_say_what_notes_can_be_about(api: Api) -> None:
-    choices = {item["value"]: item["display"] for item in api.options(NOTES)["actions"]["POST"]["assigned_object_type"]["choices"]}
+    choices = {
+        item["value"]: item["display"]
+        for item in api.options(NOTES)["actions"]["POST"]["assigned_object_type"]["choices"]
+    }
     assert choices["dcim.site"] == "dcim | site" and "auth.group" not in choices

@@ -1,4 +1,6 @@
-"""Parts of pages with data that users and configuration attach to objects: fields, relationships, notes, images, contexts, links."""
+"""Parts of pages with data that users and configuration attach to objects: fields, relationships, notes, images,
+contexts, links.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,10 @@ def facts_of(panel: Any) -> dict[str, str]:
 def test_custom_fields_are_shown_by_type(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
     slugs = [f"f{unique()}" for _ in range(3)]
     for slug, kind in zip(slugs, ["text", "url", "markdown"], strict=True):
-        made("custom-fields", {"label": f"Label {slug}", "name": slug, "slug": slug, "type": kind, "content_types": ["dcim.site"]})
+        made(
+            "custom-fields",
+            {"label": f"Label {slug}", "name": slug, "slug": slug, "type": kind, "content_types": ["dcim.site"]},
+        )
     values = dict(zip(slugs, ["<b>", "https://example.com/", "**strong**"], strict=True))
     panel = browser.get(page_of(make_site(custom_fields=values))).html.select_one("#panel-custom-fields")
     facts = facts_of(panel)
@@ -79,27 +84,46 @@ def test_custom_fields_are_shown_by_type(browser: Browser, make_site: Any, made:
     assert panel.strong is not None and panel.b is None
 
 
-def test_computed_fields_are_rendered_after_the_page(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_computed_fields_are_rendered_after_the_page(
+    browser: Browser, make_site: Any, made: Any, unique: Unique
+) -> None:
     label = unique()
     assert panel_of(browser, make_site(), "computed-fields") is None
-    made("computed-fields", {"label": label, "slug": f"c{label}", "content_type": "dcim.site", "template": "{{ obj.name }}.example.com"})
+    made(
+        "computed-fields",
+        {"label": label, "slug": f"c{label}", "content_type": "dcim.site", "template": "{{ obj.name }}.example.com"},
+    )
     site = make_site()
     assert facts_of(panel_of(browser, site, "computed-fields")) == {label: f"{site['name']}.example.com"}
 
 
-def test_relationships_are_links_on_both_sides(service: Service, browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_relationships_are_links_on_both_sides(
+    service: Service, browser: Browser, make_site: Any, made: Any, unique: Unique
+) -> None:
     name = unique()
-    ends = {"source_type": "dcim.site", "destination_type": "dcim.site", "source_label": "Backs up", "destination_label": "Backed up by"}
+    ends = {
+        "source_type": "dcim.site",
+        "destination_type": "dcim.site",
+        "source_label": "Backs up",
+        "destination_label": "Backed up by",
+    }
     relationship = made("relationships", {"name": name, "slug": name, "type": "many-to-many", **ends})
     first, second = make_site(), make_site()
-    pair = {"source_type": "dcim.site", "source_id": first["id"], "destination_type": "dcim.site", "destination_id": second["id"]}
+    pair = {
+        "source_type": "dcim.site",
+        "source_id": first["id"],
+        "destination_type": "dcim.site",
+        "destination_id": second["id"],
+    }
     service.api.post("/api/extras/relationship-associations/", {"relationship": relationship["id"], **pair})
     panels = [panel_of(browser, site, "relationships") for site in (first, second)]
     assert [panel.select_one("dd a")["href"] for panel in panels] == [page_of(second), page_of(first)]
     assert {panel.dt.text for panel in panels} == {"Backs up", "Backed up by"}
 
 
-def test_tags_are_chips_that_lead_to_the_objects_with_the_tag(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_tags_are_chips_that_lead_to_the_objects_with_the_tag(
+    browser: Browser, make_site: Any, made: Any, unique: Unique
+) -> None:
     name = unique()
     tag = made("tags", {"name": name, "slug": name, "color": "2196f3", "content_types": ["dcim.site"]})
     page = browser.get(page_of(make_site(tags=[tag["id"]])))
@@ -152,13 +176,18 @@ def test_users_without_permission_add_no_notes(service: Service, make_user: Make
 # -- config contexts and groups
 
 
-def test_each_value_of_a_config_context_names_its_origin(service: Service, browser: Browser, made: Any, unique: Unique) -> None:
+def test_each_value_of_a_config_context_names_its_origin(
+    service: Service, browser: Browser, made: Any, unique: Unique
+) -> None:
     low, high = unique(), unique()
     made("config-contexts", {"name": low, "weight": 100, "data": {low: {"servers": [1], "kept": True}, "plain": 1}})
     made("config-contexts", {"name": high, "weight": 200, "data": {low: {"servers": [2]}}})
     key = service.population.objects(service.registry["dcim.device"])[0]["id"]
     page = browser.get(f"/dcim/devices/{key}/config-context/", status=200).html
-    rows = {row.th.text: [" ".join(cell.text.split()) for cell in row.select("td")] for row in page.select("table.context tbody tr")}
+    rows = {
+        row.th.text: [" ".join(cell.text.split()) for cell in row.select("td")]
+        for row in page.select("table.context tbody tr")
+    }
     assert rows[f"{low}.servers"] == ["[2]", high, f"[1] {low}"]
     assert rows[f"{low}.kept"] == ["true", low, ""]
     merged = json.loads(page.select_one("details pre").text)
@@ -187,7 +216,9 @@ def test_groups_that_are_not_evaluated_are_told(
     assert page.html.find("a", href="/extras/dynamic-groups/?content_type=ipam.role") is not None
 
 
-def test_groups_that_the_database_cannot_evaluate_hide_no_others(browser: Browser, make: Any, made: Any, unique: Unique) -> None:
+def test_groups_that_the_database_cannot_evaluate_hide_no_others(
+    browser: Browser, make: Any, made: Any, unique: Unique
+) -> None:
     description, others = unique(), [f"zz{number}" for number in range(1500)]
     item = make(ROLES, description=description)
     names = [unique() for _ in range(3)]
@@ -206,7 +237,12 @@ def test_custom_links_are_in_the_head_of_the_object_for_everybody_who_may_view_i
 ) -> None:
     name = unique()
     targets = ["https://wiki.example.com/{{ obj.name }}", "javascript:alert(1)", "https://example.com/", "{{ 1 / 0 }}"]
-    texts = [f"{name} of {{{{ obj.name }}}}", f"{name} bad", f"{{% if false %}}{name} hidden{{% endif %}}", f"{name} broken"]
+    texts = [
+        f"{name} of {{{{ obj.name }}}}",
+        f"{name} bad",
+        f"{{% if false %}}{name} hidden{{% endif %}}",
+        f"{name} broken",
+    ]
     for number, (target, text) in enumerate(zip(targets, texts, strict=True)):
         body = {"name": f"{name} {number}", "content_type": "dcim.site", "text": text, "target_url": target}
         made("custom-links", {**body, "new_window": False})
@@ -217,13 +253,21 @@ def test_custom_links_are_in_the_head_of_the_object_for_everybody_who_may_view_i
     failures = [failure["title"] for failure in panel.select(".failure")]
     reader = Browser(service, make_user(("view", "dcim.site"), password="a password"))
     reader.get("/extras/custom-links/", status=403)
-    assert [(link.text, link["href"]) for link in panel_of(reader, site, "links").select("a") if name in link.text] == links
+    assert [
+        (link.text, link["href"]) for link in panel_of(reader, site, "links").select("a") if name in link.text
+    ] == links
     assert [title for title in failures if name in title] == [f"The template of {name} {n} failed" for n in (1, 3)]
 
 
-def test_export_templates_are_offered_for_one_object(browser: Browser, make_site: Any, made: Any, unique: Unique) -> None:
+def test_export_templates_are_offered_for_one_object(
+    browser: Browser, make_site: Any, made: Any, unique: Unique
+) -> None:
     name = unique()
-    body = {"name": name, "content_type": "dcim.site", "template_code": "{% for obj in queryset %}{{ obj.name }};{% endfor %}"}
+    body = {
+        "name": name,
+        "content_type": "dcim.site",
+        "template_code": "{% for obj in queryset %}{{ obj.name }};{% endfor %}",
+    }
     made("export-templates", body)
     site = make_site()
     link = panel_of(browser, site, "links").find("a", string=name)

@@ -27,7 +27,9 @@ def checked(api: Api, provider: str, parameters: dict[str, Any], name: str) -> t
 
 @pytest.fixture
 def folder(service: Service, tmp_path: Path) -> Iterator[Path]:
-    """A folder that secrets may be in, beside what they may not read; variables that begin with ``NETINV_TEST_`` may hold them too."""
+    """A folder that secrets may be in, beside what they may not read; variables that begin with ``NETINV_TEST_`` may
+    hold them too.
+    """
     allowed = tmp_path / "allowed"
     allowed.mkdir()
     (tmp_path / "allowed-not").mkdir()
@@ -39,10 +41,15 @@ def folder(service: Service, tmp_path: Path) -> Iterator[Path]:
 
 def test_a_value_is_found_and_not_told(api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("NETINV_TEST_SECRET", HIDDEN)
-    for provider, parameters in [("environment-variable", {"variable": "NETINV_TEST_SECRET"}), ("text-file", {"path": str(folder / "secret.txt")})]:
+    for provider, parameters in [
+        ("environment-variable", {"variable": "NETINV_TEST_SECRET"}),
+        ("text-file", {"path": str(folder / "secret.txt")}),
+    ]:
         secret, answer = checked(api, provider, parameters, unique())
         assert answer == {"result": True, "message": "Passed"}
-        assert HIDDEN not in str(secret) + str(api.get("/api/extras/object-changes/", {"changed_object_id": secret["id"]}))
+        assert HIDDEN not in str(secret) + str(
+            api.get("/api/extras/object-changes/", {"changed_object_id": secret["id"]})
+        )
 
 
 def test_a_value_that_is_not_there_is_missed_with_a_reason(api: Api, unique: Any, folder: Path) -> None:
@@ -79,28 +86,43 @@ def test_a_value_that_is_not_there_is_missed_with_a_reason(api: Api, unique: Any
         "/proc/self/environ",
     ],
 )
-def test_files_outside_of_the_folders_are_not_read_and_nothing_is_told_of_them(api: Api, unique: Any, folder: Path, path: str) -> None:
+def test_files_outside_of_the_folders_are_not_read_and_nothing_is_told_of_them(
+    api: Api, unique: Any, folder: Path, path: str
+) -> None:
     (folder / "link").symlink_to(folder.parent / "secret.txt")
     (folder / "link-to-nothing").symlink_to(folder.parent / "nothing")
     (folder / "folder").symlink_to(folder.parent / "allowed-not")
     name = unique()
     _, answer = checked(api, "text-file", {"path": path.format(folder)}, name)
     words = "The setting netinv.secrets_file_folders does not allow this file."
-    assert answer == {"result": False, "message": f'SecretProviderError: Secret "{name}" (provider "TextFileSecretsProvider"): {words}'}
+    assert answer == {
+        "result": False,
+        "message": f'SecretProviderError: Secret "{name}" (provider "TextFileSecretsProvider"): {words}',
+    }
 
 
 @pytest.mark.parametrize("variable", ["PATH", "NO_SUCH_VARIABLE", "netinv_test_secret", "XNETINV_TEST_SECRET"])
-def test_other_variables_are_not_read_and_nothing_is_told_of_them(api: Api, unique: Any, folder: Path, variable: str) -> None:
+def test_other_variables_are_not_read_and_nothing_is_told_of_them(
+    api: Api, unique: Any, folder: Path, variable: str
+) -> None:
     name = unique()
     _, answer = checked(api, "environment-variable", {"variable": variable}, name)
     words = "The setting netinv.secrets_env_prefixes does not allow this variable."
-    assert answer == {"result": False, "message": f'SecretProviderError: Secret "{name}" (provider "EnvironmentVariableSecretsProvider"): {words}'}
+    assert answer == {
+        "result": False,
+        "message": f'SecretProviderError: Secret "{name}" (provider "EnvironmentVariableSecretsProvider"): {words}',
+    }
 
 
-def test_without_settings_nothing_is_read(api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_settings_nothing_is_read(
+    api: Api, unique: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("NETINV_TEST_SECRET", HIDDEN)
     (tmp_path / "secret.txt").write_text(HIDDEN)
-    for provider, parameters in [("environment-variable", {"variable": "NETINV_TEST_SECRET"}), ("text-file", {"path": str(tmp_path / "secret.txt")})]:
+    for provider, parameters in [
+        ("environment-variable", {"variable": "NETINV_TEST_SECRET"}),
+        ("text-file", {"path": str(tmp_path / "secret.txt")}),
+    ]:
         _, answer = checked(api, provider, parameters, unique())
         assert answer["result"] is False and "does not allow this" in answer["message"]
 
@@ -113,13 +135,20 @@ def test_the_secret_of_netinv_is_never_read(service: Service, unique: Any, folde
     for name in ("netinv", "link", "hard", "sub/../netinv"):
         with service.configured(secret_file=str(own)):
             _, answer = checked(service.api, "text-file", {"path": str(folder / name)}, unique())
-        assert answer["result"] is False and answer["message"].endswith("netinv.secrets_file_folders does not allow this file.")
+        assert answer["result"] is False and answer["message"].endswith(
+            "netinv.secrets_file_folders does not allow this file."
+        )
 
 
 @pytest.mark.parametrize("text", ["relative", "/", "//", "/etc/..", "/etc/netinv relative"])
 def test_folders_are_absolute_paths_and_not_everything(text: str) -> None:
-    with pytest.raises(ValueError, match=re.escape("the setting netinv.secrets_file_folders has a value that cannot be read")):
-        settings.read({"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": text}, {"extras": extras})
+    with pytest.raises(
+        ValueError, match=re.escape("the setting netinv.secrets_file_folders has a value that cannot be read")
+    ):
+        settings.read(
+            {"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": text},
+            {"extras": extras},
+        )
     good = {"netinv.secret": "for tests only, of more than 32 characters", "netinv.secrets_file_folders": "/etc/a/ /b"}
     assert settings.read(good, {"extras": extras})["secrets_file_folders"] == ("/etc/a", "/b")
 
@@ -149,7 +178,10 @@ def device(service: Any) -> Iterator[dict[str, Any]]:
     ("schema", "wrong"),
     [
         ({"properties": {"vlan": {"type": "integer"}}}, "'x' is not of type 'integer'"),
-        ({"$ref": "http://127.0.0.1:9/schema.json"}, "The schema refers to something outside of it: http://127.0.0.1:9/schema.json"),
+        (
+            {"$ref": "http://127.0.0.1:9/schema.json"},
+            "The schema refers to something outside of it: http://127.0.0.1:9/schema.json",
+        ),
         ({"$ref": "#"}, "The schema refers to itself without end."),
     ],
 )

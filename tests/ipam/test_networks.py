@@ -18,7 +18,9 @@ def vrf(service: Service) -> str:
     """The id of a VRF with four prefixes and two addresses."""
     key: str = service.api.post("/api/ipam/vrfs/", {"name": service.unique()})["id"]
     service.api.post(PREFIXES, [{"prefix": text, "vrf": key, "status": "active"} for text in WRITTEN])
-    service.api.post(ADDRESSES, [{"address": text, "vrf": key, "status": "active"} for text in ("10.0.0.1/24", "10.0.0.2/25")])
+    service.api.post(
+        ADDRESSES, [{"address": text, "vrf": key, "status": "active"} for text in ("10.0.0.1/24", "10.0.0.2/25")]
+    )
     return key
 
 
@@ -57,7 +59,9 @@ def test_addresses_are_found_by_their_parts(api: Api, vrf: str) -> None:
     assert found(assigned_to_interface__n="true") == ["10.0.0.1/24", "10.0.0.2/25"]
 
 
-@pytest.mark.parametrize(("name", "value"), [("broadcast", "10.0.0.0/24"), ("broadcast", "zz"), ("prefix_length", "zz"), ("family__n", "5")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("broadcast", "10.0.0.0/24"), ("broadcast", "zz"), ("prefix_length", "zz"), ("family__n", "5")]
+)
 def test_parts_that_are_none_are_refused_by_name(api: Api, name: str, value: str) -> None:
     for path in (PREFIXES, ADDRESSES, AGGREGATES):
         assert list(api.get(path, {name: value}, status=400)) == [name]
@@ -82,13 +86,24 @@ def test_an_address_is_assigned_to_what_exists(api: Api, vrf: str, kind: str) ->
     body = {"address": "10.9.9.9/32", "vrf": vrf, "status": "active", "assigned_object_type": kind}
     refused = {"assigned_object_id": [f"Related object not found using the provided ID: {NOBODY}"]}
     assert api.post(ADDRESSES, {**body, "assigned_object_id": NOBODY}, status=400) == refused
-    assert api.post(ADDRESSES, [{**body, "assigned_object_id": NOBODY}, {**body, "assigned_object_type": None}], status=400)[0] == refused
+    assert (
+        api.post(
+            ADDRESSES, [{**body, "assigned_object_id": NOBODY}, {**body, "assigned_object_type": None}], status=400
+        )[0]
+        == refused
+    )
 
 
 def test_an_address_is_not_assigned_to_what_the_user_may_not_view(service: Service, make_user: Any) -> None:
     vrf = service.api.post("/api/ipam/vrfs/", {"name": service.unique()})["id"]
     interface = Case(service, "dcim.interface").make()
-    body = {"address": "10.9.9.8/32", "vrf": vrf, "status": "active", "assigned_object_type": "dcim.interface", "assigned_object_id": interface["id"]}
+    body = {
+        "address": "10.9.9.8/32",
+        "vrf": vrf,
+        "status": "active",
+        "assigned_object_type": "dcim.interface",
+        "assigned_object_id": interface["id"],
+    }
     writer = make_user(("add change view", "ipam.ipaddress"), ("view", ["ipam.vrf", "extras.status"]))
     assert list(writer.api.post(ADDRESSES, body, status=400)) == ["assigned_object_id"]
     reader = make_user(("add change view", "ipam.ipaddress"), ("view", ["ipam.vrf", "extras.status", "dcim.interface"]))
@@ -130,7 +145,10 @@ def test_duplicates_in_the_global_table_are_a_setting(api: Api, configured: Any,
     """``enforce_global_unique`` is for prefixes and addresses alike."""
     octet = 7 if unique_globally else 8
     with configured(enforce_global_unique=unique_globally):
-        for path, name, text in ((PREFIXES, "prefix", f"198.51.{octet}.0/24"), (ADDRESSES, "address", f"198.51.{octet}.1/24")):
+        for path, name, text in (
+            (PREFIXES, "prefix", f"198.51.{octet}.0/24"),
+            (ADDRESSES, "address", f"198.51.{octet}.1/24"),
+        ):
             api.post(path, {name: text, "status": "active"})
             refused = api.send("POST", path, {name: text, "status": "active"}, status=400 if unique_globally else 201)
             assert not unique_globally or list(refused.json) == [name]

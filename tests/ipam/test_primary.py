@@ -20,7 +20,10 @@ NICS = "/api/virtualization/interfaces/"
 def make_device(make: Any, unique: Any) -> Any:
     """``make_device(…)``: a device with an interface and its address, as ``(device, interface, address)``."""
     kind = make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])
-    place = {"site": make("/api/dcim/sites/", status="active")["id"], "device_role": make("/api/dcim/device-roles/")["id"]}
+    place = {
+        "site": make("/api/dcim/sites/", status="active")["id"],
+        "device_role": make("/api/dcim/device-roles/")["id"],
+    }
 
     def post(**fields: Any) -> tuple[Any, Any, Any]:
         device = make(DEVICES, device_type=kind["id"], status="active", **place, **fields)
@@ -45,10 +48,17 @@ def make_machine(make: Any) -> Any:
 
 def assigned(interface: Any, label: str, address: str = "198.18.90.1/24") -> dict[str, Any]:
     """A body for an address on an interface."""
-    return {"address": address, "status": "active", "assigned_object_type": label, "assigned_object_id": interface["id"]}
+    return {
+        "address": address,
+        "status": "active",
+        "assigned_object_type": label,
+        "assigned_object_id": interface["id"],
+    }
 
 
-def test_the_address_of_another_is_not_ones_own_whoever_it_is_primary_for(api: Api, make_device: Any, make_machine: Any) -> None:
+def test_the_address_of_another_is_not_ones_own_whoever_it_is_primary_for(
+    api: Api, make_device: Any, make_machine: Any
+) -> None:
     for makes, short in ((make_device, "device"), (make_machine, "VM")):
         (one, _, address), (other, _, _) = makes(), makes()
         message = f"The specified IP address ({address['address']}) is not assigned to this {short}."
@@ -80,7 +90,10 @@ def test_a_primary_address_stays_with_what_it_is_primary_for(api: Api, make_devi
         (one, _, address), (_, elsewhere, _) = makes(), makes()
         api.patch(one["url"], {"primary_ip4": address["id"]})
         message = f"IP address is primary for {title} {one['name']} but not assigned to it!"
-        for change in ({"assigned_object_type": None, "assigned_object_id": None}, {"assigned_object_id": elsewhere["id"]}):
+        for change in (
+            {"assigned_object_type": None, "assigned_object_id": None},
+            {"assigned_object_id": elsewhere["id"]},
+        ):
             assert api.patch(address["url"], change, status=400) == {way: [message]}
         api.patch(one["url"], {"primary_ip4": None})
         api.patch(address["url"], {"assigned_object_id": elsewhere["id"]})
@@ -88,8 +101,12 @@ def test_a_primary_address_stays_with_what_it_is_primary_for(api: Api, make_devi
 
 def test_an_interface_of_a_machine_stands_on_others(api: Api, make_machine: Any) -> None:
     (_, nic, _), (_, other, _) = make_machine(), make_machine()
-    assert api.patch(nic["url"], {"parent_interface": nic["id"]}, status=400) == {"parent_interface": ["An interface cannot be its own parent."]}
-    assert api.patch(nic["url"], {"bridge": nic["id"]}, status=400) == {"bridge": ["An interface cannot be bridged to itself."]}
+    assert api.patch(nic["url"], {"parent_interface": nic["id"]}, status=400) == {
+        "parent_interface": ["An interface cannot be its own parent."]
+    }
+    assert api.patch(nic["url"], {"bridge": nic["id"]}, status=400) == {
+        "bridge": ["An interface cannot be bridged to itself."]
+    }
     assert api.patch(nic["url"], {"parent_interface": other["id"]})["parent_interface"]["id"] == other["id"]
 
 

@@ -94,7 +94,9 @@ def prefixes(draw: st.DrawFn) -> tuple[Any, bool]:
 
 
 def usable(network: Any, pool: bool) -> Iterator[Any]:
-    """The addresses of a network that hosts may have; the standard library keeps the first of an IPv6 network for routers."""
+    """The addresses of a network that hosts may have; the standard library keeps the first of an IPv6 network for
+    routers.
+    """
     return iter(network) if pool or network.version == 6 else iter(network.hosts())
 
 

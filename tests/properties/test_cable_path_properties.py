@@ -20,7 +20,9 @@ Step = list[str | None]
 
 @dataclasses.dataclass(repr=False)
 class Site:
-    """Ends of every kind that takes a network cable, and the cables between them: by end, the cable and its other end."""
+    """Ends of every kind that takes a network cable, and the cables between them: by end, the cable and its other
+    end.
+    """
 
     plant: Plant
     interfaces: list[End]
@@ -36,7 +38,9 @@ class Site:
         return [*self.interfaces, *self.sides, *(end for panel in self.panels for end in (panel.rear, *panel.fronts))]
 
     def behind(self, end: End, stack: list[int]) -> End | None:
-        """The end at which a path goes on behind an end, ``None`` where it stops; takes and leaves positions on the stack."""
+        """The end at which a path goes on behind an end, ``None`` where it stops; takes and leaves positions on the
+        stack.
+        """
         if end in self.sides:
             place = self.sides.index(end)
             return self.sides[place ^ 1] if (place ^ 1) < len(self.sides) else None

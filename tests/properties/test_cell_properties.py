@@ -14,9 +14,15 @@ from netinv_core.tabular import cells, delimited, yaml_documents
 
 pytestmark = pytest.mark.any_database
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
-formula_like = st.builds(str.__add__, st.sampled_from(["=", "'=", "''@", "-", "+1", "-1", "\t", '""', "'\"\"", "'"]), texts)
+formula_like = st.builds(
+    str.__add__, st.sampled_from(["=", "'=", "''@", "-", "+1", "-1", "\t", '""', '\'""', "'"]), texts
+)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,
 )

@@ -77,7 +77,9 @@ def lines(draw: st.DrawFn) -> tuple[str, list[set[int]]]:
 
 
 def evaluated(values: list[set[int]], moment: datetime.datetime) -> datetime.datetime | None:
-    """The first minute after a moment at which all fields hold; ``None`` for none within 40 years, the longest that 29 February and a weekday take."""
+    """The first minute after a moment at which all fields hold; ``None`` for none within 40 years, the longest that 29
+    February and a weekday take.
+    """
     minutes, hours, days, months, weekdays = values
     day = moment.date()
     for _ in range(366 * 40):

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from netinv_web.lists.filter_text import OPERATORS, parse, written
 
-NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}[a-z0-9]", fullmatch=True).filter(lambda name: "__" not in name and name != "q")
+NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}[a-z0-9]", fullmatch=True).filter(
+    lambda name: "__" not in name and name != "q"
+)
 SUFFIXES = st.sampled_from(["", *(f"__{suffix}" for suffix in OPERATORS.values() if suffix), "__isw", "__nre"])
 VALUES = st.lists(st.one_of(st.text(min_size=1), st.text(' ,"\\:!~<>=a1', min_size=1)), min_size=1, max_size=3)
 PARAMETERS = st.dictionaries(st.builds(str.__add__, NAMES, SUFFIXES), VALUES, max_size=4)

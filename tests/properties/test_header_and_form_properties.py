@@ -100,9 +100,7 @@ def encoded(members: dict[str, str | tuple[str, bytes]], boundary: str, data: st
     """A multipart body and its content type, in one of the notations that RFC 2046 and RFC 7578 leave open."""
     parts = []
     for name, value in members.items():
-        filename, content = (
-            (f'; filename="{value[0]}"', value[1]) if isinstance(value, tuple) else ("", value.encode())
-        )
+        filename, content = (f'; filename="{value[0]}"', value[1]) if isinstance(value, tuple) else ("", value.encode())
         header = data.draw(st.sampled_from(["Content-Disposition", "content-disposition"]))
         more = data.draw(st.sampled_from(["", "Content-Type: text/plain; charset=utf-8\r\n"]))
         padding = data.draw(st.sampled_from(["", " ", " \t"]))

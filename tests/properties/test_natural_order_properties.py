@@ -20,7 +20,9 @@ names = st.lists(st.one_of(characters, long_numbers), max_size=12).map("".join)
 
 
 def naive(name: str) -> list[Any]:
-    """The name in pieces that Python compares: numbers by value, other characters by code point, a number where its digits stand."""
+    """The name in pieces that Python compares: numbers by value, other characters by code point, a number where its
+    digits stand.
+    """
     pieces = re.findall(r"[0-9]+|[^0-9]", name)
     return [(ord("0"), int(piece)) if piece[0] in "0123456789" else (ord(piece), 0) for piece in pieces]
 

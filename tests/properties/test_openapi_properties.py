@@ -1,4 +1,6 @@
-"""Requests generated from the OpenAPI document, valid and invalid ones: none is an error of the service, each answer is as documented."""
+"""Requests generated from the OpenAPI document, valid and invalid ones: none is an error of the service, each answer is
+as documented.
+"""
 
 from __future__ import annotations
 
@@ -88,9 +90,7 @@ def objects(alone: Service) -> Objects:
     return Objects(alone)
 
 
-_BOUNDED = settings(
-    max_examples=120, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
-)
+_BOUNDED = settings(max_examples=120, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("app", APPS)
@@ -106,9 +106,7 @@ def test_generated_requests_are_answered_as_documented(
     if existing is not None and operation.method != "delete":
         case.path_parameters = {**case.path_parameters, "id": existing}
     sent = (
-        case.body
-        if isinstance(case.body, bytes)
-        else json.dumps(None if case.body is NOT_SET else case.body).encode()
+        case.body if isinstance(case.body, bytes) else json.dumps(None if case.body is NOT_SET else case.body).encode()
     )
     body = {} if case.body is NOT_SET else {"body": sent}
     answer = alone.api.send(operation.method.upper(), f"/api{case.formatted_path}", query=case.query or (), **body)

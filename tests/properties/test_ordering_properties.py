@@ -121,7 +121,10 @@ def test_pages_of_an_order_are_the_whole_list(service: Service, shelf: Shelf, li
 def test_addresses_are_ordered_as_numbers(service: Service) -> None:
     word, draw = service.unique(), random.Random(11)
     vrf = service.api.post("/api/ipam/vrfs/", {"name": word})["id"]
-    texts = {f"{draw.choice([9, 10, 100])}.{draw.randrange(256)}.0.{draw.randrange(1, 9)}/{draw.choice([8, 24])}" for _ in range(30)}
+    texts = {
+        f"{draw.choice([9, 10, 100])}.{draw.randrange(256)}.0.{draw.randrange(1, 9)}/{draw.choice([8, 24])}"
+        for _ in range(30)
+    }
     texts |= {f"2001:db8::{draw.randrange(1, 2**16):x}/64" for _ in range(10)}
     bodies = [{"address": text, "status": "active", "vrf": vrf} for text in sorted(texts)]
     service.api.post(ADDRESSES, bodies)

@@ -1,4 +1,6 @@
-"""Lookups of references and trees, and parameters together, compared with Python, on the database of the test session."""
+"""Lookups of references and trees, and parameters together, compared with Python, on the database of the test
+session.
+"""
 
 from __future__ import annotations
 
@@ -130,6 +132,4 @@ def test_parameters_combine_with_and(
             and (row["asn"] is not None and ORDER[lookup](row["asn"], number))
         )
     )
-    assert (
-        sites.found(service, **{named("status", "n" * negated): statuses, named("asn", lookup): number}) == expected
-    )
+    assert sites.found(service, **{named("status", "n" * negated): statuses, named("asn", lookup): number}) == expected

@@ -66,7 +66,9 @@ NEGATED = {"n": "", **{f"n{name}": name for name in COMPARISONS if name}}
 
 
 def holds(lookup: str, values: list[str], text: str) -> bool:
-    """The condition that a parameter with some values means: blank ones ask for nothing, of the others one has to fit."""
+    """The condition that a parameter with some values means: blank ones ask for nothing, of the others one has to
+    fit.
+    """
     compare = COMPARISONS[NEGATED.get(lookup, lookup)]
     asked = [value for value in values if value]
     return not asked or any(compare(text, value) for value in asked) is not (lookup in NEGATED)
@@ -111,9 +113,7 @@ def patterns(draw: st.DrawFn) -> str:
     sets = st.tuples(st.sampled_from(["[", "[^"]), st.text(LETTERS, min_size=1, max_size=3)).map(
         lambda parts: f"{parts[0]}{parts[1]}]"
     )
-    atoms = st.one_of(
-        literal, sets, st.sampled_from([".", r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", "[a-z]", "[0-9]"])
-    )
+    atoms = st.one_of(literal, sets, st.sampled_from([".", r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", "[a-z]", "[0-9]"]))
     atom = st.one_of(atoms, st.lists(atoms, min_size=1, max_size=2).map(lambda some: f"({'|'.join(some)})"))
     quantified = st.tuples(atom, st.sampled_from(["", "", "", "?", "*", "+", "{2}", "{1,2}"])).map("".join)
     middle = "".join(draw(st.lists(quantified, max_size=4)))

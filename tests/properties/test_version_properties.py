@@ -37,7 +37,9 @@ def agrees(shown: Any, sent: Any) -> bool:
 
 
 def goes_round(service: Service, path: str, version: str, body: Body) -> Body:
-    """Creates an object in a version, reads it and writes it back in that version; gives it as that version shows it."""
+    """Creates an object in a version, reads it and writes it back in that version; gives it as that version shows
+    it.
+    """
     created = service.api.post(path, body, version=version)
     item = f"{path}{created['id']}/"
     shown: Body = service.api.get(item, version=version)
@@ -126,9 +128,7 @@ def test_downgrading_what_was_upgraded_gives_it_back(
     with_versions = [endpoint for endpoint in service.registry.endpoints.values() if endpoint.resource.versions]
     endpoint = data.draw(st.sampled_from(sorted(with_versions, key=lambda item: item.label)))
     former = {name for change in endpoint.resource.versions for name in change.former}
-    unknown = (
-        absent(endpoint, version) | former if not new or not older(version, "1.4") else absent(endpoint, version)
-    )
+    unknown = absent(endpoint, version) | former if not new or not older(version, "1.4") else absent(endpoint, version)
     names = sorted(endpoint.writable.keys() - unknown)
     body = data.draw(st.dictionaries(st.sampled_from(names), st.one_of(st.none(), st.integers(), texts)))
     upgraded = upgrade(endpoint, version, body, new=new)

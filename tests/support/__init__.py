@@ -1,4 +1,6 @@
-"""Shared helpers and fixtures of the tests: databases, servers, receivers, Git repositories, plugins and crash tests."""
+"""Shared helpers and fixtures of the tests: databases, servers, receivers, Git repositories, plugins and crash
+tests.
+"""
 
 from pathlib import Path
 

@@ -53,7 +53,10 @@ class Plant:
         maker, role = self._made("/api/dcim/manufacturers/"), self._made("/api/dcim/device-roles/")
         kind = api.post("/api/dcim/device-types/", {"manufacturer": maker, "model": unique()})["id"]
         self.hardware = {"device_type": kind, "device_role": role, "site": self.site, "status": "active"}
-        self.provider, self.circuit_type = self._made("/api/circuits/providers/"), self._made("/api/circuits/circuit-types/")
+        self.provider, self.circuit_type = (
+            self._made("/api/circuits/providers/"),
+            self._made("/api/circuits/circuit-types/"),
+        )
 
     def _made(self, path: str, **fields: Any) -> str:
         name = self.unique()
@@ -80,9 +83,14 @@ class Plant:
         device = self.device()
         rear = self.end("dcim.rearport", device, positions=positions)
         bodies = [
-            {"device": device, "name": f"{number}", "type": "lc", "rear_port": rear.id, "rear_port_position": number} for number in range(1, positions + 1)
+            {"device": device, "name": f"{number}", "type": "lc", "rear_port": rear.id, "rear_port_position": number}
+            for number in range(1, positions + 1)
         ]
-        return Panel(device, rear, [End("dcim.frontport", shown["id"]) for shown in self.api.post(PATHS["dcim.frontport"], bodies)])
+        return Panel(
+            device,
+            rear,
+            [End("dcim.frontport", shown["id"]) for shown in self.api.post(PATHS["dcim.frontport"], bodies)],
+        )
 
     def circuit(self) -> tuple[End, End]:
         """The two sides of a circuit."""
@@ -106,7 +114,12 @@ class Plant:
 
     def body(self, a: End, b: End, status: str = "connected", **fields: Any) -> dict[str, Any]:
         """A body for a cable."""
-        ends = {"termination_a_type": a.label, "termination_a_id": a.id, "termination_b_type": b.label, "termination_b_id": b.id}
+        ends = {
+            "termination_a_type": a.label,
+            "termination_a_id": a.id,
+            "termination_b_type": b.label,
+            "termination_b_id": b.id,
+        }
         return {**ends, "status": status, **fields}
 
     def cable(self, a: End, b: End, status: str = "connected", **fields: Any) -> str:

@@ -57,7 +57,9 @@ def demo_service(tmp_path_factory: pytest.TempPathFactory, database_template: st
 
     folder = tmp_path_factory.mktemp("browser")
     with migrated_database(folder, database_template) as engine:
-        service = Service(engine, {**JOBS, "netinv.media_root": str(folder / "media"), "netinv.webhook_allow": "127.0.0.0/8"})
+        service = Service(
+            engine, {**JOBS, "netinv.media_root": str(folder / "media"), "netinv.webhook_allow": "127.0.0.0/8"}
+        )
         with service.app.registry.netinv_sessions() as session:
             uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
             uow.identity = identity.by_username(uow, service.admin.username)
@@ -90,7 +92,9 @@ def signed_in(chromium: Any, address: str, demo_service: Service) -> Any:
 
 @pytest.fixture
 def new_page(chromium: Any, address: str, signed_in: Any) -> Iterator[Callable[..., Any]]:
-    """``new_page(width=…, dark=…, scripts=…)``: a page of an administrator; the test fails on messages in its console."""
+    """``new_page(width=…, dark=…, scripts=…)``: a page of an administrator; the test fails on messages in its
+    console.
+    """
     messages: list[str] = []
     contexts: list[Any] = []
 

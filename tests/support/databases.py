@@ -1,6 +1,7 @@
 """Databases of the tests: SQLite files, or databases on the server that ``NETINV_TEST_DATABASE`` names.
 
-Migrations run once in each pytest process: they fill a template, and SQLite and PostgreSQL copy it for each further database.
+Migrations run once in each pytest process: they fill a template, and SQLite and PostgreSQL copy it for each further
+database.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def _database(folder: Path, template: str = "") -> Iterator[Engine]:
 
 
 def new_queue_url(folder: Path) -> str:
-    """The queue of this pytest process: a Redis database of its own, counted from the one that ``NETINV_TEST_QUEUE`` names, or a file.
+    """The queue of this pytest process: a Redis database of its own, counted from the one that ``NETINV_TEST_QUEUE``
+    names, or a file.
 
     With a common queue, the worker of one process would take the tasks of another and run them on its own database.
     """

@@ -1,7 +1,8 @@
 """Fixtures of all tests: the service under test, on a database of its own for each pytest process, and its clients.
 
 ``NETINV_TEST_DATABASE`` names the server (``postgresql://postgres@127.0.0.1/postgres``, ``mysql://root@127.0.0.1/test``);
-without it tests run on a SQLite file. Tests share the database and use names that nothing else has, so nothing is cleaned.
+without it tests run on a SQLite file. Tests share the database and use names that nothing else has, so nothing is
+cleaned.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ MAKERS = {"SERVER", "DIALECT", "empty_database", "migrated_database", "template_
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks tests that have neither a database nor a queue as ``any_database``."""
     for item in items:
-        if isinstance(item, pytest.Function) and "database_template" not in item.fixturenames and not MAKERS & vars(item.module).keys():
+        if (
+            isinstance(item, pytest.Function)
+            and "database_template" not in item.fixturenames
+            and not MAKERS & vars(item.module).keys()
+        ):
             item.add_marker("any_database")
 
 
@@ -70,11 +75,19 @@ def service(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service
 
 @pytest.fixture(scope="session")
 def sending_service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
-    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this machine.
+    """A service on a database of its own, so that nobody else's webhooks are in its outbox; it may send to this
+    machine.
 
-    Receivers have so much time that none is too slow on a busy machine; tests of those that do not answer set less (``impatient``).
+    Receivers have so much time that none is too slow on a busy machine; tests of those that do not answer set less
+    (``impatient``).
     """
-    settings = {"allow": "127.0.0.0/8", "connect_timeout": "60", "read_timeout": "60", "total_timeout": "60", "threads": "16"}
+    settings = {
+        "allow": "127.0.0.0/8",
+        "connect_timeout": "60",
+        "read_timeout": "60",
+        "total_timeout": "60",
+        "threads": "16",
+    }
     with migrated_database(tmp_path_factory.mktemp("outbox"), database_template) as engine:
         yield Service(engine, {f"netinv.webhook_{name}": value for name, value in settings.items()})
 
@@ -135,9 +148,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 @pytest.fixture
 def installed(engine: Engine, install: Callable[[str], None]) -> Callable[..., Service]:
-    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is installed.
+    """``installed("guest")``: a service in whose environment the package ``tests/support/plugin_fixtures/guest`` is
+    installed.
 
-    It has the jobs folder of ``service``, on whose database it is: else a refresh would mark these jobs as not installed.
+    It has the jobs folder of ``service``, on whose database it is: else a refresh would mark these jobs as not
+    installed.
     """
 
     def start(name: str, settings: dict[str, str] | None = None) -> Service:

@@ -30,7 +30,9 @@ class Remote:
     def git(self, *arguments: str, given: str = "") -> str:
         """The output of git for an input."""
         command = ["git", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=_ENVIRONMENT, check=True, capture_output=True, text=True, input=given).stdout.strip()
+        return subprocess.run(
+            command, cwd=self.folder, env=_ENVIRONMENT, check=True, capture_output=True, text=True, input=given
+        ).stdout.strip()
 
     def write(self, files: dict[str, str | bytes | None]) -> str:
         """Commits files by path (``None`` removes one), and gives the head."""
@@ -79,7 +81,13 @@ class Remote:
             "GIT_PROTOCOL": handler.headers.get("Git-Protocol", ""),
             "HTTP_CONTENT_ENCODING": handler.headers.get("Content-Encoding", ""),
         }
-        found = subprocess.run(["git", "http-backend"], env={**_ENVIRONMENT, **variables}, input=request.body, check=True, capture_output=True).stdout
+        found = subprocess.run(
+            ["git", "http-backend"],
+            env={**_ENVIRONMENT, **variables},
+            input=request.body,
+            check=True,
+            capture_output=True,
+        ).stdout
         head, _, body = found.partition(b"\r\n\r\n")
         headers = [tuple(line.split(": ", 1)) for line in head.decode().split("\r\n")]
         status = next((int(value.split()[0]) for name, value in headers if name == "Status"), 200)

@@ -10,7 +10,10 @@ from typing import Any
 from netinv_core.testing import Api
 
 NOT_A_FILE = "The submitted data was not a file. Check the encoding type on the form."
-NOT_AN_IMAGE = "Upload a valid image. The file you uploaded was either not an image or a corrupted image. PNG, JPEG, GIF and WebP are taken."
+NOT_AN_IMAGE = (
+    "Upload a valid image. The file you uploaded was either not an image or a corrupted image. "
+    "PNG, JPEG, GIF and WebP are taken."
+)
 GIF = b"GIF89a\x04\0\x03\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x04\0\x03\0\0\x02\x03\x84\x7f\x05\0;"
 
 
@@ -35,6 +38,8 @@ def send(api: Api, method: str, path: str, members: Any, **options: Any) -> Any:
     parts = []
     for name, value in members.items() if isinstance(members, dict) else members:
         called, data = (f'; filename="{value[0]}"', value[1]) if isinstance(value, tuple) else ("", str(value).encode())
-        parts.append(f'--limit\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode() + data + b"\r\n")
+        parts.append(
+            f'--limit\r\nContent-Disposition: form-data; name="{name}"{called}\r\n\r\n'.encode() + data + b"\r\n"
+        )
     body = b"".join(parts) + b"--limit--\r\n"
     return api.send(method, path, body, headers={"Content-Type": "multipart/form-data; boundary=limit"}, **options)

@@ -1,4 +1,6 @@
-"""Amount of generated input: ``--inputs=few`` (a random sample, the default), ``many``, or ``all`` combinations; ``--input-seed`` repeats a run."""
+"""Amount of generated input: ``--inputs=few`` (a random sample, the default), ``many``, or ``all`` combinations;
+``--input-seed`` repeats a run.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,23 @@ class Inputs:
     @property
     def case_options(self) -> dict[str, Any]:
         """Arguments for :class:`netinv_core.testing.Case`."""
-        return {"thorough": self.amount == "all", "inputs": self.random_requests, "most": COMBINATIONS[self.amount], "seed": self.seed}
+        return {
+            "thorough": self.amount == "all",
+            "inputs": self.random_requests,
+            "most": COMBINATIONS[self.amount],
+            "seed": self.seed,
+        }
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
     group = parser.getgroup("netinv")
-    group.addoption("--inputs", choices=list(RANDOM_REQUESTS), default="few", help="amount of generated input (default: few, a random sample)")
+    group.addoption(
+        "--inputs",
+        choices=list(RANDOM_REQUESTS),
+        default="few",
+        help="amount of generated input (default: few, a random sample)",
+    )
     group.addoption("--input-seed", type=int, help="seed of generated input (default: another one in each run)")
 
 

@@ -72,7 +72,9 @@ def job(service: Service) -> Callable[[str], Any]:
 def ask(service: Service, job: Callable[[str], Any]) -> Callable[..., Any]:
     """``ask("Echo", text="x")``: has a job run; the answer's result, or schedule."""
 
-    def run(name: str, api: Api | None = None, *, status: int = 201, body: dict[str, Any] | None = None, **data: Any) -> Any:
+    def run(
+        name: str, api: Api | None = None, *, status: int = 201, body: dict[str, Any] | None = None, **data: Any
+    ) -> Any:
         found = (api or service.api).post(f"{job(name)['url']}run/", {"data": data, **(body or {})}, status=status)
         return (found["job_result"] or found["schedule"]) if status == 201 else found
 

@@ -1,8 +1,9 @@
-"""Network guard: tests reach this machine only. Connections elsewhere fail, and so does the resolution of other hosts' names.
+"""Network guard: tests reach this machine only. Connections elsewhere fail, and so does the resolution of other hosts'
+names.
 
-The guard replaces methods of ``socket.socket`` and the resolving functions of ``socket``, so it covers pure Python code.
-A refused connection fails the test during which it happened; an unresolved name is an ordinary error of the resolver,
-since many tests name receivers that do not exist (``example.com``).
+The guard replaces methods of ``socket.socket`` and the resolving functions of ``socket``, so it covers pure Python
+code. A refused connection fails the test during which it happened; an unresolved name is an ordinary error of the
+resolver, since many tests name receivers that do not exist (``example.com``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class RefusedConnection(OSError):
 
 
 class NetworkGuard:
-    """Replaces the functions of ``socket`` while it is installed; ``refused`` holds the addresses of refused connections."""
+    """Replaces the functions of ``socket`` while it is installed; ``refused`` holds the addresses of refused
+    connections.
+    """
 
     def __init__(self) -> None:
         self.refused: list[object] = []
@@ -79,7 +82,9 @@ def is_name_local(host: object) -> bool:
 
 
 def _address(host: object) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a text stands for, in any form that the resolver takes without a name server (``127.1``, ``0x7f000001``)."""
+    """The address that a text stands for, in any form that the resolver takes without a name server (``127.1``,
+    ``0x7f000001``).
+    """
     text = str(host).partition("%")[0]
     try:
         address = ipaddress.ip_address(text)

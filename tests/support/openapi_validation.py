@@ -1,4 +1,6 @@
-"""Validation of OpenAPI 3.0 documents in milliseconds: the specification's JSON schema, compiled once, and the rules that it cannot express."""
+"""Validation of OpenAPI 3.0 documents in milliseconds: the specification's JSON schema, compiled once, and the rules
+that it cannot express.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ LITERALS = frozenset({"example", "examples", "default", "enum"})
 
 def errors_of(document: Any) -> Iterator[str]:
     """The errors of a document, each with its place."""
-    yield from (f"{_place(error.instance_path)}: {error.message[:500]}" for error in _document_validator().iter_errors(document))
+    yield from (
+        f"{_place(error.instance_path)}: {error.message[:500]}" for error in _document_validator().iter_errors(document)
+    )
     nodes = list(_walk(document, ""))
     for place, node in nodes:
         if isinstance(reference := node.get("$ref"), str) and _resolve(document, reference) is None:
@@ -37,7 +41,9 @@ def _place(path: Iterable[Any]) -> str:
 
 
 def _walk(node: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of a document with its place, without maps of properties (their members are names) and literal values."""
+    """Every object of a document with its place, without maps of properties (their members are names) and literal
+    values.
+    """
     if isinstance(node, list):
         for number, member in enumerate(node):
             yield from _walk(member, f"{place}/{number}")

@@ -10,7 +10,9 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option."""
-    parser.getgroup("netinv").addoption("--shuffle", action="store_true", help="run the tests in a random order, drawn by --input-seed")
+    parser.getgroup("netinv").addoption(
+        "--shuffle", action="store_true", help="run the tests in a random order, drawn by --input-seed"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,4 +1,6 @@
-"""Receivers of webhooks: real servers on this machine, each a thread, that do as a test tells them and keep what they were sent."""
+"""Receivers of webhooks: real servers on this machine, each a thread, that do as a test tells them and keep what they
+were sent.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ class Receiver:
     """
 
     def __init__(
-        self, answer: int | Callable[[Any, Received], None] = 200, *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1", port: int = 0
+        self,
+        answer: int | Callable[[Any, Received], None] = 200,
+        *,
+        tls: ssl.SSLContext | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         self.answer = answer
         self.received: list[Received] = []

@@ -29,12 +29,19 @@ def seed_job_results(service: Service) -> None:
         key = uow.execute(sa.select(results.c.id).limit(1)).scalar()
         uow.write(sa.update(results).values(status="completed", completed=uow.now))
         entry = {"job_result_id": key, "grouping": "run", "log_level": "info", "created": uow.now}
-        uow.write(sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **entry} for n in range(5)])
+        uow.write(
+            sa.insert(entries), [{"id": uuid.uuid4(), "message": str(n), "position": n, **entry} for n in range(5)]
+        )
 
 
 def seed_deliveries(service: Service) -> None:
     """Adds deliveries of a webhook."""
-    body = {"name": service.unique(), "content_types": ["extras.tag"], "type_create": True, "payload_url": "http://receiver.example.com/"}
+    body = {
+        "name": service.unique(),
+        "content_types": ["extras.tag"],
+        "type_create": True,
+        "payload_url": "http://receiver.example.com/",
+    }
     webhook = service.api.post("/api/extras/webhooks/", body)
     Samples(service).make_many(service.registry["extras.tag"], 5)
     service.api.patch(webhook["url"], {"enabled": False})

@@ -44,7 +44,9 @@ def test_everybody_has_the_pages_about_the_own_account(service: Service, make_us
 # -- profile and preferences
 
 
-def test_users_change_their_names_without_permission_on_accounts(service: Service, user: Account, browser: Browser) -> None:
+def test_users_change_their_names_without_permission_on_accounts(
+    service: Service, user: Account, browser: Browser
+) -> None:
     form = browser.get("/user/profile/").form()
     form["first_name"], form["email"] = "Ada", "ada@example.com"
     page = form.submit(status=303).follow()
@@ -101,7 +103,9 @@ def change_password(browser: Browser, current: str, new: str, again: str | None 
     return form.submit(status=status)
 
 
-def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(service: Service, user: Account, browser: Browser) -> None:
+def test_a_new_password_ends_all_other_sessions_and_keeps_this_one(
+    service: Service, user: Account, browser: Browser
+) -> None:
     other = Browser(service, user)
     cookie = browser.cookies["netinv_session"]
     assert "Your password was changed" in change_password(browser, PASSWORD, "a new password").follow()
@@ -139,7 +143,9 @@ def test_guessing_the_old_password_is_throttled(service: Service, browser: Brows
 
 
 @pytest.mark.parametrize("body", [{"password": "another password"}, {"is_active": False}])
-def test_sessions_end_with_a_new_password_and_with_deactivation_by_the_api(service: Service, user: Account, browser: Browser, body: dict[str, Any]) -> None:
+def test_sessions_end_with_a_new_password_and_with_deactivation_by_the_api(
+    service: Service, user: Account, browser: Browser, body: dict[str, Any]
+) -> None:
     browser.get("/user/profile/", status=200)
     service.api.patch(f"/api/users/users/{user.id}/", body)
     service.api.patch(f"/api/users/users/{user.id}/", {"is_active": True})
@@ -151,7 +157,9 @@ def test_sessions_survive_other_changes_of_an_account(service: Service, user: Ac
     browser.get("/user/profile/", status=200)
 
 
-def test_a_change_of_several_accounts_that_is_refused_ends_no_session(service: Service, user: Account, browser: Browser) -> None:
+def test_a_change_of_several_accounts_that_is_refused_ends_no_session(
+    service: Service, user: Account, browser: Browser
+) -> None:
     bodies = [{"id": user.id, "is_active": False}, {"id": service.admin.id, "username": "not valid!"}]
     service.api.patch("/api/users/users/", bodies, status=400)
     browser.get("/user/profile/", status=200)

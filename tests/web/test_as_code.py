@@ -93,7 +93,9 @@ def test_the_lines_run(service: Service, browser: Browser, unique: Unique) -> No
             found = values["result"] if isinstance(values["result"], list) else [values["result"]]
             assert [item.id for item in found] == [site["id"]]
             (task,) = yaml.safe_load(code["ansible"])
-            assert task["ansible.builtin.debug"]["msg"].startswith("{{ query('networktocode.nautobot.lookup', \"sites\", ")
+            assert task["ansible.builtin.debug"]["msg"].startswith(
+                "{{ query('networktocode.nautobot.lookup', \"sites\", "
+            )
 
 
 def test_the_token_is_a_placeholder_and_hostile_filters_stay_text(browser: Browser) -> None:

@@ -261,7 +261,9 @@ def test_a_hostile_name_stays_text_in_every_step(browser: Browser, api: Api, uni
         ("delete", []),
     ):
         for step in ("", "preview"):
-            answer = browser.post(f"/tenancy/tenants/{path}/", [("pk", tenant["id"]), *values, ("_step", step)], status=200)
+            answer = browser.post(
+                f"/tenancy/tenants/{path}/", [("pk", tenant["id"]), *values, ("_step", step)], status=200
+            )
             assert "<script>alert" not in answer.text and "alert(1)" in answer.text
 
 

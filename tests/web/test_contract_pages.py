@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from netinv_core.main import registry_for
@@ -22,9 +24,18 @@ PAGE_SIZE = "25"  # rows of a list, so that pages are small
 
 
 @pytest.fixture(scope="session")
-def browser(service: Service) -> Browser:
-    """The browser of a superuser of its own: samples of saved views are the administrator's, and lead from lists."""
-    browser = Browser(service, service.user(superuser=True, password=PASSWORD))
+def own_service(service: Service) -> Service:
+    """The service with an administrator of its own: a saved view of the other one may lead from lists elsewhere."""
+    own = copy.copy(service)
+    own.admin = service.user(superuser=True, password=PASSWORD)
+    own.api = own.admin.api
+    return own
+
+
+@pytest.fixture(scope="session")
+def browser(own_service: Service) -> Browser:
+    """The browser of the administrator, whose lists are short."""
+    browser = Browser(own_service, own_service.admin)
     form = browser.get("/user/preferences/").form()
     form["per_page"] = PAGE_SIZE
     form.submit()
@@ -33,7 +44,7 @@ def browser(service: Service) -> Browser:
 
 @pytest.mark.parametrize(("check", "label"), PAIRS)
 def test_pages_of_every_resource(
-    check: PageCheck, label: str, service: Service, browser: Browser, nobody: Browser
+    check: PageCheck, label: str, own_service: Service, browser: Browser, nobody: Browser
 ) -> None:
     """Each check of pages holds for each resource that it applies to."""
-    check.function(PageCase(service, browser, nobody, label))
+    check.function(PageCase(own_service, browser, nobody, label))

@@ -36,7 +36,9 @@ def page_of(site: Any) -> str:
     return f"/dcim/sites/{site['id']}/"
 
 
-def test_the_line_below_the_name_has_the_status_and_who_changed_the_object(service: Service, browser: Browser, make_site: Any) -> None:
+def test_the_line_below_the_name_has_the_status_and_who_changed_the_object(
+    service: Service, browser: Browser, make_site: Any
+) -> None:
     page = browser.get(page_of(make_site())).html
     summary = page.select_one("p.summary")
     assert summary.select_one(".state a").text == "Active"
@@ -45,7 +47,9 @@ def test_the_line_below_the_name_has_the_status_and_who_changed_the_object(servi
     assert summary.select_one("time") is not None
 
 
-def test_users_who_may_not_view_the_change_log_see_the_time_of_the_last_change_only(service: Service, make_user: MakeUser, make_site: Any) -> None:
+def test_users_who_may_not_view_the_change_log_see_the_time_of_the_last_change_only(
+    service: Service, make_user: MakeUser, make_site: Any
+) -> None:
     reader = make_user(("view", "dcim.site"), password="a password")
     page = Browser(service, reader).get(page_of(make_site())).html
     assert service.admin.username not in page.select_one("main").text
@@ -72,7 +76,10 @@ def test_related_objects_are_counted_after_the_page_in_one_statement(
     service: Service, browser: Browser, statements: Any, make_site: Any, unique: Unique
 ) -> None:
     site = make_site()
-    service.api.post("/api/ipam/vlans/", [{"vid": number, "name": unique(), "status": "active", "site": site["id"]} for number in (1, 2)])
+    service.api.post(
+        "/api/ipam/vlans/",
+        [{"vid": number, "name": unique(), "status": "active", "site": site["id"]} for number in (1, 2)],
+    )
     assert "VLANs" not in browser.get(page_of(site)).html.select_one(".aside").text
     with statements() as executed:
         panel = browser.get(f"{page_of(site)}?_panel=related").html
@@ -83,7 +90,9 @@ def test_related_objects_are_counted_after_the_page_in_one_statement(
     assert panel.html is None
 
 
-def test_without_scripts_a_link_leads_to_the_page_with_all_its_panels(service: Service, browser: Browser, make_site: Any, unique: Unique) -> None:
+def test_without_scripts_a_link_leads_to_the_page_with_all_its_panels(
+    service: Service, browser: Browser, make_site: Any, unique: Unique
+) -> None:
     site = make_site()
     service.api.post("/api/ipam/vlans/", {"vid": 1, "name": unique(), "status": "active", "site": site["id"]})
     page = browser.get(page_of(site)).click(href="_show=all", index=0).html
@@ -91,7 +100,9 @@ def test_without_scripts_a_link_leads_to_the_page_with_all_its_panels(service: S
     assert page.select_one("[data-load]") is None
 
 
-def test_related_counts_leave_out_what_the_user_may_not_view(service: Service, make_user: MakeUser, make_site: Any, unique: Unique) -> None:
+def test_related_counts_leave_out_what_the_user_may_not_view(
+    service: Service, make_user: MakeUser, make_site: Any, unique: Unique
+) -> None:
     site = make_site()
     service.api.post("/api/ipam/vlans/", {"vid": 1, "name": unique(), "status": "active", "site": site["id"]})
     reader = make_user(("view", "dcim.site"), password="a password")
@@ -105,7 +116,9 @@ def test_a_slug_in_the_place_of_the_id_leads_to_the_page(browser: Browser, make_
     assert response.headers["Location"] == f"{page_of(site)}{path}"
 
 
-def test_a_slug_of_an_object_that_the_user_may_not_view_is_not_found(service: Service, make_user: MakeUser, make_site: Any) -> None:
+def test_a_slug_of_an_object_that_the_user_may_not_view_is_not_found(
+    service: Service, make_user: MakeUser, make_site: Any
+) -> None:
     hidden, visible = make_site(), make_site()
     reader = Browser(service, make_user(("view", "dcim.site", {"id": visible["id"]}), password="a password"))
     reader.get(f"/dcim/sites/{hidden['slug']}/", status=404)
@@ -116,7 +129,15 @@ def test_a_slug_of_an_object_that_the_user_may_not_view_is_not_found(service: Se
 
 @pytest.mark.parametrize(
     "path",
-    ["dcim/sites", "dcim/devices", "dcim/racks", "ipam/prefixes", "ipam/ip-addresses", "virtualization/virtual-machines", "extras/tags"],
+    [
+        "dcim/sites",
+        "dcim/devices",
+        "dcim/racks",
+        "ipam/prefixes",
+        "ipam/ip-addresses",
+        "virtualization/virtual-machines",
+        "extras/tags",
+    ],
 )
 def test_a_page_takes_few_statements(service: Service, browser: Browser, statements: Any, path: str) -> None:
     endpoint = next(item for item in service.registry.endpoints.values() if item.path == f"/api/{path}/")

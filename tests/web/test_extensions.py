@@ -138,7 +138,9 @@ def test_a_part_that_fails_shows_an_id_that_is_in_the_log(
     service, browser = visit(part)
     path = path_of(tenant_of(service))
     page = browser.get({"object": path, "tab": f"{path}guests/"}.get(place, place))
-    shown = {text for text in FAILURE.findall(page.words) if any(f"failure {text}" in line for line in messages(caplog))}
+    shown = {
+        text for text in FAILURE.findall(page.words) if any(f"failure {text}" in line for line in messages(caplog))
+    }
     assert shown, page.words[-500:]
     assert "ZeroDivisionError" not in page.words
     assert any(record.exc_info for record in caplog.records)
@@ -150,9 +152,7 @@ def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.parametrize("part", ["tab count", "tab applies"])
-def test_what_is_beside_a_tab_fails_in_the_log_alone(
-    visit: Visit, caplog: pytest.LogCaptureFixture, part: str
-) -> None:
+def test_what_is_beside_a_tab_fails_in_the_log_alone(visit: Visit, caplog: pytest.LogCaptureFixture, part: str) -> None:
     service, browser = visit(part)
     page = browser.get(path_of(tenant_of(service)))
     assert ("Guests" in page.words) is (part == "tab count")

@@ -185,7 +185,9 @@ def test_a_new_object_has_the_defaults_that_the_form_shows(browser: Browser, api
     created = api.get(f"/api{page.headers['Location']}")
     assert created["manufacturer"]["id"] == manufacturer["id"]
     assert created["is_full_depth"] is True
-    page = browser.post("/dcim/device-types/add/", {**values, "model": f"{name}2", "slug": f"{name}2", "is_full_depth": ""})
+    page = browser.post(
+        "/dcim/device-types/add/", {**values, "model": f"{name}2", "slug": f"{name}2", "is_full_depth": ""}
+    )
     assert api.get(f"/api{page.headers['Location']}")["is_full_depth"] is False
 
 

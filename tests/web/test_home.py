@@ -257,7 +257,9 @@ def test_an_address_without_page_keeps_the_navigation_of_those_who_are_signed_in
     assert "Sign in" not in page.words
 
 
-def test_pages_beside_the_list_of_a_resource_belong_to_its_entry_in_the_navigation(service: Service, browser: Browser) -> None:
+def test_pages_beside_the_list_of_a_resource_belong_to_its_entry_in_the_navigation(
+    service: Service, browser: Browser
+) -> None:
     (change,) = service.api.get("/api/extras/object-changes/", {"limit": 1})["results"]
     page = browser.get(f"/extras/object-changes/{change['id']}/")
     assert [link["href"] for link in page.html.select(".rail a[aria-current]")] == ["/extras/changelog/"]

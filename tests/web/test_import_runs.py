@@ -1,4 +1,6 @@
-"""Long imports, which the worker runs: with the permissions of the user, all or none, followed and cancelled on a page."""
+"""Long imports, which the worker runs: with the permissions of the user, all or none, followed and cancelled on a
+page.
+"""
 
 from __future__ import annotations
 

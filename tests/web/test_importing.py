@@ -1,4 +1,6 @@
-"""Import pages in a browser without scripts: pasted and uploaded rows, a preview with errors at cells, all or nothing."""
+"""Import pages in a browser without scripts: pasted and uploaded rows, a preview with errors at cells, all or
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -170,7 +172,11 @@ def test_the_files_in_the_export_menu_import_unchanged(service: Service, browser
     else:
         keys = [item["id"] for item in service.population.objects(endpoint, 2)]
     page = browser.get(path, [("id", key) for key in keys])
-    files = [link for link in page.links() if link.startswith(f"{endpoint.path}?") and ("format=" in link or "limit=0" in link)]
+    files = [
+        link
+        for link in page.links()
+        if link.startswith(f"{endpoint.path}?") and ("format=" in link or "limit=0" in link)
+    ]
     assert len(files) == 3
     for file in files:
         answer = browser.get(file, headers={"Accept": "*/*" if "format" in file else "application/json"})

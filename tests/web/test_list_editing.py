@@ -70,7 +70,10 @@ def test_cells_are_changed_after_a_preview_in_one_request(browser: Browser, api:
     assert [name for name in form.fields if name and name.startswith(sites[0]["id"])] == [
         member(sites[0], name) for name in ("_version", "name", "status", "facility", "region", "asn")
     ]
-    assert (form[member(sites[1], "name")].value, form[member(sites[1], "status")].value) == (sites[1]["name"], "active")
+    assert (form[member(sites[1], "name")].value, form[member(sites[1], "status")].value) == (
+        sites[1]["name"],
+        "active",
+    )
     form[member(sites[0], "facility")] = "F0"
     form[member(sites[1], "status")] = "planned"
     form[f"_text_{member(sites[1], 'region')}"] = region["slug"]
@@ -174,7 +177,9 @@ def test_statements_of_the_grid_do_not_grow_with_its_rows(
 ) -> None:
     word = unique()
     region = api.post("/api/dcim/regions/", {"name": word, "slug": word})
-    bodies = [{"name": f"{word} {n}", "slug": f"{word}-{n}", "status": "active", "region": region["id"]} for n in range(12)]
+    bodies = [
+        {"name": f"{word} {n}", "slug": f"{word}-{n}", "status": "active", "region": region["id"]} for n in range(12)
+    ]
     made = api.post(SITES, bodies)
     counts = []
     for number in (2, 12):

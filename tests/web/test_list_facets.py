@@ -21,7 +21,9 @@ def browser(service: Service) -> Browser:
 
 @pytest.fixture
 def tenants(api: Any, unique: Any) -> list[str]:
-    """Two tenants with sites of the same facility: the first has two active and a planned one, the second one active."""
+    """Two tenants with sites of the same facility: the first has two active and a planned one, the second one
+    active.
+    """
     words = [unique(), unique()]
     for word, statuses in zip(words, (["active", "active", "planned"], ["active"]), strict=True):
         tenant = api.post("/api/tenancy/tenants/", {"name": f"Tenant {word}", "slug": word})
@@ -109,7 +111,11 @@ def test_more_values_of_a_facet_are_shown_when_asked_for(api: Any, browser: Brow
     )
     page = browser.get(f"/dcim/sites/?facility={word}&_facets=1")
     assert len(facets(page)["Region"]) == 10
-    page = browser.get(next(item.select_one("a.muted")["href"] for item in page.html.select("section.facet") if item.h2.text == "Region"))
+    page = browser.get(
+        next(
+            item.select_one("a.muted")["href"] for item in page.html.select("section.facet") if item.h2.text == "Region"
+        )
+    )
     assert len(facets(page)["Region"]) == 12
 
 

@@ -27,7 +27,13 @@ def sites(api: Any, unique: Any) -> dict[str, Any]:
     word = unique()
     tenant = api.post(TENANTS, {"name": f"Tenant {word}", "slug": word})
     made = [
-        {"name": f"{name} {word}", "slug": f"{name.lower()}-{word}", "status": status, "tenant": tenant["id"], "asn": asn}
+        {
+            "name": f"{name} {word}",
+            "slug": f"{name.lower()}-{word}",
+            "status": status,
+            "tenant": tenant["id"],
+            "asn": asn,
+        }
         for name, status, asn in (("Alpha", "planned", 65003), ("Beta", "active", 65001), ("Gamma", "active", 65002))
     ]
     api.post(SITES, made)
@@ -214,7 +220,10 @@ def test_the_order_of_columns_is_changed_by_links(browser: Any) -> None:
 def test_values_of_custom_fields_are_columns(api: Any, browser: Any, unique: Any) -> None:
     """They are named like their filters."""
     slug = unique().replace("-", "_")
-    api.post("/api/extras/custom-fields/", {"name": slug, "slug": slug, "label": slug, "type": "text", "content_types": ["dcim.site"]})
+    api.post(
+        "/api/extras/custom-fields/",
+        {"name": slug, "slug": slug, "label": slug, "type": "text", "content_types": ["dcim.site"]},
+    )
     word = unique()
     api.post(SITES, {"name": word, "slug": word, "status": "active", "custom_fields": {slug: "north wing"}})
     page = browser.get(f"/dcim/sites/?name={word}&_columns=cf_{slug}")

@@ -67,7 +67,9 @@ def error_of(page: Page, name: str) -> str:
     return str(page.html.select_one(f"p[id='error-{name}']").text).strip()
 
 
-def test_a_permission_is_created_without_json(browser: Browser, api: Api, service: Service, make_user: MakeUser) -> None:
+def test_a_permission_is_created_without_json(
+    browser: Browser, api: Api, service: Service, make_user: MakeUser
+) -> None:
     name, user = service.unique(), make_user()
     form = browser.get(ADD).form()
     form["name"] = name
@@ -85,7 +87,11 @@ def test_a_permission_is_created_without_json(browser: Browser, api: Api, servic
     created = api.get("/api/users/permissions/", {"name": name})["results"][0]
     assert sorted(created["object_types"]) == ["dcim.rack", "dcim.site"]
     assert created["actions"] == ["view", "change", "run", "approve"]
-    assert created["constraints"] == {"tenant__slug__in": ["acme", "globex"], "name__istartswith": "l", "tenant__isnull": False}
+    assert created["constraints"] == {
+        "tenant__slug__in": ["acme", "globex"],
+        "name__istartswith": "l",
+        "tenant__isnull": False,
+    }
     assert [item["id"] for item in created["users"]] == [user.id]
     api.delete(created["url"])
 
@@ -106,7 +112,12 @@ def test_the_form_shows_what_a_permission_has(browser: Browser, permission: Call
 
 
 def test_a_form_that_is_posted_back_changes_nothing(browser: Browser, api: Api, permission: Callable[..., Any]) -> None:
-    for constraints in ({"asn__gte": 5, "name__in": ["a", "b"]}, [{"name": "a"}, {"name": "b"}], None, {"tenant": None}):
+    for constraints in (
+        {"asn__gte": 5, "name__in": ["a", "b"]},
+        [{"name": "a"}, {"name": "b"}],
+        None,
+        {"tenant": None},
+    ):
         item = permission(actions=["run", "view"], constraints=constraints)
         browser.get(edit_path(item)).form().submit()
         after = api.get(item["url"])

@@ -116,7 +116,10 @@ def test_an_administrator_sets_the_columns_of_everyone(service: Service, reader:
     reader.post(f"{LIST}_columns/", {"_columns": "slug", "_everyone": "1"}, status=403)
     admin.post(f"{LIST}_columns/", {"_columns": "description,slug", "_everyone": "1"}, status=303)
     assert columns(admin) == ["Description", "Slug"]
-    service.api.delete("/api/web/list-defaults/", [{"id": item["id"]} for item in service.api.get("/api/web/list-defaults/")["results"]])
+    service.api.delete(
+        "/api/web/list-defaults/",
+        [{"id": item["id"]} for item in service.api.get("/api/web/list-defaults/")["results"]],
+    )
 
 
 def test_views_in_the_api_belong_to_the_one_who_makes_them(service: Service, unique: Any) -> None:

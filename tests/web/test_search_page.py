@@ -16,11 +16,15 @@ PASSWORD = "a password for the search"
 @pytest.fixture
 def browser(service: Service, make_user: Any) -> Browser:
     """The browser of a user who may view tenants and the site that a test names ``visible``."""
-    account: Account = make_user(("view", "tenancy.tenant"), ("view", "dcim.site", {"facility": "visible"}), password=PASSWORD)
+    account: Account = make_user(
+        ("view", "tenancy.tenant"), ("view", "dcim.site", {"facility": "visible"}), password=PASSWORD
+    )
     return Browser(service, account)
 
 
-def test_the_search_box_leads_to_groups_with_links_to_objects_and_lists(browser: Browser, api: Api, unique: Unique) -> None:
+def test_the_search_box_leads_to_groups_with_links_to_objects_and_lists(
+    browser: Browser, api: Api, unique: Unique
+) -> None:
     word = unique()
     tenants = api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(21)])
     form = next(form for form in browser.get("/").forms.values() if form.action == "/search/")

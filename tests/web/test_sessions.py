@@ -129,9 +129,7 @@ def test_an_unknown_name_takes_the_same_time_as_a_wrong_password(visitor: Browse
     assert 0.5 < known / unknown < 2
 
 
-def test_guessing_is_throttled_with_a_page(
-    visitor: Browser, make_user: MakeUser, configured: Configured
-) -> None:
+def test_guessing_is_throttled_with_a_page(visitor: Browser, make_user: MakeUser, configured: Configured) -> None:
     account = make_user(password=PASSWORD)
     form = {"username": account.username, "password": "wrong"}
     with configured(sign_in_failures_pair=2):
@@ -420,7 +418,12 @@ def test_visitors_see_what_is_exempt_and_nothing_else(
 
 
 def test_a_missing_page_helps(browser: Browser) -> None:
-    for path in ("/nowhere/", "/dcim/nothings/", "/dcim/sites/00000000-0000-0000-0000-000000000000/", "/dcim/sites/x y/"):
+    for path in (
+        "/nowhere/",
+        "/dcim/nothings/",
+        "/dcim/sites/00000000-0000-0000-0000-000000000000/",
+        "/dcim/sites/x y/",
+    ):
         page = browser.get(path, status=404).html
         assert page.h1.text
         assert page.select_one("main a[href='/']")

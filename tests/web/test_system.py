@@ -37,7 +37,13 @@ def test_workers_are_listed_with_the_time_they_were_seen(service: Service) -> No
     table, moment = table_of(WorkerProcess), now() - datetime.timedelta(minutes=5)
     with service.unit_of_work() as uow:
         words = {"process": 4711, "started": moment, "task": "deliver"}
-        uow.write(sa.insert(table), [{"id": uuid.uuid4(), "host": host, "seen": seen, **words} for host, seen in (("here", now()), ("there", moment))])
+        uow.write(
+            sa.insert(table),
+            [
+                {"id": uuid.uuid4(), "host": host, "seen": seen, **words}
+                for host, seen in (("here", now()), ("there", moment))
+            ],
+        )
     page = Browser(service, service.admin).get("/system/")
     rows = {row.th.text: " ".join(row.text.split()) for row in page.html.select("tbody tr")}
     assert "4711" in rows["here"] and "deliver" in rows["here"] and "gone" not in rows["here"]
@@ -62,7 +68,11 @@ def test_a_package_that_failed_is_named_with_the_reason(service: Service) -> Non
     ("name", "value", "text"),
     [
         ("secret", "s3cret", "********"),
-        ("database_url", "postgresql://user:pw@db:5432/netinv?password=pw", "postgresql://********@db:5432/netinv?********"),
+        (
+            "database_url",
+            "postgresql://user:pw@db:5432/netinv?password=pw",
+            "postgresql://********@db:5432/netinv?********",
+        ),
         ("queue_url", "redis://:pw@host/0", "redis://********@host/0"),
         ("secret_file", "/run/secret", "/run/secret"),
         ("base_url", "http://[", "********"),

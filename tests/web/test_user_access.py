@@ -33,7 +33,9 @@ def answers(browser: Browser, account: Account, address: str) -> tuple[dict[str,
     return {row.dt.text: row.dd.text for row in page.select("#access-answer dl div")}, page
 
 
-def test_the_tab_tells_which_permission_allows_what(service: Service, browser: Browser, make_user: MakeUser, tenant: Any) -> None:
+def test_the_tab_tells_which_permission_allows_what(
+    service: Service, browser: Browser, make_user: MakeUser, tenant: Any
+) -> None:
     group = service.api.post("/api/users/groups/", {"name": service.unique()})
     user = make_user(groups=[group["id"]])
     viewing = service.permit("view", "tenancy.tenant", groups=[group["id"]])
@@ -53,7 +55,9 @@ def test_the_tab_tells_which_permission_allows_what(service: Service, browser: B
     assert rows[other["name"]][1] == "No, by its constraints"
 
 
-def test_disabled_permissions_and_inactive_accounts_allow_nothing(service: Service, browser: Browser, make_user: MakeUser, tenant: Any) -> None:
+def test_disabled_permissions_and_inactive_accounts_allow_nothing(
+    service: Service, browser: Browser, make_user: MakeUser, tenant: Any
+) -> None:
     user = make_user()
     permission = service.permit("view", "tenancy.tenant", users=[user.id])
     service.api.patch(permission["url"], {"enabled": False})
@@ -66,7 +70,9 @@ def test_disabled_permissions_and_inactive_accounts_allow_nothing(service: Servi
     assert "inactive" in page.select_one("#access-answer").text
 
 
-def test_superusers_and_exempt_models_are_named(service: Service, browser: Browser, make_user: MakeUser, tenant: Any, configured: Any) -> None:
+def test_superusers_and_exempt_models_are_named(
+    service: Service, browser: Browser, make_user: MakeUser, tenant: Any, configured: Any
+) -> None:
     actions, page = answers(browser, service.admin, tenant["url"])
     assert set(actions.values()) == {"Yes"}
     assert "superuser" in page.select_one("#access-answer").text
@@ -84,7 +90,9 @@ def test_an_address_of_no_object_is_refused(browser: Browser, service: Service, 
     assert page.select_one("#access-object")["value"] == address
 
 
-def test_access_takes_as_many_statements_for_more_permissions(service: Service, browser: Browser, make_user: MakeUser, tenant: Any) -> None:
+def test_access_takes_as_many_statements_for_more_permissions(
+    service: Service, browser: Browser, make_user: MakeUser, tenant: Any
+) -> None:
     user, numbers = make_user(), []
     for _ in range(2):
         for _ in range(3):

@@ -23,7 +23,11 @@ def _still(item: dict[str, Any]) -> dict[str, Any]:
 
 def _writable_again(case: Case, item: dict[str, Any]) -> dict[str, Any]:
     """A representation as a body for PUT: what is never shown is added."""
-    secret = {name: case.samples.value(case.endpoint, field) for name, field in case.endpoint.writable.items() if field.write_only and field.required}
+    secret = {
+        name: case.samples.value(case.endpoint, field)
+        for name, field in case.endpoint.writable.items()
+        if field.write_only and field.required
+    }
     return {**item, **secret}
 
 
@@ -39,7 +43,9 @@ def patch_sets_what_was_sent_and_nothing_else(case: Case) -> None:
             continue
         changed = case.read(item)
         assert same(response.json, changed)
-        assert field.write_only or field.confidential or agree(field, value, changed[field.name]), f"{field.name}: sent {value!r}, got {changed[field.name]!r}"
+        assert field.write_only or field.confidential or agree(field, value, changed[field.name]), (
+            f"{field.name}: sent {value!r}, got {changed[field.name]!r}"
+        )
         item = changed
 
 
@@ -113,7 +119,9 @@ def _rows(case: Case, item: dict[str, Any]) -> list[Any]:
     if case.endpoint.key_type is not uuid.UUID:
         return []
     key = uuid.UUID(item["id"])
-    expected = sa.select(table).where(table.c.changed_object_id == key, table.c.changed_object_type == case.endpoint.label)
+    expected = sa.select(table).where(
+        table.c.changed_object_id == key, table.c.changed_object_type == case.endpoint.label
+    )
     return case.service.rows(expected.order_by(table.c.time, table.c.position))
 
 
@@ -163,11 +171,15 @@ def moving_in_a_tree_keeps_order_and_depth(case: Case) -> None:
     """
     word = case.unique()
     created = {letter: case.make(name=f"{word} {letter}") for letter in "abcd"}
-    loose = [n for n, f in case.endpoint.writable.items() if isinstance(f, Reference) and f.nullable and created["a"][n]]
+    loose = [
+        n for n, f in case.endpoint.writable.items() if isinstance(f, Reference) and f.nullable and created["a"][n]
+    ]
 
     def move(child: str, parent: str | None, status: int = 200) -> None:
         roots_only = {name: None if parent else created[child][name]["id"] for name in loose}
-        case.api.patch(case.at(created[child]), {"parent": created[parent]["id"] if parent else None, **roots_only}, status=status)
+        case.api.patch(
+            case.at(created[child]), {"parent": created[parent]["id"] if parent else None, **roots_only}, status=status
+        )
 
     def names() -> list[str]:
         return [item["name"][-1] for item in case.list_of(list(created.values()))["results"]]

@@ -10,8 +10,9 @@ from netinv_core.testing.cases import Case, check, writable
 from netinv_core.testing.samples import agree, same
 
 JUNK: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1.5, 10**18, -(10**30), 1e300, "", " ", "zz", "null", "-1", "(", "é" * 300, "a\x00b", "\ud7ff\uffff",
-    [], [None], [[]], ["zz"], [{}], {}, {"id": None}, {"zz": 1}, {"id": "zz"}, {"name": {"zz": []}}, {"name__regex": "("}, {"value": [], "label": 1},
+    None, True, False, 0, -1, 1.5, 10**18, -(10**30), 1e300, "", " ", "zz", "null", "-1", "(", "é" * 300,
+    "a\x00b", "\ud7ff\uffff", [], [None], [[]], ["zz"], [{}], {}, {"id": None}, {"zz": 1}, {"id": "zz"},
+    {"name": {"zz": []}}, {"name__regex": "("}, {"value": [], "label": 1},
 )  # fmt: skip
 
 
@@ -33,7 +34,9 @@ def a_new_object_is_answered_with_its_address(case: Case) -> None:
 
 @check(writable, reads=True)
 def required_fields_are_those_that_options_say(case: Case) -> None:
-    """``POST {}`` complains about all the fields that OPTIONS call required at once, but for those that have a default."""
+    """``POST {}`` complains about all the fields that OPTIONS call required at once, but for those that have a
+    default.
+    """
     described = case.api.options(case.path)["actions"]["POST"]
     required = {name for name, entry in described.items() if entry["required"]}
     missed = {name for name in required if case.endpoint.fields[name].default is fields.NONE}
@@ -48,7 +51,11 @@ def a_list_creates_all(case: Case) -> None:
     created = case.api.post(case.path, bodies)
     assert len({item["id"] for item in created}) == 3
     for body, item in zip(bodies, created, strict=True):
-        shown_as_sent = {n: field for n, field in case.endpoint.writable.items() if n in body and not (field.write_only or field.confidential)}
+        shown_as_sent = {
+            n: field
+            for n, field in case.endpoint.writable.items()
+            if n in body and not (field.write_only or field.confidential)
+        }
         assert all(agree(field, body[n], item[n]) for n, field in shown_as_sent.items())
     assert case.api.post(case.path, []) == []
 

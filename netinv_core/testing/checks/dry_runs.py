@@ -20,7 +20,9 @@ def _dry_run(case: Case, method: str, path: str, body: Any, status: int | tuple[
     return response.json
 
 
-def _insist_on_equal(case: Case, previews: tuple[dict[str, Any], dict[str, Any]], representation: dict[str, Any]) -> None:
+def _insist_on_equal(
+    case: Case, previews: tuple[dict[str, Any], dict[str, Any]], representation: dict[str, Any]
+) -> None:
     """Compares the representation that a write answers with those of two dry runs of its body.
 
     Members in which the dry runs differ are generated: times and random names.

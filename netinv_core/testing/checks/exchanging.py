@@ -19,7 +19,9 @@ TABLES = ("text/csv", "text/tab-separated-values")
 def _export(case: Case, objects: list[dict[str, Any]], media_type: str, **query: Any) -> bytes:
     """The file of a list that is narrowed to these objects."""
     filters = {"id": [item["id"] for item in objects], **query}
-    response = case.api.send("GET", case.path, query=filters, headers={"Accept": f"{media_type}; version=1.6"}, status=200)
+    response = case.api.send(
+        "GET", case.path, query=filters, headers={"Accept": f"{media_type}; version=1.6"}, status=200
+    )
     assert response.content_type == media_type
     content: bytes = response.body
     return content
@@ -38,7 +40,11 @@ def a_list_can_be_exported(case: Case) -> None:
     """A row for each object, in the order of the list, with its id where that is shown."""
     objects = case.make_many(3)
     listed = case.list_of(objects)["results"] if "id" in case.endpoint.filters else case.api.get(case.path)["results"]
-    content = _export(case, listed, "text/csv") if "id" in case.endpoint.filters else case.api.send("GET", case.path, query={"format": "csv", "limit": 50}).body
+    content = (
+        _export(case, listed, "text/csv")
+        if "id" in case.endpoint.filters
+        else case.api.send("GET", case.path, query={"format": "csv", "limit": 50}).body
+    )
     assert [row["id"] for row in _table(content)] == [str(item["id"]) for item in listed]
 
 

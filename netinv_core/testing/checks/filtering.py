@@ -15,7 +15,9 @@ JUNK = (
 
 
 def _requests(case: Case) -> Iterator[tuple[str, str]]:
-    """Every parameter and lookup with values: all of them when thorough, else some, others for each parameter and seed."""
+    """Every parameter and lookup with values: all of them when thorough, else some, others for each parameter and
+    seed.
+    """
     for name, item in case.endpoint.filters.items():
         for suffix in ("", *item.lookups):
             parameter = f"{name}__{suffix}" if suffix else name
@@ -23,7 +25,10 @@ def _requests(case: Case) -> Iterator[tuple[str, str]]:
                 yield from ((parameter, value) for value in JUNK)
                 continue
             start = zlib.crc32(f"{parameter} {case.seed}".encode()) % len(JUNK)
-            yield from ((parameter, value) for value in itertools.islice(itertools.cycle(JUNK), start, start + (1 if suffix else 2)))
+            yield from (
+                (parameter, value)
+                for value in itertools.islice(itertools.cycle(JUNK), start, start + (1 if suffix else 2))
+            )
 
 
 @check(reads=True)
@@ -43,7 +48,9 @@ def parameters_combine(case: Case) -> None:
     ids = [shown["id"] for shown in created]
     assert case.api.get(case.path, {"id": [one, two]})["count"] == 2
     if "n" in case.endpoint.filters["id"].lookups:
-        assert {item["id"] for item in case.api.get(case.path, {"id": ids, "id__n": one})["results"]} == set(ids) - {one}
+        assert {item["id"] for item in case.api.get(case.path, {"id": ids, "id__n": one})["results"]} == set(ids) - {
+            one
+        }
         assert case.api.get(case.path, {"id": one, "id__n": one})["count"] == 0
 
 
@@ -51,9 +58,13 @@ def parameters_combine(case: Case) -> None:
 def unknown_parameters_are_refused(case: Case) -> None:
     """All of them are named; with ``strict_filtering`` off they are ignored."""
     unknown = {"no_such_field": "1", "id__zz": "1", "__n": "1"}
-    assert case.api.get(case.path, {**unknown, "limit": 1}, status=400) == {name: ["Unknown filter field"] for name in unknown}
+    assert case.api.get(case.path, {**unknown, "limit": 1}, status=400) == {
+        name: ["Unknown filter field"] for name in unknown
+    }
     with case.service.configured(strict_filtering=False):
-        assert case.api.get(case.path, {**unknown, "limit": 1})["count"] == case.api.get(case.path, {"limit": 1})["count"]
+        assert (
+            case.api.get(case.path, {**unknown, "limit": 1})["count"] == case.api.get(case.path, {"limit": 1})["count"]
+        )
 
 
 @check(lambda endpoint: any(item.kind == "boolean" for item in endpoint.filters.values()), reads=True)
@@ -63,5 +74,7 @@ def the_negation_of_a_boolean_is_the_rest(case: Case) -> None:
     for name, item in case.endpoint.filters.items():
         if item.kind == "boolean" and "n" in item.lookups:
             query = {"id": [shown["id"] for shown in created]}
-            counts = [case.api.get(case.path, {**query, parameter: "true"})["count"] for parameter in (name, f"{name}__n")]
+            counts = [
+                case.api.get(case.path, {**query, parameter: "true"})["count"] for parameter in (name, f"{name}__n")
+            ]
             assert sum(counts) == len(created), f"{name}: {counts}"

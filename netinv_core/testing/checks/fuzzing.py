@@ -47,7 +47,9 @@ class Fuzzer:
             if self.case.endpoint not in action.endpoints(self.case.registry):
                 continue
             for method in action.views:
-                key = self.sample["id"] if self.case.endpoint.resource.writable or method == "get" else self.case.nobody()
+                key = (
+                    self.sample["id"] if self.case.endpoint.resource.writable or method == "get" else self.case.nobody()
+                )
                 below = action.name if action.on_list else f"{key}/{action.name}"
                 yield method.upper(), re.sub(r"\{[^}]*\}", "zz", f"{self.case.path}{below}/")
 
@@ -80,7 +82,9 @@ class Fuzzer:
             name = self.choose.choice(names)
             if self.choose.random() < 0.4:
                 name += f"__{self.choose.choice([*LOOKUPS, *SUFFIXES, 'name', 'id', 'zz'])}"
-            result[name] = self.choose.choice((self.value(), self.value(), {self.choose.choice(names): self.value()}, [self.value(), self.value()]))
+            result[name] = self.choose.choice(
+                (self.value(), self.value(), {self.choose.choice(names): self.value()}, [self.value(), self.value()])
+            )
         return result
 
     def structure(self, name: str) -> Any:
@@ -96,7 +100,9 @@ class Fuzzer:
         """A body that is valid but for one to three members."""
         names = [*self.writable, "zz", "custom_fields", "relationships", "tags"]
         chosen = self.choose.sample(names, self.choose.randint(1, 3))
-        return self.valid | {name: self.structure(name) if self.choose.random() < 0.4 else self.value() for name in chosen}
+        return self.valid | {
+            name: self.structure(name) if self.choose.random() < 0.4 else self.value() for name in chosen
+        }
 
     def text(self) -> str:
         """A random text for a parameter or a part of a path."""
@@ -116,7 +122,11 @@ class Fuzzer:
     def query_anything(self) -> None:
         """A query string that is no list of parameters, or one of the general parameters with a bad value."""
         path = self.choose.choice((self.case.path, self.case.at(self.sample)))
-        self.send(self.choose.choice(("GET", "GET", "OPTIONS", "POST", "PATCH")), f"{path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}", {})
+        self.send(
+            self.choose.choice(("GET", "GET", "OPTIONS", "POST", "PATCH")),
+            f"{path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}",
+            {},
+        )
 
     def create(self) -> None:
         """One object with wrong members."""
@@ -130,11 +140,18 @@ class Fuzzer:
     def change(self) -> None:
         """Wrong members for the sample."""
         wrong = {name: value for name, value in self.object().items() if value != self.valid.get(name, NOTHING)}
-        self.send(self.choose.choice(("PATCH", "PUT")), self.case.at(self.sample), self.choose.choice((wrong, wrong, self.value())))
+        self.send(
+            self.choose.choice(("PATCH", "PUT")),
+            self.case.at(self.sample),
+            self.choose.choice((wrong, wrong, self.value())),
+        )
 
     def change_many(self) -> None:
         """A bulk change or deletion with items that name nothing."""
-        items = [self.choose.choice(({"id": self.value()}, self.value(), {"id": self.sample["id"], "zz": self.value()})) for _ in range(2)]
+        items = [
+            self.choose.choice(({"id": self.value()}, self.value(), {"id": self.sample["id"], "zz": self.value()}))
+            for _ in range(2)
+        ]
         if self.choose.random() < 0.5:
             items.append({"id": self.case.nobody()})
         self.send(self.choose.choice(("PATCH", "PUT")), self.case.path, self.choose.choice((items, self.value())))
@@ -146,20 +163,43 @@ class Fuzzer:
     def send_bytes(self) -> None:
         """A body that is no JSON document, or a strange one."""
         path = self.choose.choice((self.case.path, self.case.at(self.sample)))
-        method = self.choose.choice(("POST", "PUT", "PATCH", "DELETE") if path == self.case.path else ("POST", "PUT", "PATCH"))
+        method = self.choose.choice(
+            ("POST", "PUT", "PATCH", "DELETE") if path == self.case.path else ("POST", "PUT", "PATCH")
+        )
         self.send(method, path, raw=self.choose.choice(BODIES))
 
     def send_headers(self) -> None:
         """One or two bad headers."""
         headers = self.choose.choice(HEADERS) | self.choose.choice(HEADERS)
         method = self.choose.choice(("GET", "GET", "POST", "PATCH", "OPTIONS", "HEAD"))
-        self.send(method, self.choose.choice((self.case.path, self.case.at(self.sample))), self.choose.choice(({}, [], self.value())), headers=headers)
+        self.send(
+            method,
+            self.choose.choice((self.case.path, self.case.at(self.sample))),
+            self.choose.choice(({}, [], self.value())),
+            headers=headers,
+        )
 
     def visit(self) -> None:
         """A path below the resource that has a bad id, or more segments than there are."""
-        tail = self.choose.choice((self.text(), f"{self.sample['id']}/{self.text()}", "..", "%2e%2e", ".", "%00", "%ff", "%2f", f"{self.sample['id']}"))
+        tail = self.choose.choice(
+            (
+                self.text(),
+                f"{self.sample['id']}/{self.text()}",
+                "..",
+                "%2e%2e",
+                ".",
+                "%00",
+                "%ff",
+                "%2f",
+                f"{self.sample['id']}",
+            )
+        )
         path = f"{self.case.path}{quote(tail, safe='%')}{self.choose.choice(('/', '/', ''))}"
-        self.send(self.choose.choice([method for method in METHODS if method != "DELETE" or tail != self.sample["id"]]), path, {})
+        self.send(
+            self.choose.choice([method for method in METHODS if method != "DELETE" or tail != self.sample["id"]]),
+            path,
+            {},
+        )
 
     def act(self) -> None:
         """An action with a bad body or query."""
@@ -167,8 +207,22 @@ class Fuzzer:
             return self.filter_list()
         method, path = self.choose.choice(self.actions)
         requested = self.choose.choice((path, path, f"{path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}"))
-        members = ("data", "schedule", "name", "prefix_length", "note", "enabled", "retries", "object_type", "object_id", "job_class_name", "zz")
-        body = self.choose.choice((self.value(), {self.choose.choice(members): self.value() for _ in range(3)}, [self.value()]))
+        members = (
+            "data",
+            "schedule",
+            "name",
+            "prefix_length",
+            "note",
+            "enabled",
+            "retries",
+            "object_type",
+            "object_id",
+            "job_class_name",
+            "zz",
+        )
+        body = self.choose.choice(
+            (self.value(), {self.choose.choice(members): self.value() for _ in range(3)}, [self.value()])
+        )
         self.send(method, requested, body)
         return None
 
@@ -176,12 +230,17 @@ class Fuzzer:
         """The same without credentials."""
         method, body = self.choose.choice(METHODS), self.choose.choice(BODIES)
         path = f"{self.case.path}?{quote(self.choose.choice(QUERIES), safe='=&;%?#[]')}"
-        self.note(self.case.service.anonymous.send(method, path, body, status=ANY), f"anonymous {method} {path} {body[:300]!r}")
+        self.note(
+            self.case.service.anonymous.send(method, path, body, status=ANY),
+            f"anonymous {method} {path} {body[:300]!r}",
+        )
 
     def clean_up(self) -> None:
         """Deletes what was created, last things first, and what had been protected in a second round."""
         for _ in range(2):
-            self.created = [url for url in reversed(self.created) if self.case.api.send("DELETE", url).status_int not in (204, 404)]
+            self.created = [
+                url for url in reversed(self.created) if self.case.api.send("DELETE", url).status_int not in (204, 404)
+            ]
 
 
 REQUESTS: tuple[tuple[int, Callable[[Fuzzer], None]], ...] = (

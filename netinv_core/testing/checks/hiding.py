@@ -17,7 +17,9 @@ def _hideable(endpoint: Endpoint) -> bool:
 
 
 def _leading_to(case: Case) -> Iterator[tuple[Endpoint, fields.Reference | fields.ToMany]]:
-    """The fields of other resources that name objects of this one by id; statuses are choices, which anyone may name."""
+    """The fields of other resources that name objects of this one by id; statuses are choices, which anyone may
+    name.
+    """
     for endpoint in case.registry.endpoints.values():
         for field in endpoint.fields.values():
             choice = isinstance(field, fields.Status) or getattr(field, "by", None) is not None
@@ -37,7 +39,10 @@ def what_is_hidden_is_like_what_does_not_exist(case: Case) -> None:
     leading = list(_leading_to(case))
     for endpoint, field in leading if case.thorough else leading[:SOME]:
         for name in {field.name, f"{field.name}_id"} & endpoint.filters.keys():
-            answers = [blind.send("GET", endpoint.path, query={name: key, "limit": 1}, status=(200, 400)) for key in (hidden["id"], nobody)]
+            answers = [
+                blind.send("GET", endpoint.path, query={name: key, "limit": 1}, status=(200, 400))
+                for key in (hidden["id"], nobody)
+            ]
             _assert_alike(answers, hidden["id"], nobody, f"{endpoint.path}?{name}")
         if field.name in endpoint.writable and "add" in endpoint.resource.writes:
             ways = list(_naming(case.endpoint, hidden["id"], nobody))
@@ -56,6 +61,7 @@ def _naming(endpoint: Endpoint, *keys: Any) -> Iterator[list[Any]]:
 
 def _assert_alike(answers: list[Any], hidden: Any, nobody: Any, what: str) -> None:
     (status, text), (other_status, other_text) = (
-        (answer.status_int, answer.text.replace(str(key), "…")) for answer, key in zip(answers, (hidden, nobody), strict=True)
+        (answer.status_int, answer.text.replace(str(key), "…"))
+        for answer, key in zip(answers, (hidden, nobody), strict=True)
     )
     assert (status, text) == (other_status, other_text), what

@@ -49,7 +49,17 @@ def several_names_make_one_order(case: Case) -> None:
 @check(reads=True)
 def unknown_orderings_are_refused(case: Case) -> None:
     """The answer names the parameter and the choices."""
-    for ordering in ("no_such_field", "-id,no_such_field", "id.id", "no_such.name", "a.b.c.d.e", "id," * 9, "-", "--id", "\x00"):
+    for ordering in (
+        "no_such_field",
+        "-id,no_such_field",
+        "id.id",
+        "no_such.name",
+        "a.b.c.d.e",
+        "id," * 9,
+        "-",
+        "--id",
+        "\x00",
+    ):
         message = case.api.get(case.path, {"ordering": ordering, "limit": 1}, status=400)
         assert list(message) == ["ordering"]
         if ordering == "no_such_field":

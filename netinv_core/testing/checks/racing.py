@@ -68,7 +68,9 @@ def _meeting(service: Service, parties: int) -> Iterator[_Meeting]:
         if statement.startswith(_WRITES):
             meeting.arrive()
 
-    together = service.engine.dialect.name != "sqlite"  # where one transaction writes at a time, nobody else comes that far
+    together = (
+        service.engine.dialect.name != "sqlite"
+    )  # where one transaction writes at a time, nobody else comes that far
     if together:
         event.listen(service.engine, "before_cursor_execute", wait)
     try:

@@ -48,19 +48,39 @@ def what_is_confidential_is_not_shown_again(case: Case) -> None:
     read stays.
     """
     endpoint, columns = case.endpoint, [column for column in case.endpoint.table.c if column_info(column).confidential]
-    secrets = {field.name: case.unique() + case.unique() for field in _confidential(endpoint) if isinstance(field, fields.Value)}
+    secrets = {
+        field.name: case.unique() + case.unique()
+        for field in _confidential(endpoint)
+        if isinstance(field, fields.Value)
+    }
     created = case.api.post(case.path, {**case.body(), **secrets})
-    values = [*secrets.values(), *(created[f.name] for f in _confidential(endpoint) if f.name not in secrets and f.name in created)]
+    values = [
+        *secrets.values(),
+        *(created[f.name] for f in _confidential(endpoint) if f.name not in secrets and f.name in created),
+    ]
     stored = case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(created["id"]))))
     item = case.read(created)
     for name in (field.name for field in _confidential(endpoint) if field.name in item):
         item = case.api.patch(case.at(created), {name: item[name]})
-    assert case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(created["id"])))) == stored
+    assert (
+        case.service.rows(sa.select(*columns).where(endpoint.table.c.id == endpoint.parse_key(str(created["id"]))))
+        == stored
+    )
     text = [item, case.list_of([created]), case.list_of([created], brief=1), case.api.options(case.at(created))]
-    text += [row._mapping for row in case.service.rows(sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(created["id"])))]
+    text += [
+        row._mapping
+        for row in case.service.rows(
+            sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(created["id"]))
+        )
+    ]
     assert values and not [value for value in [*values, *stored[0]] if value and value in str(text)]
     for field in _confidential(endpoint):
-        for name in (f"{field.name}__ic", f"{field.name}__isw", f"{field.attribute or field.name}__startswith", f"{field.name}__re"):
+        for name in (
+            f"{field.name}__ic",
+            f"{field.name}__isw",
+            f"{field.attribute or field.name}__startswith",
+            f"{field.name}__re",
+        ):
             case.api.get(case.path, {name: "a"}, status=400)
     for value in values:
         assert not endpoint.resource.search or case.api.get(case.path, {"q": value})["count"] == 0
@@ -68,7 +88,9 @@ def what_is_confidential_is_not_shown_again(case: Case) -> None:
 
 def _sorted_naturally(endpoint: Endpoint) -> bool:
     columns = [endpoint.table.c.get(name.strip("-?")) for name in endpoint.resource.order]
-    return endpoint.resource.writable and any(column is not None and column_info(column).sort_key_of == "name" for column in columns)
+    return endpoint.resource.writable and any(
+        column is not None and column_info(column).sort_key_of == "name" for column in columns
+    )
 
 
 @check(_sorted_naturally)
@@ -114,7 +136,9 @@ def a_reference_shows_the_brief_form(case: Case) -> None:
         target = field.target
         assert target is not None
         whole = case.api.get(f"{target.path}{item[name]['id']}/", {} if field.nested_fields else {"brief": 1})
-        stored = {f.name: None if f.nested == "null" else whole[f.name] for f in nested_fields(target, field.nested_fields)}
+        stored = {
+            f.name: None if f.nested == "null" else whole[f.name] for f in nested_fields(target, field.nested_fields)
+        }
         assert item[name] == stored, f"{case.endpoint.label}.{name}"
 
 
@@ -142,7 +166,9 @@ def every_version_answers(case: Case) -> None:
     item = case.filled()
     for version in SUPPORTED:
         detail = case.api.send("GET", case.at(item), version=version, status=(200, 412))
-        listed = case.api.send("GET", case.path, query={"id": item["id"], "api_version": version}, version=None, status=(200, 412))
+        listed = case.api.send(
+            "GET", case.path, query={"id": item["id"], "api_version": version}, version=None, status=(200, 412)
+        )
         assert detail.headers["API-Version"] == listed.headers["API-Version"] == version
         assert detail.status_int == listed.status_int
         if detail.status_int == 200 and versions.former_listing(case.endpoint, version) is None:
@@ -155,7 +181,9 @@ def options_describe_every_field(case: Case) -> None:
     result = case.api.options(case.path)
     assert set(result) >= {"name", "description", "renders", "parses"}
     actions = result.get("actions", {})
-    assert set(actions) == {method for method in ("POST", "PUT") if PERMISSIONS[method] in case.endpoint.resource.writes}
+    assert set(actions) == {
+        method for method in ("POST", "PUT") if PERMISSIONS[method] in case.endpoint.resource.writes
+    }
     if not actions:
         assert "actions" not in result
         return

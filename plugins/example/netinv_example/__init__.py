@@ -1,4 +1,6 @@
-"""Example: a plugin, whole. Maintenance windows of sites, and what sites learn from them; docs/plugins.md walks through it."""
+"""Example: a plugin, whole. Maintenance windows of sites, and what sites learn from them; docs/plugins.md walks through
+it.
+"""
 
 from __future__ import annotations
 

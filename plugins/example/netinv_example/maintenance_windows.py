@@ -9,7 +9,22 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
 
-from netinv_core import CASCADE, Choices, Description, Draft, Name, Primary, Ref, Resource, Slug, UnitOfWork, choice, column, convert, foreign_key
+from netinv_core import (
+    CASCADE,
+    Choices,
+    Description,
+    Draft,
+    Name,
+    Primary,
+    Ref,
+    Resource,
+    Slug,
+    UnitOfWork,
+    choice,
+    column,
+    convert,
+    foreign_key,
+)
 from netinv_dcim.sites import Site
 
 CANCELLED = "cancelled"

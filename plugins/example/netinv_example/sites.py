@@ -48,6 +48,10 @@ def no_retirement_during_maintenance(uow: UnitOfWork, drafts: Sequence[Draft]) -
         return
     visible = sa.and_(sa.true(), *permissions.visible(uow, uow.registry.of_model(MaintenanceWindow), windows))
     columns = windows.c.site_id, windows.c.name, visible
-    under_way = sa.select(*columns).where(in_parameter(uow.registry.dialect, windows.c.site_id), active(windows, uow.now))
+    under_way = sa.select(*columns).where(
+        in_parameter(uow.registry.dialect, windows.c.site_id), active(windows, uow.now)
+    )
     for site, name, named in uow.execute(under_way, {"keys": leaving}):
-        moved[site].reject("status", f"The site cannot be retired during its maintenance window {name if named else ''}".rstrip() + ".")
+        moved[site].reject(
+            "status", f"The site cannot be retired during its maintenance window {name if named else ''}".rstrip() + "."
+        )

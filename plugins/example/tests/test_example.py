@@ -6,7 +6,6 @@ import datetime
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,8 @@ import sqlalchemy as sa
 from netinv_example.maintenance_windows import MaintenanceWindow
 
 from netinv_core import main as service
-from netinv_core.app import App
 from netinv_core.db import migrate
-from netinv_core.hookspecs import hookimpl
 from netinv_core.packages import discover
-from netinv_core.registry import Registry
-from netinv_core.resource import Resource
 from netinv_core.testing import CHECKS, Api, Case, Check, Service, Unique
 from netinv_extras.jobs import runner as job_running
 from tests.support.databases import empty_database
@@ -48,7 +43,9 @@ def make_window(api: Api, unique: Unique) -> Any:
     """``make_window(site, start, end)``: a window, given in hours from now; ``other`` members as they are."""
 
     def make(site: Any, start: float = -1, end: float = 1, **other: Any) -> Any:
-        return api.post(WINDOWS, {"name": unique(), "site": site["id"], "start": from_now(start), "end": from_now(end), **other})
+        return api.post(
+            WINDOWS, {"name": unique(), "site": site["id"], "start": from_now(start), "end": from_now(end), **other}
+        )
 
     return make
 
@@ -65,7 +62,15 @@ def test_the_contract_holds(check: Check, service: Service) -> None:
 
 def test_a_window_names_its_site_by_attributes(api: Api, unique: Unique, make_site: Any) -> None:
     site, name = make_site(), unique()
-    found = api.post(WINDOWS, {"name": name, "site": {"name": site["name"]}, "start": "2031-01-01T22:00:00Z", "end": "2031-01-02T04:00:00+02:00"})
+    found = api.post(
+        WINDOWS,
+        {
+            "name": name,
+            "site": {"name": site["name"]},
+            "start": "2031-01-01T22:00:00Z",
+            "end": "2031-01-02T04:00:00+02:00",
+        },
+    )
     assert found["site"]["id"] == site["id"]
     assert found["status"] == {"value": "planned", "label": "Planned"}
     assert (found["slug"], found["end"]) == (name, "2031-01-02T02:00:00Z")
@@ -73,13 +78,17 @@ def test_a_window_names_its_site_by_attributes(api: Api, unique: Unique, make_si
 
 def test_a_window_ends_after_it_has_begun(api: Api, make_site: Any, make_window: Any) -> None:
     window = make_window(make_site(), 1, 2)
-    assert api.patch(f"{WINDOWS}{window['id']}/", {"end": window["start"]}, status=400) == {"end": ["The end must be after the start."]}
+    assert api.patch(f"{WINDOWS}{window['id']}/", {"end": window["start"]}, status=400) == {
+        "end": ["The end must be after the start."]
+    }
 
 
 def test_active_at_selects_the_windows_that_cover_an_instant(api: Api, make_site: Any) -> None:
     def window(start: int, end: int, status: str = "planned") -> str:
         body = {"name": f"{site['name']} {start} {end} {status}", "site": site["id"], "status": status}
-        made: str = api.post(WINDOWS, {**body, "start": f"2032-01-{start:02}T00:00:00Z", "end": f"2032-01-{end:02}T00:00:00Z"})["id"]
+        made: str = api.post(
+            WINDOWS, {**body, "start": f"2032-01-{start:02}T00:00:00Z", "end": f"2032-01-{end:02}T00:00:00Z"}
+        )["id"]
         return made
 
     def found(*days: int) -> set[str]:
@@ -111,11 +120,15 @@ def test_closing_ends_an_active_window_now(api: Api, make_site: Any, make_window
     closed = api.post(f"{WINDOWS}{window['id']}/close/", status=200)
     assert window["start"] < closed["end"] < window["end"]
     changes = api.get("/api/extras/object-changes/", {"changed_object_id": window["id"]})["results"]
-    assert [change["action"]["value"] for change in changes] == ["update", "create"], "closing is a change like any other"
+    assert [change["action"]["value"] for change in changes] == ["update", "create"], (
+        "closing is a change like any other"
+    )
 
 
 @pytest.mark.parametrize(("start", "end", "status"), [(1, 2, "planned"), (-2, -1, "confirmed"), (-1, 1, "cancelled")])
-def test_only_an_active_window_can_be_closed(api: Api, make_site: Any, make_window: Any, start: int, end: int, status: str) -> None:
+def test_only_an_active_window_can_be_closed(
+    api: Api, make_site: Any, make_window: Any, start: int, end: int, status: str
+) -> None:
     window = make_window(make_site(), start, end, status=status)
     answer = api.post(f"{WINDOWS}{window['id']}/close/", status=400)
     assert answer == {"non_field_errors": ["Only an active maintenance window can be closed."]}
@@ -156,7 +169,9 @@ def test_a_site_tells_when_maintenance_begins(api: Api, make_site: Any, make_win
     assert api.options(SITES)["actions"]["POST"]["next_maintenance"]["read_only"]
 
 
-def test_the_field_costs_one_statement_however_many_sites(api: Api, make_site: Any, make_window: Any, statements: Any) -> None:
+def test_the_field_costs_one_statement_however_many_sites(
+    api: Api, make_site: Any, make_window: Any, statements: Any
+) -> None:
     sites = [make_site() for _ in range(12)]
     for site in sites:
         make_window(site)
@@ -176,7 +191,9 @@ def test_sites_are_selected_by_their_windows(api: Api, make_site: Any, make_wind
     quiet, busy = make_site(), make_site()
     window = make_window(busy)
     ids = {"id": [quiet["id"], busy["id"]]}
-    assert [site["id"] for site in api.get(SITES, {**ids, "has_maintenance_windows": "false"})["results"]] == [quiet["id"]]
+    assert [site["id"] for site in api.get(SITES, {**ids, "has_maintenance_windows": "false"})["results"]] == [
+        quiet["id"]
+    ]
     assert [site["id"] for site in api.get(SITES, {"maintenance_windows": window["slug"]})["results"]] == [busy["id"]]
 
 
@@ -216,15 +233,6 @@ def test_the_status_page_counts_active_windows(api: Api, make_site: Any, make_wi
 # -- coming and going
 
 
-def add_package(folder: Path, name: str, source: str, requires: str = "netinv-core") -> None:
-    """Writes a distribution into a folder, with a module of this source as its entry point."""
-    (folder / f"netinv_{name}.py").write_text(textwrap.dedent(source))
-    info = folder / f"netinv_{name}-0.1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: netinv-{name}\nVersion: 0.1\nRequires-Dist: {requires}\n")
-    (info / "entry_points.txt").write_text(f"[netinv]\n{name} = netinv_{name}\n")
-
-
 def test_without_the_package_the_service_works(
     engine: sa.Engine, make_site: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,69 +252,6 @@ def test_without_the_package_the_service_works(
     assert "active-maintenance-windows" not in bare.api.get("/api/status/")
     bare.api.get(WINDOWS, status=404)
     bare.api.delete(f"{SITES}{kept['id']}/", status=409)
-
-
-REASONS = {
-    "elder": "it requires netinv-core>=99, and 0.1.0 is installed",
-    "stranger": "it requires netinv-elsewhere, which is not installed",
-    "unwell": "RuntimeError: it cannot be",
-}
-
-
-@pytest.fixture(scope="module")
-def started(engine: sa.Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
-    """A service beside whose packages there are some that cannot be loaded."""
-    folder = tmp_path_factory.mktemp("packages")
-    add_package(folder, "elder", "raise RuntimeError('it is not asked')", "netinv-core>=99")
-    add_package(folder, "stranger", "raise RuntimeError('it is not asked')", "netinv-elsewhere")
-    add_package(folder, "unwell", "raise RuntimeError('it cannot be')")
-    with pytest.MonkeyPatch.context() as patches:
-        patches.syspath_prepend(str(folder))
-        return Service(engine)
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_a_package_that_cannot_be_loaded_is_reported_and_answers_503(started: Service, name: str) -> None:
-    reported = {"name": name, "package": f"netinv-{name}", "status": "broken", "reason": REASONS[name]}
-    assert reported in started.api.get("/api/plugins/installed-plugins/")
-    assert started.api.get("/api/status/")["broken-packages"][name] == REASONS[name]
-    for path in ("", "things/", "things/1/"):
-        answer = started.api.send("GET", f"/api/plugins/{name}/{path}", status=503)
-        assert answer.json == {"detail": "This package could not be started; /api/status/ tells why."}
-    started.api.get(SITES)
-    started.api.get(WINDOWS)
-
-
-def test_a_package_that_claims_an_applications_path_fails_at_the_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add_package(
-        tmp_path,
-        "usurper",
-        """
-        from netinv_core.app import App
-        from netinv_core.hookspecs import hookimpl
-
-        @hookimpl
-        def netinv_app():
-            return App("example", "Not the example", plugin=True)
-        """,
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ValueError, match="two packages claim the application 'example'"):
-        service.registry_for("sqlite", {})
-
-
-def test_two_resources_with_one_path_fail_at_the_start() -> None:
-    class Claims:
-        @staticmethod
-        @hookimpl
-        def netinv_app() -> App:
-            both = [Resource(MaintenanceWindow, "windows"), Resource(MaintenanceWindow, "windows", label="claims.other")]
-            return App("claims", "Claims", both, plugin=True)
-
-    with pytest.raises(ValueError, match="two resources claim the path '/api/plugins/claims/windows/'"):
-        Registry("sqlite").add("claims", Claims)
 
 
 def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
@@ -396,4 +341,7 @@ def test_a_date_finds_the_windows_of_that_day(service: Service, make_site: Any, 
     groups = service.api.get("/api/search/", {"q": window["start"][:10], "limit": 50})["groups"]
     (group,) = [group for group in groups if group["resource"] == "example.maintenancewindow"]
     assert window["id"] in [item["id"] for item in group["results"]]
-    assert all(item["resource"] != "example.maintenancewindow" for item in service.api.get("/api/search/", {"q": "0001-13-01"})["groups"])
+    assert all(
+        item["resource"] != "example.maintenancewindow"
+        for item in service.api.get("/api/search/", {"q": "0001-13-01"})["groups"]
+    )

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from netinv_core import settings as known_settings
 from netinv_core.auth import crypto
 from netinv_core.auth.models import Token, User
+from netinv_core.confidential import refuse_confidential
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base
 from netinv_core.testing import Api, Service
@@ -49,7 +50,9 @@ def basic(username: str, password: str) -> dict[str, str]:
 )
 def test_bad_credentials_are_told_apart(anonymous: Api, header: str, text: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
-        assert anonymous.send(method, TENANTS, headers={"Authorization": header.encode().decode("latin-1")}, status=403).json == detail(text)
+        assert anonymous.send(
+            method, TENANTS, headers={"Authorization": header.encode().decode("latin-1")}, status=403
+        ).json == detail(text)
 
 
 def test_the_word_token_may_be_written_in_any_case(service: Service, anonymous: Api) -> None:
@@ -59,7 +62,9 @@ def test_the_word_token_may_be_written_in_any_case(service: Service, anonymous: 
 
 def test_a_token_ends_when_it_expires(make_user: Any) -> None:
     now = datetime.datetime.now(datetime.UTC)
-    assert make_user(superuser=True, expires=now - datetime.timedelta(seconds=1)).api.get(TENANTS, status=403) == detail("Token expired")
+    assert make_user(superuser=True, expires=now - datetime.timedelta(seconds=1)).api.get(
+        TENANTS, status=403
+    ) == detail("Token expired")
     make_user(superuser=True, expires=now + datetime.timedelta(minutes=5)).api.get(TENANTS)
 
 
@@ -79,7 +84,9 @@ def test_a_read_only_token_may_not_write(make_user: Any) -> None:
     reader.get(TENANTS)
     assert "actions" not in reader.options(TENANTS)
     for method in ("POST", "PUT", "PATCH", "DELETE"):
-        assert reader.send(method, TENANTS, [], status=403).json == detail("You do not have permission to perform this action.")
+        assert reader.send(method, TENANTS, [], status=403).json == detail(
+            "You do not have permission to perform this action."
+        )
 
 
 def test_a_deleted_token_is_no_longer_known(make_user: Any) -> None:
@@ -130,16 +137,34 @@ def test_a_given_key_is_forty_hexadecimal_digits_of_either_case(make_user: Any) 
         assert len(mine.api.post(TOKENS, {"key": blank})["key"]) == 40
 
 
-def test_a_key_is_in_the_answer_that_makes_the_token_and_nowhere_else(api: Api, make_user: Any, service: Service, unique: Any) -> None:
+def test_a_key_is_in_the_answer_that_makes_the_token_and_nowhere_else(
+    api: Api, make_user: Any, service: Service, unique: Any
+) -> None:
     mine = make_user((ALL, "users.token"), ("add view", ["extras.note", "extras.objectchange"]))
     made = mine.api.post(TOKENS, {"description": unique()})
     several = mine.api.post(TOKENS, [{"description": unique()}, {"description": unique()}])
     secrets = [item["key"] for item in (made, *several)]
     for token in (mine.token, made["key"]):
-        answers = [mine.api.get(path, token=token) for path in (TOKENS, f"{TOKENS}?brief=1", made["url"], f"{TOKENS}?q={made['description']}")]
-        note = mine.api.post("/api/extras/notes/", {"assigned_object_type": "users.token", "assigned_object_id": made["id"], "note": "x"}, token=token)
-        answers += [note, mine.api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]}), mine.api.get(note["url"])]
-        assert not [key for key in [mine.token, *secrets] for hidden in (key, key[-6:], crypto.digest(key)) if hidden in str(answers)]
+        answers = [
+            mine.api.get(path, token=token)
+            for path in (TOKENS, f"{TOKENS}?brief=1", made["url"], f"{TOKENS}?q={made['description']}")
+        ]
+        note = mine.api.post(
+            "/api/extras/notes/",
+            {"assigned_object_type": "users.token", "assigned_object_id": made["id"], "note": "x"},
+            token=token,
+        )
+        answers += [
+            note,
+            mine.api.get("/api/extras/object-changes/", {"changed_object_id": note["id"]}),
+            mine.api.get(note["url"]),
+        ]
+        assert not [
+            key
+            for key in [mine.token, *secrets]
+            for hidden in (key, key[-6:], crypto.digest(key))
+            if hidden in str(answers)
+        ]
     assert mine.api.get(made["url"])["key"] is None
     assert "key" not in mine.api.get(f"{TOKENS}?brief=1")["results"][0]
 
@@ -148,7 +173,13 @@ def test_what_was_read_of_a_token_leaves_its_key_when_it_is_written_back(make_us
     mine = make_user((ALL, "users.token"))
     made = mine.api.post(TOKENS, {})
     shown = mine.api.get(made["url"])
-    for method, body in (("PUT", shown), ("PATCH", shown), ("PATCH", {"key": ""}), ("PATCH", {"description": "x"}), ("PUT", {})):
+    for method, body in (
+        ("PUT", shown),
+        ("PATCH", shown),
+        ("PATCH", {"key": ""}),
+        ("PATCH", {"description": "x"}),
+        ("PUT", {}),
+    ):
         assert mine.api.send(method, made["url"], body, status=200).json["key"] is None
         mine.api.get(TOKENS, token=made["key"])
     other = crypto.new_key()
@@ -170,7 +201,9 @@ def test_a_read_only_token_learns_no_key_of_its_owner(make_user: Any) -> None:
 
 def test_tokens_are_found_by_when_they_were_made_and_expire(make_user: Any) -> None:
     mine = make_user((ALL, "users.token"))
-    first, second = mine.api.post(TOKENS, [{"expires": f"20{year}-01-01T00:00:00Z", "description": year} for year in ("50", "60")])
+    first, second = mine.api.post(
+        TOKENS, [{"expires": f"20{year}-01-01T00:00:00Z", "description": year} for year in ("50", "60")]
+    )
     ids = {"id": [first["id"], second["id"]]}
     for name, value, expected in (
         ("expires__lt", "2060-01-01 00:00:00", ["50"]),
@@ -181,7 +214,9 @@ def test_tokens_are_found_by_when_they_were_made_and_expire(make_user: Any) -> N
         ("created__gte", first["created"], ["50", "60"]),
         ("created__lt", first["created"], []),
     ):
-        assert sorted(shown["description"] for shown in mine.api.get(TOKENS, ids | {name: value})["results"]) == expected, name
+        assert (
+            sorted(shown["description"] for shown in mine.api.get(TOKENS, ids | {name: value})["results"]) == expected
+        ), name
     mine.api.get(TOKENS, {"created__lt": "zz"}, status=400)
 
 
@@ -190,13 +225,23 @@ def test_tokens_are_found_by_when_they_were_made_and_expire(make_user: Any) -> N
 DENIED = detail("You do not have permission to perform this action.")
 
 
-@pytest.mark.parametrize(("writers", "user_may", "superuser_may"), [("permitted", True, True), ("superusers", False, True), ("nobody", False, False)])
-def test_the_administrators_say_who_makes_tokens(make_user: Any, configured: Any, anonymous: Api, writers: str, user_may: bool, superuser_may: bool) -> None:
+@pytest.mark.parametrize(
+    ("writers", "user_may", "superuser_may"),
+    [("permitted", True, True), ("superusers", False, True), ("nobody", False, False)],
+)
+def test_the_administrators_say_who_makes_tokens(
+    make_user: Any, configured: Any, anonymous: Api, writers: str, user_may: bool, superuser_may: bool
+) -> None:
     user, superuser = make_user((ALL, "users.token"), password="pw"), make_user(superuser=True, password="pw")
     with configured(token_writers=writers):
         for account, may in ((user, user_may), (superuser, superuser_may)):
             (own,) = account.api.get(TOKENS)["results"]
-            for method, path, body in (("POST", TOKENS, {}), ("POST", TOKENS, [{}]), ("PATCH", own["url"], {"description": "x"}), ("PATCH", TOKENS, [own])):
+            for method, path, body in (
+                ("POST", TOKENS, {}),
+                ("POST", TOKENS, [{}]),
+                ("PATCH", own["url"], {"description": "x"}),
+                ("PATCH", TOKENS, [own]),
+            ):
                 answer = account.api.send(method, path, body, status=(200, 201) if may else 403)
                 assert may or answer.json == DENIED
             assert account.api.send("PUT", own["url"], own, status=200 if may else 403)
@@ -207,7 +252,11 @@ def test_the_administrators_say_who_makes_tokens(make_user: Any, configured: Any
 
 def test_constraints_say_what_tokens_are_made(make_user: Any, anonymous: Api) -> None:
     """Readers only, and not for ever: in no way does one get a token that writes or lasts."""
-    mine = make_user((ALL, "users.token", {"write_enabled": False, "expires__isnull": False}), ("view", "tenancy.tenant"), password="pw")
+    mine = make_user(
+        (ALL, "users.token", {"write_enabled": False, "expires__isnull": False}),
+        ("view", "tenancy.tenant"),
+        password="pw",
+    )
     body, header = {"write_enabled": False, "expires": "2099-01-01T00:00:00Z"}, basic(mine.username, "pw")
     made = mine.api.post(TOKENS, body)
     for wrong in ({"write_enabled": True}, {"expires": None}):
@@ -246,17 +295,26 @@ def test_a_password_gets_a_token(make_user: Any, anonymous: Api, version: str | 
 
 def test_a_password_gets_a_token_as_described(make_user: Any, anonymous: Api) -> None:
     account = make_user(("add", "users.token"), password="pw")
-    made = anonymous.post(TOKENS, {"description": "via basic", "write_enabled": False}, headers=basic(account.username, "pw"))
+    made = anonymous.post(
+        TOKENS, {"description": "via basic", "write_enabled": False}, headers=basic(account.username, "pw")
+    )
     assert (made["description"], made["write_enabled"]) == ("via basic", False)
 
 
 def test_a_wrong_password_gets_nothing(make_user: Any, anonymous: Api) -> None:
     account = make_user(("add", "users.token"), password="pw")
-    for name, password in ((account.username, "pW"), (account.username, ""), ("nobody", "pw"), (make_user().username, "!")):
+    for name, password in (
+        (account.username, "pW"),
+        (account.username, ""),
+        ("nobody", "pw"),
+        (make_user().username, "!"),
+    ):
         assert anonymous.post(TOKENS, headers=basic(name, password), status=403) == detail("Invalid username/password.")
     for encoded in ("é", "a", "====", base64.b64encode(b"\xff").decode()):
         header = {"Authorization": f"Basic {encoded}".encode().decode("latin-1")}
-        assert anonymous.post(TOKENS, headers=header, status=403) == detail("Invalid basic header. Credentials not correctly base64 encoded.")
+        assert anonymous.post(TOKENS, headers=header, status=403) == detail(
+            "Invalid basic header. Credentials not correctly base64 encoded."
+        )
 
 
 def test_a_password_does_not_stand_for_a_permission_or_an_active_account(make_user: Any, anonymous: Api) -> None:
@@ -264,14 +322,18 @@ def test_a_password_does_not_stand_for_a_permission_or_an_active_account(make_us
     denied = detail("You do not have permission to perform this action.")
     assert anonymous.post(TOKENS, headers=basic(stranger.username, "pw"), status=403) == denied
     inactive = make_user(superuser=True, active=False, password="pw")
-    assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail("Invalid username/password.")
+    assert anonymous.post(TOKENS, headers=basic(inactive.username, "pw"), status=403) == detail(
+        "Invalid username/password."
+    )
 
 
 def test_a_password_opens_the_tokens_only(service: Service, anonymous: Api) -> None:
     header = basic(service.admin.username, "correct horse")
     anonymous.get(TOKENS, headers=header)
     for path in (TENANTS, "/api/", "/api/users/users/"):
-        assert anonymous.get(path, headers=header, status=403) == detail("Authentication credentials were not provided.")
+        assert anonymous.get(path, headers=header, status=403) == detail(
+            "Authentication credentials were not provided."
+        )
 
 
 # -- how they are kept
@@ -308,20 +370,25 @@ def test_of_keys_only_hashes_are_kept(service: Service, make_user: Any) -> None:
         ("users.token", "natural", "key_hash"),
     ],
 )
-def test_a_resource_that_shows_what_is_confidential_is_refused(monkeypatch: pytest.MonkeyPatch, label: str, option: str, value: Any) -> None:
+def test_a_resource_that_shows_what_is_confidential_is_refused(
+    monkeypatch: pytest.MonkeyPatch, label: str, option: str, value: Any
+) -> None:
     endpoint = registry_for("sqlite", {})[label]
-    endpoint.refuse_confidential()
+    refuse_confidential(endpoint)
     resource = copy.copy(endpoint.resource)
     object.__setattr__(resource, option, value)  # that of the registry is immutable
     monkeypatch.setattr(endpoint, "resource", resource)
     vars(endpoint).pop("natural_sort", None)
     with pytest.raises(ValueError, match="is confidential"):
-        endpoint.refuse_confidential()
+        refuse_confidential(endpoint)
 
 
 def test_no_constraint_or_filter_reaches_what_is_confidential(api: Api, unique: Any) -> None:
     """A permission with such a constraint is refused, wherever the path begins."""
-    for label, constraints in (("users.user", {"password__startswith": "$"}), ("users.token", {"user__password__isnull": False})):
+    for label, constraints in (
+        ("users.user", {"password__startswith": "$"}),
+        ("users.token", {"user__password__isnull": False}),
+    ):
         body = {"name": unique(), "object_types": [label], "actions": ["view"], "constraints": constraints}
         assert list(api.post("/api/users/permissions/", body, status=400)) == ["constraints"]
     for name in ("password", "password__ic", "password__isw", "password__re"):
@@ -332,10 +399,17 @@ def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     """With the setting or the file named, and a proposal; what it says holds nothing of the secret."""
     file = tmp_path / "secret"
     file.write_text("too short\n")
-    for given, place in (({"netinv.secret": "x" * 31}, "the setting netinv.secret"), ({"netinv.secret_file": str(file)}, f"the file {file}")):
+    for given, place in (
+        ({"netinv.secret": "x" * 31}, "the setting netinv.secret"),
+        ({"netinv.secret_file": str(file)}, f"the file {file}"),
+    ):
         with pytest.raises(ValueError, match="at least 32 characters") as raised:
             known_settings.read(given, {})
-        assert str(raised.value).startswith(place) and "xxx" not in str(raised.value) and "too short" not in str(raised.value)
+        assert (
+            str(raised.value).startswith(place)
+            and "xxx" not in str(raised.value)
+            and "too short" not in str(raised.value)
+        )
     file.unlink()
     assert len(known_settings.read({"netinv.secret_file": str(file)}, {})["secret"]) == 64
 
@@ -347,7 +421,9 @@ def test_errors_that_are_logged_hold_nothing_of_what_was_sent(service: Service) 
     assert secret not in str(raised.value)
 
 
-def test_no_secret_is_anywhere_in_the_log(api: Api, anonymous: Api, make_user: Any, unique: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_secret_is_anywhere_in_the_log(
+    api: Api, anonymous: Api, make_user: Any, unique: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(0)
     key, password = crypto.new_key(), unique() + unique()
     made = api.post("/api/users/users/", {"username": unique(), "password": password})

@@ -95,10 +95,17 @@ def test_no_path_takes_credentials_that_are_no_longer_good(service: Service, mak
                 assert answer.status_int in ((403,) if refused else NOT_THERE), f"{method} {path} → {answer.status}"
 
 
-def test_a_password_of_an_account_that_is_gone_or_inactive_opens_nothing(service: Service, anonymous: Api, make_user: Any) -> None:
-    inactive, gone = make_user(superuser=True, active=False, password="right"), make_user(superuser=True, password="right")
+def test_a_password_of_an_account_that_is_gone_or_inactive_opens_nothing(
+    service: Service, anonymous: Api, make_user: Any
+) -> None:
+    inactive, gone = (
+        make_user(superuser=True, active=False, password="right"),
+        make_user(superuser=True, password="right"),
+    )
     service.api.delete(f"/api/users/users/{gone.id}/")
     for account in (inactive, gone):
         header = {"Authorization": "Basic " + base64.b64encode(f"{account.username}:right".encode()).decode()}
         for method in ("GET", "POST"):
-            assert anonymous.send(method, "/api/users/tokens/", headers=header, status=403).json == {"detail": "Invalid username/password."}
+            assert anonymous.send(method, "/api/users/tokens/", headers=header, status=403).json == {
+                "detail": "Invalid username/password."
+            }

@@ -1,4 +1,5 @@
-"""Permissions of every route that is not plain reading and writing of objects: the actions of all installed packages, by table.
+"""Permissions of every route that is not plain reading and writing of objects: the actions of all installed packages,
+by table.
 
 Packages register actions, so a new action fails the completeness test until the table says which permission it takes.
 """
@@ -35,7 +36,12 @@ def name_of(call: Call) -> str:
 def calls(service: Service) -> list[Call]:
     """Each method of each action of each resource that has it."""
     found = actions_of(service.app.registry)
-    return [(endpoint, action, method.upper()) for action in found for endpoint in action.endpoints(service.registry) for method in sorted(action.views)]
+    return [
+        (endpoint, action, method.upper())
+        for action in found
+        for endpoint in action.endpoints(service.registry)
+        for method in sorted(action.views)
+    ]
 
 
 def installed(service: Service, name: str) -> bool:
@@ -50,7 +56,10 @@ def paths(case: Case, action: Action, shown: dict[str, Any]) -> tuple[str, str]:
     if CLASS not in action.name:
         return (f"{case.path}{action.name}/",) * 2
     named = "/".join(("local", "examples", shown["job_class_name"]))
-    return f"{case.path}{action.name.replace(CLASS, named)}/", f"{case.path}{action.name.replace(CLASS, 'local/examples/Nothing')}/"
+    return (
+        f"{case.path}{action.name.replace(CLASS, named)}/",
+        f"{case.path}{action.name.replace(CLASS, 'local/examples/Nothing')}/",
+    )
 
 
 def everything_else(service: Service, label: str) -> tuple[str, list[str]]:
@@ -59,7 +68,9 @@ def everything_else(service: Service, label: str) -> tuple[str, list[str]]:
 
 
 def grouped(service: Service, inputs: Inputs) -> list[tuple[Case, str, list[Call]]]:
-    """The calls by resource and permission; of actions that any resource may have, those of one resource of each package, unless all inputs are used."""
+    """The calls by resource and permission; of actions that any resource may have, those of one resource of each
+    package, unless all inputs are used.
+    """
     groups: dict[tuple[str, str], list[Call]] = {}
     packages: set[tuple[str, str]] = set()
     for call in calls(service):
@@ -86,7 +97,9 @@ def test_the_table_names_every_action(service: Service) -> None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_actions_are_denied_without_their_permission(service: Service, inputs: Inputs, part: int) -> None:
-    """403 without credentials and with every permission but the one that the action takes, for objects that are there or not."""
+    """403 without credentials and with every permission but the one that the action takes, for objects that are there
+    or not.
+    """
     for case, needed, group in grouped(service, inputs)[part::4]:
         label, others = case.endpoint.label, " ".join(sorted(EVERY - {needed}))
         powerless, shown = service.user(everything_else(service, label), (others, label)).api, case.make()
@@ -97,7 +110,9 @@ def test_actions_are_denied_without_their_permission(service: Service, inputs: I
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(service: Service, inputs: Inputs, part: int) -> None:
+def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_ones(
+    service: Service, inputs: Inputs, part: int
+) -> None:
     """404, whatever else the user may do; without permission to view the resource too.
 
     Who may view the object, but not run that job, is told so.
@@ -113,11 +128,17 @@ def test_actions_on_objects_outside_of_a_constraint_are_like_those_on_absent_one
                 continue
             hidden, absent = paths(case, action, shown)
             for client in (outside, unseeing):
-                assert send(client, method, absent) == send(client, method, hidden) == (404, NOT_FOUND), f"{method} {hidden}"
-            assert send(seeing, method, hidden) == ((403, DENIED) if needed == "run" else (404, NOT_FOUND)), f"{method} {hidden}"
+                assert send(client, method, absent) == send(client, method, hidden) == (404, NOT_FOUND), (
+                    f"{method} {hidden}"
+                )
+            assert send(seeing, method, hidden) == ((403, DENIED) if needed == "run" else (404, NOT_FOUND)), (
+                f"{method} {hidden}"
+            )
 
 
-def test_no_action_writes_for_a_read_only_token_or_without_credentials(service: Service, configured: Any, inputs: Inputs) -> None:
+def test_no_action_writes_for_a_read_only_token_or_without_credentials(
+    service: Service, configured: Any, inputs: Inputs
+) -> None:
     """Not even where everyone may view everything; a kept query only reads."""
     reader = service.user(superuser=True, write_enabled=False).api
     with configured(exempt_view_permissions=("*", *service.registry.endpoints)):
@@ -144,7 +165,9 @@ BESIDE = {
     "/api/users/config/": 200,
     "/api/status/": 200,
     "/api/plugins/installed-plugins/": 200,
-    **dict.fromkeys(("/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/docs/", "api/docs/assets/*subpath"), 200),
+    **dict.fromkeys(
+        ("/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/docs/", "api/docs/assets/*subpath"), 200
+    ),
 }
 QUERIES = {
     "/api/search/": "?q=site",
@@ -166,7 +189,9 @@ def without_pages(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Service:
 def test_the_table_names_every_other_route(without_pages: Service) -> None:
     """A route is an application's list of resources, a service of Cornice (a resource), an action, or in the table."""
     service = without_pages
-    patterns = {route.pattern for route in service.app.registry.queryUtility(IRoutesMapper).get_routes(include_static=True)}
+    patterns = {
+        route.pattern for route in service.app.registry.queryUtility(IRoutesMapper).get_routes(include_static=True)
+    }
     served = {found.path for found in service.app.registry.cornice_services.values()}
     served |= {action.path for action in actions_of(service.app.registry)}
     roots = {"/api/", "/api/plugins/", *(app.path for app in service.registry.apps.values())}
@@ -176,7 +201,9 @@ def test_the_table_names_every_other_route(without_pages: Service) -> None:
 def test_other_routes_show_no_object_to_who_has_no_permission(service: Service) -> None:
     site, nobody = Case(service, "dcim.site").make(), service.user().api
     for pattern, status in BESIDE.items():
-        path = f"/{pattern.lstrip('/')}{QUERIES.get(pattern, '')}".replace("{folder}", "devicetype-images").replace("{name}", "a.png")
+        path = f"/{pattern.lstrip('/')}{QUERIES.get(pattern, '')}".replace("{folder}", "devicetype-images").replace(
+            "{name}", "a.png"
+        )
         path = path.replace("*subpath", "swagger-ui.css")
         if pattern == "/api/graphql/":
             assert nobody.post(path, {"query": "{sites{name}}"}, status=status) == {"data": {"sites": []}}

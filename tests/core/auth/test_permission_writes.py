@@ -1,4 +1,6 @@
-"""Constraints of permissions on what actions write: refused as a whole where an object would be outside of them, and nothing is left behind."""
+"""Constraints of permissions on what actions write: refused as a whole where an object would be outside of them, and
+nothing is left behind.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,10 @@ def notes_within_the_constraint(service: Service) -> None:
     writer = service.user(("view", "dcim.site"), ("add", "extras.note", {"note": word})).api
     assert writer.post(path, {"note": "another"}, status=403) == DENIED
     assert service.api.get(path)["count"] == 0
-    assert service.user(("view", "dcim.site"), ("view", "extras.note")).api.post(path, {"note": word}, status=403) == DENIED
+    assert (
+        service.user(("view", "dcim.site"), ("view", "extras.note")).api.post(path, {"note": word}, status=403)
+        == DENIED
+    )
     assert writer.post(path, {"note": word})["note"] == word
 
 
@@ -80,7 +85,9 @@ def networks_within_the_constraint(service: Service) -> None:
     prefix = service.api.post(PREFIXES, {"prefix": network, "status": "active"})
     path, sight = f"{prefix['url']}available-prefixes/", ("view", "ipam.prefix", {"id": prefix["id"]})
     keeper = service.user(sight, ("add", "ipam.prefix", {"description": "inside"})).api
-    inside, outside = ({"status": "active", "prefix_length": 64, "description": place} for place in ("inside", "outside"))
+    inside, outside = (
+        {"status": "active", "prefix_length": 64, "description": place} for place in ("inside", "outside")
+    )
     for body in ([outside], [inside, outside]):
         assert keeper.post(path, body, status=403) == DENIED
     assert service.user(("view", "ipam.prefix")).api.post(path, [inside], status=403) == DENIED
@@ -158,7 +165,12 @@ def buttons_within_the_constraint(service: Service) -> None:
 def failed(service: Service, count: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A webhook, and deliveries of it that have failed."""
     name = service.unique()
-    receiver = {"name": name, "content_types": ["dcim.region"], "type_create": True, "payload_url": f"http://{name}.example.com/"}
+    receiver = {
+        "name": name,
+        "content_types": ["dcim.region"],
+        "type_create": True,
+        "payload_url": f"http://{name}.example.com/",
+    }
     webhook = service.api.post(WEBHOOKS, receiver)
     service.api.post("/api/dcim/regions/", [{"name": service.unique()} for _ in range(count)])
     service.api.patch(webhook["url"], {"enabled": False})
@@ -208,7 +220,9 @@ def syncs_within_the_constraint(service: Service) -> None:
     repository = sample(service, "extras.gitrepository")
     path = f"{repository['url']}sync/"
     before = service.api.get(path)
-    someone = service.user(("view", "extras.gitrepository"), ("change", "extras.gitrepository", {"name": "another"})).api
+    someone = service.user(
+        ("view", "extras.gitrepository"), ("change", "extras.gitrepository", {"name": "another"})
+    ).api
     assert someone.post(path, status=404) == NOT_FOUND
     assert service.api.get(path) == before
     service.api.delete(repository["url"])
@@ -219,13 +233,17 @@ def kept_queries_within_the_constraint(service: Service) -> None:
     """A kept query shows objects that may be viewed, and writes nothing."""
     one, other = (sample(service, "dcim.site") for _ in range(2))
     names = f'["{one["name"]}", "{other["name"]}"]'
-    kept = service.api.post("/api/extras/graphql-queries/", {"name": service.unique(), "query": f"{{sites(name: {names}) {{name}}}}"})
+    kept = service.api.post(
+        "/api/extras/graphql-queries/", {"name": service.unique(), "query": f"{{sites(name: {names}) {{name}}}}"}
+    )
     reader = service.user(("add", "extras.graphqlquery"), ("view", "dcim.site", {"id": one["id"]})).api
     assert reader.post(f"{kept['url']}run/", {}, status=200) == {"data": {"sites": [{"name": one["name"]}]}}
 
 
 def test_the_table_of_writes_names_every_action_that_is_not_read() -> None:
-    assert {name for name in NEEDS if not name.endswith(" GET")} - WRITES.keys() == {"maintenance-windows/close POST"}  # in the plugin's tests
+    assert {name for name in NEEDS if not name.endswith(" GET")} - WRITES.keys() == {
+        "maintenance-windows/close POST"
+    }  # in the plugin's tests
 
 
 @pytest.mark.parametrize("name", sorted(WRITES))

@@ -24,7 +24,9 @@ def three(api: Api, unique: Any) -> dict[str, Any]:
     """Three tenants, ``a`` and ``b`` in one group, ``c`` without."""
     word = unique()
     group = api.post("/api/tenancy/tenant-groups/", {"name": f"{word} group"})
-    made = api.post(TENANTS, [{"name": f"{word} {n}", "group": g} for n, g in (("a", group["id"]), ("b", group["id"]), ("c", None))])
+    made = api.post(
+        TENANTS, [{"name": f"{word} {n}", "group": g} for n, g in (("a", group["id"]), ("b", group["id"]), ("c", None))]
+    )
     return {"word": word, "group": group, **{item["name"][-1]: item for item in made}}
 
 
@@ -52,16 +54,30 @@ def test_constraints_follow_references_and_lookups(make_user: Any, three: dict[s
         assert sorted(found) == sorted(expected), constraints
 
 
-SENSELESS = [{"nosuch": 1}, {"name__nosuch": 1}, {"id": "zz"}, {"name__regex": "("}, {"group__name__in": 5}, {"id__in": ["zz"]}, {"group__nosuch__name": 1}]
+SENSELESS = [
+    {"nosuch": 1},
+    {"name__nosuch": 1},
+    {"id": "zz"},
+    {"name__regex": "("},
+    {"group__name__in": 5},
+    {"id__in": ["zz"]},
+    {"group__nosuch__name": 1},
+]
 
 
-@pytest.mark.parametrize("constraints", [*SENSELESS, {"custom_field_data": {}}, {"group__tenants__nosuch": 1}, [{"name": "x"}, {"nosuch": 1}]])
+@pytest.mark.parametrize(
+    "constraints",
+    [*SENSELESS, {"custom_field_data": {}}, {"group__tenants__nosuch": 1}, [{"name": "x"}, {"nosuch": 1}]],
+)
 def test_a_constraint_without_sense_is_refused(api: Api, service: Service, unique: Any, constraints: Any) -> None:
     body = {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], "constraints": constraints}
     (told,) = api.post(PERMISSIONS, body, status=400)["constraints"]
     assert told.startswith("Invalid constraints for tenancy.tenant: ")
     sound = service.permit("view", "tenancy.tenant", {"name": "x"})
-    for change in ({"constraints": constraints}, {"constraints": constraints, "object_types": ["tenancy.tenant", "extras.tag"]}):
+    for change in (
+        {"constraints": constraints},
+        {"constraints": constraints, "object_types": ["tenancy.tenant", "extras.tag"]},
+    ):
         assert told in api.patch(sound["url"], change, status=400)["constraints"]
     assert list(api.patch(sound["url"], {"object_types": ["extras.note"]}, status=400)) == ["constraints"]
 
@@ -80,7 +96,9 @@ def test_constraints_compare_only_what_is_shown(api: Api, unique: Any) -> None:
 
 
 @pytest.mark.parametrize("constraints", SENSELESS)
-def test_a_constraint_that_has_lost_its_sense_grants_nothing(service: Service, make_user: Any, three: dict[str, Any], constraints: Any) -> None:
+def test_a_constraint_that_has_lost_its_sense_grants_nothing(
+    service: Service, make_user: Any, three: dict[str, Any], constraints: Any
+) -> None:
     account = make_user()
     permission = service.permit("view change", "tenancy.tenant", {"name": "x"}, users=[account.id])
     table = service.registry["users.objectpermission"].table
@@ -95,7 +113,9 @@ def test_a_constraint_that_has_lost_its_sense_grants_nothing(service: Service, m
 
 def test_permissions_add_up(make_user: Any, three: dict[str, Any]) -> None:
     word = three["word"]
-    client = make_user(("view", "tenancy.tenant", {"name": f"{word} a"}), ("view", "tenancy.tenant", {"name": f"{word} b"})).api
+    client = make_user(
+        ("view", "tenancy.tenant", {"name": f"{word} a"}), ("view", "tenancy.tenant", {"name": f"{word} b"})
+    ).api
     assert sorted(seen(client, three)) == ["a", "b"]
 
 
@@ -111,7 +131,14 @@ def test_a_change_may_not_lead_out_of_the_constraint(api: Api, make_user: Any, t
     client = make_user((ALL, "tenancy.tenant", {"group": three["group"]["id"]}), ("view", "tenancy.tenantgroup")).api
     path = f"{TENANTS}{three['a']['id']}/"
     assert client.patch(path, {"group": None}, status=403) == DENIED
-    assert client.patch(TENANTS, [{"id": three["b"]["id"], "description": "kept?"}, {"id": three["a"]["id"], "group": None}], status=403) == DENIED
+    assert (
+        client.patch(
+            TENANTS,
+            [{"id": three["b"]["id"], "description": "kept?"}, {"id": three["a"]["id"], "group": None}],
+            status=403,
+        )
+        == DENIED
+    )
     assert api.get(path)["group"]["id"] == three["group"]["id"]
     assert api.get(f"{TENANTS}{three['b']['id']}/")["description"] == ""
     assert client.post(TENANTS, {"name": f"{three['word']} d"}, status=403) == DENIED
@@ -120,14 +147,18 @@ def test_a_change_may_not_lead_out_of_the_constraint(api: Api, make_user: Any, t
 
 def test_dollar_user_is_who_asks(api: Api, make_user: Any, three: dict[str, Any]) -> None:
     note = {"assigned_object_type": "tenancy.tenant", "assigned_object_id": three["a"]["id"], "note": "n"}
-    mine, other = (make_user(("view add", "extras.note", {"user": "$user"}), ("view", "tenancy.tenant")) for _ in range(2))
+    mine, other = (
+        make_user(("view add", "extras.note", {"user": "$user"}), ("view", "tenancy.tenant")) for _ in range(2)
+    )
     made = mine.api.post(NOTES, note)
     assert [item["id"] for item in mine.api.get(NOTES)["results"]] == [made["id"]]
     assert other.api.get(NOTES)["count"] == 0
     other.api.get(f"{NOTES}{made['id']}/", status=404)
 
 
-def test_groups_hand_on_their_permissions_at_once(api: Api, service: Service, make_user: Any, three: dict[str, Any], unique: Any) -> None:
+def test_groups_hand_on_their_permissions_at_once(
+    api: Api, service: Service, make_user: Any, three: dict[str, Any], unique: Any
+) -> None:
     group = api.post("/api/users/groups/", {"name": unique()})
     account = make_user(groups=[group["id"]])
     assert account.api.get(TENANTS, status=403) == DENIED
@@ -144,7 +175,11 @@ def test_groups_hand_on_their_permissions_at_once(api: Api, service: Service, ma
 
 def test_an_unpermitted_method_is_denied_before_anything_else(make_user: Any) -> None:
     stranger = make_user().api
-    for method, path, body in (("POST", TENANTS, b"no json"), ("PATCH", f"{TENANTS}zz/", b"{}"), ("GET", f"{TENANTS}?nosuch=1", b"")):
+    for method, path, body in (
+        ("POST", TENANTS, b"no json"),
+        ("PATCH", f"{TENANTS}zz/", b"{}"),
+        ("GET", f"{TENANTS}?nosuch=1", b""),
+    ):
         assert stranger.send(method, path, body, status=403).json == DENIED
 
 
@@ -173,8 +208,22 @@ def test_a_star_opens_no_account_credential_or_log(service: Service, anonymous: 
     by_name = {label for label, endpoint in service.registry.endpoints.items() if endpoint.exempt_by_name_only}
     assert by_name >= {
         *("auth.group", "users.user", "users.token", "users.objectpermission", "extras.objectchange"),
-        *("extras.webhook", "extras.webhookdelivery", "extras.secret", "extras.secretsgroup", "extras.secretsgroupassociation"),
-        *("extras.gitrepository", "extras.job", "extras.jobresult", "extras.joblogentry", "extras.scheduledjob", "extras.jobhook", "extras.jobbutton"),
+        *(
+            "extras.webhook",
+            "extras.webhookdelivery",
+            "extras.secret",
+            "extras.secretsgroup",
+            "extras.secretsgroupassociation",
+        ),
+        *(
+            "extras.gitrepository",
+            "extras.job",
+            "extras.jobresult",
+            "extras.joblogentry",
+            "extras.scheduledjob",
+            "extras.jobhook",
+            "extras.jobbutton",
+        ),
     }
     with configured(exempt_view_permissions=("*",)):
         for label, endpoint in service.registry.endpoints.items():
@@ -187,7 +236,9 @@ def test_a_star_opens_no_account_credential_or_log(service: Service, anonymous: 
 
 def test_what_has_confidential_columns_is_open_by_name_only(service: Service) -> None:
     for endpoint in service.registry.endpoints.values():
-        assert endpoint.exempt_by_name_only or not any(column_info(column).confidential for column in endpoint.table.c), endpoint.label
+        assert endpoint.exempt_by_name_only or not any(
+            column_info(column).confidential for column in endpoint.table.c
+        ), endpoint.label
 
 
 def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, three: dict[str, Any]) -> None:
@@ -205,7 +256,14 @@ def test_exempt_reading_overrides_constraints(make_user: Any, configured: Any, t
     ],
 )
 def test_a_permission_says_what_and_on_what(api: Api, unique: Any, body: Any, refused: Any) -> None:
-    assert api.post("/api/users/permissions/", {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], **body}, status=400) == refused
+    assert (
+        api.post(
+            "/api/users/permissions/",
+            {"name": unique(), "object_types": ["tenancy.tenant"], "actions": ["view"], **body},
+            status=400,
+        )
+        == refused
+    )
 
 
 def test_permissions_are_found_by_their_types(api: Api, make: Any, service: Service) -> None:
@@ -215,9 +273,13 @@ def test_permissions_are_found_by_their_types(api: Api, make: Any, service: Serv
     numbers = {label: found.id for label, found in service.registry.content_types.items()}
     both = {"id": [sites["id"], racks["id"]]}
     for site, rack in (("dcim.site", "dcim.rack"), (numbers["dcim.site"], numbers["dcim.rack"])):
-        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types": site})["results"]] == [sites["id"]]
+        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types": site})["results"]] == [
+            sites["id"]
+        ]
         assert api.get(PERMISSIONS, both | {"object_types": [site, rack]})["count"] == 2
-        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types__n": site})["results"]] == [racks["id"]]
+        assert [shown["id"] for shown in api.get(PERMISSIONS, both | {"object_types__n": site})["results"]] == [
+            racks["id"]
+        ]
     assert api.get(PERMISSIONS, {"object_types": "zz"}, status=400) == {"object_types": ["“zz” is not a valid value."]}
     for unknown in ("99999999", "dcim.nothing"):
         told = f"Select a valid choice. {unknown} is not one of the available choices."
@@ -226,11 +288,19 @@ def test_permissions_are_found_by_their_types(api: Api, make: Any, service: Serv
 
 def test_groups_are_named_by_numbers(api: Api, unique: Any) -> None:
     body = {"username": unique(), "password": "pw"}
-    for wrong, kind in (("zz", "str"), ("00000000-0000-4000-8000-000000000000", "str"), (True, "bool"), (1.5, "float"), ([1], "list")):
+    for wrong, kind in (
+        ("zz", "str"),
+        ("00000000-0000-4000-8000-000000000000", "str"),
+        (True, "bool"),
+        (1.5, "float"),
+        ([1], "list"),
+    ):
         told = [f"Incorrect type. Expected pk value, received {kind}."]
         assert api.post("/api/users/users/", body | {"groups": [wrong]}, status=400) == {"groups": told}
     for unknown in (10**9, 10**18, -1, None):
         told = [f'Invalid pk "{unknown}" - object does not exist.']
         assert api.post("/api/users/users/", body | {"groups": [unknown]}, status=400) == {"groups": told}
     group = api.post("/api/users/groups/", {"name": unique()})
-    assert [shown["id"] for shown in api.post("/api/users/users/", body | {"groups": [str(group["id"])]})["groups"]] == [group["id"]]
+    assert [
+        shown["id"] for shown in api.post("/api/users/users/", body | {"groups": [str(group["id"])]})["groups"]
+    ] == [group["id"]]

@@ -20,7 +20,12 @@ from tests.support.threads import at_once
 
 TOKENS = "/api/users/tokens/"
 WRONG = {"detail": "Invalid username/password."}
-LIMITS = {"sign_in_failures_pair": 3, "sign_in_failures_account": 5, "sign_in_failures_address": 8, "sign_in_window": 86400.0}
+LIMITS = {
+    "sign_in_failures_pair": 3,
+    "sign_in_failures_account": 5,
+    "sign_in_failures_address": 8,
+    "sign_in_window": 86400.0,
+}
 counters = table_of(SignInCounter)
 _addresses = itertools.count(1)
 
@@ -71,7 +76,9 @@ def test_guessing_from_one_address_ends(sign_in: SignIn, account: Account) -> No
     for password in ("wrong", "right"):
         refused = sign_in(account.username, password, here)
         assert refused.status_int == 429 and 0 < int(refused.headers["Retry-After"]) <= 86400
-        assert refused.json == {"detail": f"Too many attempts to sign in. Try again in {refused.headers['Retry-After']} seconds."}
+        assert refused.json == {
+            "detail": f"Too many attempts to sign in. Try again in {refused.headers['Retry-After']} seconds."
+        }
     assert sign_in(account.username, "right", address()).status_int == 200
     assert account.api.get(TOKENS)["count"] == 1  # a token is never refused for it
 
@@ -88,7 +95,9 @@ def test_nobody_locks_out_whoever_signed_in_before(sign_in: SignIn, account: Acc
     assert sign_in(account.username, "right", home).status_int == 200
     assert [sign_in(account.username, "wrong", address()).status_int for _ in range(6)] == [403] * 5 + [429]
     assert sign_in(account.username, "right", home).status_int == 200
-    assert sign_in(account.username, "right", address()).status_int == 200  # signing in has cleared the account's counter
+    assert (
+        sign_in(account.username, "right", address()).status_int == 200
+    )  # signing in has cleared the account's counter
     assert statuses(sign_in, 4, account.username, "wrong", home) == [403, 403, 403, 429]
 
 
@@ -100,7 +109,9 @@ def test_one_address_does_not_try_many_names(sign_in: SignIn, account: Account, 
 
 
 @pytest.mark.usefixtures("guarded")
-def test_an_own_account_does_not_clear_the_counter_of_an_address(sign_in: SignIn, account: Account, unique: Any) -> None:
+def test_an_own_account_does_not_clear_the_counter_of_an_address(
+    sign_in: SignIn, account: Account, unique: Any
+) -> None:
     here, seen = address(), []
     for _ in range(9):
         assert sign_in(account.username, "right", here).status_int == 200
@@ -115,13 +126,17 @@ def test_a_network_of_ipv6_is_one_address(sign_in: SignIn, account: Account) -> 
     assert [sign_in(account.username, "wrong", host).status_int for host in hosts] == [403, 403, 403, 429]
     assert sign_in(account.username, "right", f"2001:db8:{number:x}:2::1").status_int == 200
     mapped = address()
-    assert statuses(sign_in, 2, account.username, "wrong", f"::ffff:{mapped}") + statuses(sign_in, 2, account.username, "wrong", mapped) == [403, 403, 403, 429]
+    assert statuses(sign_in, 2, account.username, "wrong", f"::ffff:{mapped}") + statuses(
+        sign_in, 2, account.username, "wrong", mapped
+    ) == [403, 403, 403, 429]
 
 
 @pytest.mark.usefixtures("guarded")
 def test_a_header_does_not_change_the_address(sign_in: SignIn, account: Account) -> None:
     here = address()
-    headers = [{"X-Forwarded-For": address(), "Forwarded": f"for={address()}", "X-Real-Ip": address()} for _ in range(4)]
+    headers = [
+        {"X-Forwarded-For": address(), "Forwarded": f"for={address()}", "X-Real-Ip": address()} for _ in range(4)
+    ]
     assert [sign_in(account.username, "wrong", here, **header).status_int for header in headers] == [403, 403, 403, 429]
 
 
@@ -159,7 +174,9 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
     inactive, without = make_user(active=False, password="right"), make_user()
     for username in (unique(), inactive.username, without.username, account.username, "no\x00body", "x" * 2000, ""):
         verified.clear()
-        answers = [sign_in(username, "right" if username == inactive.username else "wrong", here) for here in [address()] * 4]
+        answers = [
+            sign_in(username, "right" if username == inactive.username else "wrong", here) for here in [address()] * 4
+        ]
         assert [(answer.status_int, answer.json) for answer in answers[:3]] == [(403, WRONG)] * 3, username
         assert answers[3].status_int == 429
         assert len(verified) == 3 and all("$argon2id$v=19$m=64,t=1,p=1$" in found for found in verified)
@@ -170,28 +187,40 @@ def test_failures_are_logged_without_what_was_sent(
     sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A user who mistakes the fields types a password as the name."""
-    monkeypatch.setattr(passwords.log, "disabled", False)  # tests of commands set up the logging of an ini file, which disables other loggers
+    monkeypatch.setattr(
+        passwords.log, "disabled", False
+    )  # tests of commands set up the logging of an ini file, which disables other loggers
     caplog.set_level("INFO", logger=passwords.log.name)
     here, typed = address(), unique()
     for username in (typed, account.username):
         statuses(sign_in, 4, username, "pass" + typed, here)
     words = [record.getMessage() for record in caplog.records if record.name == "netinv_core.auth.passwords"]
     assert len(words) == 8 and all(f"from {here}" in text for text in words) and typed not in str(words)
-    assert len([text for text in words if account.id in text]) == 4 and len([text for text in words if "too many failures" in text]) == 2
+    assert (
+        len([text for text in words if account.id in text]) == 4
+        and len([text for text in words if "too many failures" in text]) == 2
+    )
 
 
 @pytest.mark.usefixtures("guarded")
-def test_names_that_nobody_has_do_not_fill_the_table(service: Service, sign_in: SignIn, unique: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_nobody_has_do_not_fill_the_table(
+    service: Service, sign_in: SignIn, unique: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(passwords, "BUCKETS", 2)
     with service.configured(sign_in_failures_pair=0, sign_in_failures_account=0, sign_in_failures_address=0):
         for _ in range(20):
             assert sign_in(unique(), "wrong", address()).status_int == 403
-    assert {row.bucket for row in service.rows(sa.select(counters.c.bucket).where(counters.c.bucket < 6))} == set(range(6))
+    assert {row.bucket for row in service.rows(sa.select(counters.c.bucket).where(counters.c.bucket < 6))} == set(
+        range(6)
+    )
 
 
 def test_attempts_at_the_same_time_are_all_counted(service: Service, sign_in: SignIn, account: Account) -> None:
     here, most, places = address(), 4, 2
-    with service.configured(**LIMITS | {"sign_in_failures_pair": most, "sign_in_failures_account": 0, "sign_in_failures_address": 0}, password_checks=places):
+    with service.configured(
+        **LIMITS | {"sign_in_failures_pair": most, "sign_in_failures_account": 0, "sign_in_failures_address": 0},
+        password_checks=places,
+    ):
         answers = at_once(lambda _: sign_in(account.username, "wrong", here).status_int, 12)
         later = statuses(sign_in, 4 + most, account.username, "wrong", here)
     assert set(answers) <= {403, 429} and (answers + later).count(403) <= most + places - 1
@@ -203,11 +232,15 @@ def test_many_names_at_the_same_time_are_no_error(service: Service, sign_in: Sig
     here, names = address(), [unique() for _ in range(48)]
     limits = LIMITS | {"sign_in_failures_address": 0, "password_checks": 8}
     with service.configured(**limits):
-        answers = at_once(lambda number: [sign_in(name, "wrong", here).status_int for name in names[number * 4 : number * 4 + 4]], 12)
+        answers = at_once(
+            lambda number: [sign_in(name, "wrong", here).status_int for name in names[number * 4 : number * 4 + 4]], 12
+        )
     assert answers == [[403] * 4] * 12
 
 
-def test_verifying_passwords_keeps_no_more_threads_than_it_may(service: Service, sign_in: SignIn, account: Account) -> None:
+def test_verifying_passwords_keeps_no_more_threads_than_it_may(
+    service: Service, sign_in: SignIn, account: Account
+) -> None:
     admitted, working = passwords._semaphores(3)
     with service.configured(password_checks=3):
         for _ in range(6):

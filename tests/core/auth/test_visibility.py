@@ -1,4 +1,6 @@
-"""Objects that users may not view: no filter, list, reference, message or log tells more of it than of what does not exist."""
+"""Objects that users may not view: no filter, list, reference, message or log tells more of it than of what does not
+exist.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def world(api: Api, make: Any, unique: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for side in ("seen", "hidden"):
         region, tenant = make(REGIONS, description=unique()), make(TENANTS, description=unique(), comments=unique())
-        site = make(SITES, region=region["id"], tenant=tenant["id"], status="active", facility=unique(), asn=unique.number())
+        site = make(
+            SITES, region=region["id"], tenant=tenant["id"], status="active", facility=unique(), asn=unique.number()
+        )
         racks = [api.post(RACKS, {"name": unique(), "site": site["id"], "status": "active", "serial": unique()})]
         found[side] = {"region": region, "tenant": tenant, "site": site, "rack": racks[0]}
     return found
@@ -42,7 +46,9 @@ def alike(client: Api, path: str, parameter: str, hidden: str, unknown: str) -> 
     return one.json
 
 
-def test_a_parameter_that_names_what_is_hidden_is_like_one_that_names_nothing(service: Service, world: Any, unique: Any) -> None:
+def test_a_parameter_that_names_what_is_hidden_is_like_one_that_names_nothing(
+    service: Service, world: Any, unique: Any
+) -> None:
     hidden, seen = world["hidden"], world["seen"]
     client = limited(service, world, "site", "region", rack="view")
     for parameter, kind in (("site", "site"), ("region", "region"), ("site__n", "site"), ("tenant", "tenant")):
@@ -76,19 +82,31 @@ def test_a_refusal_to_delete_names_only_what_is_visible(service: Service, world:
     service.api.patch(hidden["rack"]["url"], {"site": seen["site"]["id"]})
     client = limited(service, world, "site", "rack")
     told = client.delete(seen["site"]["url"], status=409)["detail"]
-    assert told == f"Unable to delete object. 2 dependent objects were found: {seen['rack']['name']} ({seen['rack']['id']}) and 1 that you may not view"
+    assert (
+        told
+        == f"Unable to delete object. 2 dependent objects were found: {seen['rack']['name']} ({seen['rack']['id']}) and 1 that you may not view"
+    )
     blind = limited(service, world, "site")
-    assert blind.delete(seen["site"]["url"], status=409)["detail"].endswith("2 dependent objects were found: you may not view them")
+    assert blind.delete(seen["site"]["url"], status=409)["detail"].endswith(
+        "2 dependent objects were found: you may not view them"
+    )
     assert hidden["rack"]["name"] in service.api.delete(seen["site"]["url"], status=409)["detail"]
 
 
 LOGS = ("extras.objectchange", "extras.note", "extras.imageattachment", "extras.relationshipassociation")
-CHANGES, NOTES, ASSOCIATIONS = "/api/extras/object-changes/", "/api/extras/notes/", "/api/extras/relationship-associations/"
+CHANGES, NOTES, ASSOCIATIONS = (
+    "/api/extras/object-changes/",
+    "/api/extras/notes/",
+    "/api/extras/relationship-associations/",
+)
 
 
 def test_what_is_about_something_hidden_is_hidden(service: Service, world: Any, unique: Any) -> None:
     api, word = service.api, unique()
-    relationship = api.post("/api/extras/relationships/", {"name": word, "type": "many-to-many", "source_type": "dcim.site", "destination_type": "dcim.rack"})
+    relationship = api.post(
+        "/api/extras/relationships/",
+        {"name": word, "type": "many-to-many", "source_type": "dcim.site", "destination_type": "dcim.rack"},
+    )
     texts = {}
     for side in ("seen", "hidden"):
         site, rack = world[side]["site"]["id"], world[side]["rack"]["id"]
@@ -99,7 +117,9 @@ def test_what_is_about_something_hidden_is_hidden(service: Service, world: Any, 
     sight = [("view", LABELS[kind], {"id": world["seen"][kind]["id"]}) for kind in ("site", "rack")]
     client = service.user(("view add change delete", LOGS), ("view", "extras.relationship"), *sight).api
     assert [note["note"] for note in client.get(NOTES, {"q": word})["results"]] == [f"{word} seen"]
-    assert [item["id"] for item in client.get(ASSOCIATIONS, {"relationship": relationship["slug"]})["results"]] == [texts["seen ends"]["id"]]
+    assert [item["id"] for item in client.get(ASSOCIATIONS, {"relationship": relationship["slug"]})["results"]] == [
+        texts["seen ends"]["id"]
+    ]
     for name in ("hidden", "hidden ends"):
         for method, body in (("GET", None), ("PATCH", {}), ("DELETE", None)):
             client.send(method, texts[name]["url"], *([] if body is None else [body]), status=404)
@@ -108,7 +128,10 @@ def test_what_is_about_something_hidden_is_hidden(service: Service, world: Any, 
             assert len(api.get(CHANGES, {"changed_object_id": key})["results"]) == 1
             assert len(client.get(CHANGES, {"changed_object_id": key})["results"]) == count, side
     about = {"assigned_object_type": "dcim.site", "note": "x"}
-    answers = [client.post(NOTES, about | {"assigned_object_id": key}, status=400) for key in (world["hidden"]["site"]["id"], NO_UUID)]
+    answers = [
+        client.post(NOTES, about | {"assigned_object_id": key}, status=400)
+        for key in (world["hidden"]["site"]["id"], NO_UUID)
+    ]
     assert [list(answer) for answer in answers] == [["assigned_object_id"]] * 2
     assert client.get(CHANGES, {"limit": 0})["count"] == len(client.get(CHANGES, {"limit": 0})["results"])
 
@@ -125,14 +148,22 @@ def test_a_dynamic_group_finds_no_more_than_its_reader_may(service: Service, wor
     word, group = unique(), "/api/extras/dynamic-groups/"
     seen, hidden = world["seen"], world["hidden"]
     service.api.patch(seen["rack"]["url"], {"site": hidden["site"]["id"]})
-    made = service.api.post(group, {"name": word, "slug": word, "content_type": "dcim.rack", "filter": {"site": [hidden["site"]["slug"]]}})
+    made = service.api.post(
+        group, {"name": word, "slug": word, "content_type": "dcim.rack", "filter": {"site": [hidden["site"]["slug"]]}}
+    )
     assert service.api.get(f"{made['url']}members/")["count"] == 2
-    permissions = [("view add", "extras.dynamicgroup"), ("view", "dcim.rack", {"id": seen["rack"]["id"]}), ("view", "dcim.site", {"id": seen["site"]["id"]})]
+    permissions = [
+        ("view add", "extras.dynamicgroup"),
+        ("view", "dcim.rack", {"id": seen["rack"]["id"]}),
+        ("view", "dcim.site", {"id": seen["site"]["id"]}),
+    ]
     client = service.user(*permissions).api
     assert client.get(f"{made['url']}members/")["count"] == 0
     for name, wrong in (("hidden", hidden["site"]["slug"]), ("unknown", unique())):
         body = {"name": unique(), "slug": unique(), "content_type": "dcim.rack", "filter": {"site": [wrong]}}
-        assert client.post(group, body, status=400) == {"site": [f"Select a valid choice. {wrong} is not one of the available choices."]}, name
+        assert client.post(group, body, status=400) == {
+            "site": [f"Select a valid choice. {wrong} is not one of the available choices."]
+        }, name
 
 
 def test_an_overlap_with_a_hidden_aggregate_does_not_say_which(service: Service, make: Any, unique: Any) -> None:
@@ -150,11 +181,27 @@ def test_cables_and_traces_stop_where_sight_ends(service: Service, make: Any, un
     site = make(SITES, status="active")
     maker = make("/api/dcim/manufacturers/")
     kind = api.post("/api/dcim/device-types/", {"manufacturer": maker["id"], "model": unique()})
-    body = {"device_type": kind["id"], "device_role": make("/api/dcim/device-roles/")["id"], "site": site["id"], "status": "active"}
+    body = {
+        "device_type": kind["id"],
+        "device_role": make("/api/dcim/device-roles/")["id"],
+        "site": site["id"],
+        "status": "active",
+    }
     near, far = api.post("/api/dcim/devices/", [body | {"name": unique()} for _ in range(2)])
-    ports = api.post(interfaces, [{"device": device["id"], "name": unique(), "type": "1000base-t", "status": "active"} for device in (near, far)])
+    ports = api.post(
+        interfaces,
+        [
+            {"device": device["id"], "name": unique(), "type": "1000base-t", "status": "active"}
+            for device in (near, far)
+        ],
+    )
     client = service.user(("view", "dcim.interface", {"device": near["id"]}), ("add view", "dcim.cable")).api
-    ends = {"status": "connected", "termination_a_type": "dcim.interface", "termination_a_id": ports[0]["id"], "termination_b_type": "dcim.interface"}
+    ends = {
+        "status": "connected",
+        "termination_a_type": "dcim.interface",
+        "termination_a_id": ports[0]["id"],
+        "termination_b_type": "dcim.interface",
+    }
     answers = [client.post(cables, ends | {"termination_b_id": key}, status=400) for key in (ports[1]["id"], NO_UUID)]
     assert answers[0] == answers[1] and ports[1]["name"] not in str(answers)
     cable = api.post(cables, ends | {"termination_b_id": ports[1]["id"]})

@@ -47,7 +47,9 @@ def connections_of(service: Service, other: Any) -> set[int]:
 
 
 def cut(service: Service, number: int | None = None) -> None:
-    """Has the server end one connection, or all of them; with SQLite, where there is no server, the pool lets go of its own."""
+    """Has the server end one connection, or all of them; with SQLite, where there is no server, the pool lets go of its
+    own.
+    """
     if not SERVER:
         return service.engine.dispose()
     admin = sa.create_engine(service.engine.url, isolation_level="AUTOCOMMIT", poolclass=sa.pool.NullPool)
@@ -55,7 +57,11 @@ def cut(service: Service, number: int | None = None) -> None:
         numbers = connections_of(service, other) if number is None else {number}
         for one in numbers:
             with contextlib.suppress(sa.exc.OperationalError):  # it ended meanwhile
-                other.execute(sa.text(f"SELECT pg_terminate_backend({one})" if admin.dialect.name == "postgresql" else f"KILL {one}"))
+                other.execute(
+                    sa.text(
+                        f"SELECT pg_terminate_backend({one})" if admin.dialect.name == "postgresql" else f"KILL {one}"
+                    )
+                )
         deadline = time.monotonic() + 30
         while numbers & connections_of(service, other):
             assert time.monotonic() < deadline
@@ -106,7 +112,9 @@ def database(service: Service, engine: Engine) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_first_request_after_connections_were_cut_succeeds(service: Service, api: Api, unique: Unique, method: str) -> None:
+def test_the_first_request_after_connections_were_cut_succeeds(
+    service: Service, api: Api, unique: Unique, method: str
+) -> None:
     for _ in range(3):
         api.get(TENANTS)
         cut(service)
@@ -123,7 +131,9 @@ def test_a_connection_is_tried_without_a_statement_more(api: Api, statements: An
 
 
 @pytest.mark.parametrize("word", ["core_token", "tenancy_tenant"])
-def test_a_read_whose_connection_is_cut_is_503_and_the_next_succeeds(service: Service, api: Api, caplog: Any, word: str) -> None:
+def test_a_read_whose_connection_is_cut_is_503_and_the_next_succeeds(
+    service: Service, api: Api, caplog: Any, word: str
+) -> None:
     with caplog.at_level(logging.WARNING), cut_before(service, word) as done:
         answer = api.send("GET", TENANTS, status=503)
         assert done and (answer.json, answer.headers["Retry-After"]) == (AWAY, "5")
@@ -133,7 +143,9 @@ def test_a_read_whose_connection_is_cut_is_503_and_the_next_succeeds(service: Se
 
 
 @pytest.mark.parametrize("word", ["INSERT INTO tenancy_tenant", "INSERT INTO core_object_change"])
-def test_a_write_whose_connection_is_cut_is_503_and_changes_nothing(service: Service, api: Api, unique: Unique, word: str) -> None:
+def test_a_write_whose_connection_is_cut_is_503_and_changes_nothing(
+    service: Service, api: Api, unique: Unique, word: str
+) -> None:
     name = unique()
     with cut_before(service, word) as done:
         answer = api.send("POST", TENANTS, {"name": name}, status=503)
@@ -145,13 +157,37 @@ def test_a_write_whose_connection_is_cut_is_503_and_changes_nothing(service: Ser
 # -- a database that is away
 
 
-URLS = ["postgresql://someone:hidden@127.0.0.1:{}/none", "mysql://someone:hidden@127.0.0.1:{}/none", "sqlite:////nowhere/there/{}.sqlite"]
-REQUESTS = [("GET", path) for path in ("/api/", TENANTS, f"{TENANTS}x/", "/metrics", "/media/images/x.png", "/api/status/", "/api/users/config/")]
-REQUESTS += [("POST", TENANTS), ("PATCH", TENANTS), ("DELETE", TENANTS), ("POST", "/api/graphql/"), ("PATCH", "/api/users/config/"), ("OPTIONS", TENANTS)]
+URLS = [
+    "postgresql://someone:hidden@127.0.0.1:{}/none",
+    "mysql://someone:hidden@127.0.0.1:{}/none",
+    "sqlite:////nowhere/there/{}.sqlite",
+]
+REQUESTS = [
+    ("GET", path)
+    for path in (
+        "/api/",
+        TENANTS,
+        f"{TENANTS}x/",
+        "/metrics",
+        "/media/images/x.png",
+        "/api/status/",
+        "/api/users/config/",
+    )
+]
+REQUESTS += [
+    ("POST", TENANTS),
+    ("PATCH", TENANTS),
+    ("DELETE", TENANTS),
+    ("POST", "/api/graphql/"),
+    ("PATCH", "/api/users/config/"),
+    ("OPTIONS", TENANTS),
+]
 
 
 @pytest.mark.parametrize("url", URLS)
-def test_a_database_that_is_away_is_503_everywhere(service: Service, api: Api, closed_port: int, caplog: Any, url: str) -> None:
+def test_a_database_that_is_away_is_503_everywhere(
+    service: Service, api: Api, closed_port: int, caplog: Any, url: str
+) -> None:
     with caplog.at_level(logging.WARNING), database(service, engine_from(url.format(closed_port))):
         for method, path in REQUESTS:
             caplog.clear()
@@ -167,7 +203,9 @@ def test_a_database_that_is_away_is_503_everywhere(service: Service, api: Api, c
 
 
 def test_no_free_connection_is_503(service: Service, api: Api) -> None:
-    engine = engine_from(service.engine.url.render_as_string(hide_password=False), pool_size=1, max_overflow=0, pool_timeout=0.05)
+    engine = engine_from(
+        service.engine.url.render_as_string(hide_password=False), pool_size=1, max_overflow=0, pool_timeout=0.05
+    )
     with database(service, engine):
         with engine.connect():
             assert api.send("GET", TENANTS, status=503).headers["Retry-After"] == "5"
@@ -175,7 +213,10 @@ def test_no_free_connection_is_503(service: Service, api: Api) -> None:
 
 
 def test_a_file_that_stays_locked_is_away(tmp_path: Path) -> None:
-    first, second = (sa.create_engine(f"sqlite:///{tmp_path / 'x'}", connect_args={"timeout": 0, "isolation_level": None}) for _ in range(2))
+    first, second = (
+        sa.create_engine(f"sqlite:///{tmp_path / 'x'}", connect_args={"timeout": 0, "isolation_level": None})
+        for _ in range(2)
+    )
     with first.connect() as holder, second.connect() as waiter:
         holder.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(sa.exc.OperationalError) as refused:
@@ -191,14 +232,18 @@ def test_a_wrong_statement_is_neither_away_nor_busy(service: Service, text: str)
     assert not availability.is_away(refused.value) and not availability.is_busy(refused.value)
 
 
-def test_a_task_without_a_database_is_one_line_in_the_log(service: Service, closed_port: int, caplog: Any, tmp_path: Path) -> None:
+def test_a_task_without_a_database_is_one_line_in_the_log(
+    service: Service, closed_port: int, caplog: Any, tmp_path: Path
+) -> None:
     huey = task_queue.queue(f"sqlite:///{tmp_path / 'queue'}")
     huey.immediate = True
     call = task_queue.add_tasks(huey, engine_from(URLS[0].format(closed_port)), service.registry)["number_changes"]
     with caplog.at_level(logging.WARNING):
         call()
     (line,) = caplog.records
-    assert line.exc_info is None and line.getMessage().startswith("the task number_changes was broken off, and is run at its next time: ")
+    assert line.exc_info is None and line.getMessage().startswith(
+        "the task number_changes was broken off, and is run at its next time: "
+    )
 
 
 # -- start
@@ -207,7 +252,13 @@ def test_a_task_without_a_database_is_one_line_in_the_log(service: Service, clos
 @pytest.mark.parametrize("url", URLS)
 def test_a_service_that_cannot_reach_its_database_says_so_and_ends(closed_port: int, url: str) -> None:
     with pytest.raises(SystemExit) as ended:
-        service.main({}, **{"netinv.database_url": url.format(closed_port), "netinv.secret": "a random text of more than 32 characters"})
+        service.main(
+            {},
+            **{
+                "netinv.database_url": url.format(closed_port),
+                "netinv.secret": "a random text of more than 32 characters",
+            },
+        )
     told = str(ended.value.code)
     assert told.startswith("netinv does not start: the database ") and "cannot be reached: " in told
     assert "hidden" not in told and "\n" not in told
@@ -215,7 +266,13 @@ def test_a_service_that_cannot_reach_its_database_says_so_and_ends(closed_port: 
 
 def test_a_service_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="run `netinv migrate` first"):
-        service.main({}, **{"netinv.database_url": f"sqlite:///{tmp_path / 'empty'}", "netinv.secret": "a random text of more than 32 characters"})
+        service.main(
+            {},
+            **{
+                "netinv.database_url": f"sqlite:///{tmp_path / 'empty'}",
+                "netinv.secret": "a random text of more than 32 characters",
+            },
+        )
 
 
 def test_a_service_with_wrong_settings_says_so_and_ends() -> None:
@@ -223,15 +280,32 @@ def test_a_service_with_wrong_settings_says_so_and_ends() -> None:
         service.main({}, **{"netinv.nosuch": "1"})
 
 
-COMMANDS = [["migrate"], ["migrate", "--check"], ["user", "list"], ["token", "list", "x"], ["worker"], ["webhooks", "status"]]
+COMMANDS = [
+    ["migrate"],
+    ["migrate", "--check"],
+    ["user", "list"],
+    ["token", "list", "x"],
+    ["worker"],
+    ["webhooks", "status"],
+]
 
 
-@pytest.mark.parametrize(("url", "command"), [*((URLS[0], command) for command in COMMANDS), *((url, ["migrate"]) for url in URLS[1:])])
-def test_commands_without_a_database_end_with_the_reason(tmp_path: Path, closed_port: int, command: list[str], url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "command"), [*((URLS[0], command) for command in COMMANDS), *((url, ["migrate"]) for url in URLS[1:])]
+)
+def test_commands_without_a_database_end_with_the_reason(
+    tmp_path: Path, closed_port: int, command: list[str], url: str
+) -> None:
     ini = tmp_path / "x.ini"
-    settings = {"database_url": url.format(closed_port), "secret": "a random text of more than 32 characters", "queue_url": f"sqlite:///{tmp_path / 'queue'}"}
+    settings = {
+        "database_url": url.format(closed_port),
+        "secret": "a random text of more than 32 characters",
+        "queue_url": f"sqlite:///{tmp_path / 'queue'}",
+    }
     lines = "".join(f"netinv.{name} = {value}\n" for name, value in settings.items())
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\n{lines}[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\n{lines}[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n"
+    )
     ended = CliRunner().invoke(cli, ["-c", str(ini), *command])
     assert ended.exit_code == 1 and ended.output.startswith("Error: the database "), ended.output
     assert "cannot be reached: " in ended.output and "hidden" not in ended.output and "Traceback" not in ended.output

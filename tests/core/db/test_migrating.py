@@ -54,30 +54,54 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
             with engine.connect().execution_options(**{WRITING: True}) as connection:
                 alembic.command.upgrade(migrate._configuration(app, connection), f"{migrate._label(app)}_0001")
                 connection.commit()
-        now = {"created": datetime.date(2026, 1, 1), "last_updated": datetime.datetime(2026, 1, 1), "custom_field_data": "{}"}
+        now = {
+            "created": datetime.date(2026, 1, 1),
+            "last_updated": datetime.datetime(2026, 1, 1),
+            "custom_field_data": "{}",
+        }
         key = uuid.uuid4()
-        row = {"id": key, "name": "Europe", "slug": "europe", "description": "", "tree_key": "Europe\x1f", "tree_names": '["Europe"]', "tree_level": 0}
+        row = {
+            "id": key,
+            "name": "Europe",
+            "slug": "europe",
+            "description": "",
+            "tree_key": "Europe\x1f",
+            "tree_names": '["Europe"]',
+            "tree_level": 0,
+        }
         with engine.begin() as connection:
-            table = sa.Table("dcim_region", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), autoload_with=connection)
+            table = sa.Table(
+                "dcim_region", sa.MetaData(), sa.Column("id", sa.Uuid(), primary_key=True), autoload_with=connection
+            )
             connection.execute(sa.insert(table).values(**row, **now))
         migrate.upgrade(engine, registry)
         api = Service(engine).api
         api.post("/api/dcim/regions/", {"name": "Portugal", "parent": str(key)})
         assert [shown["name"] for shown in api.get("/api/dcim/regions/")["results"]] == ["Europe", "Portugal"]
         with engine.connect() as connection:
-            stored = connection.execute(sa.select(registry["dcim.region"].table.c.tree_key).order_by("tree_key")).scalars().all()
+            stored = (
+                connection.execute(sa.select(registry["dcim.region"].table.c.tree_key).order_by("tree_key"))
+                .scalars()
+                .all()
+            )
         assert stored[0] == f"Europe\x1f{key}\x1f" and stored[1].startswith(stored[0])
 
 
 def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> None:
-    """SQLite changes a table by dropping it once its rows are in another one; what refers to it goes with it unless that is seen to."""
+    """SQLite changes a table by dropping it once its rows are in another one; what refers to it goes with it unless
+    that is seen to.
+    """
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
         for app in migrate._ordered(registry):
             with migrate._changing_tables(engine) as connection:
-                alembic.command.upgrade(migrate._configuration(app, connection), "extras_0013" if app.name == "extras" else "head")
+                alembic.command.upgrade(
+                    migrate._configuration(app, connection), "extras_0013" if app.name == "extras" else "head"
+                )
         with engine.begin() as connection:
-            job = _add(connection, "extras_job", id=uuid.uuid4(), source="local", module_name="tidy", job_class_name="Tidy")
+            job = _add(
+                connection, "extras_job", id=uuid.uuid4(), source="local", module_name="tidy", job_class_name="Tidy"
+            )
             _add(connection, "extras_job_button", id=uuid.uuid4(), job_id=job)
         migrate.upgrade(engine, registry)
         with engine.connect() as connection:
@@ -90,7 +114,9 @@ def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> 
         registry = registry_for(engine.dialect.name, {})
         for app in migrate._ordered(registry):
             with migrate._changing_tables(engine) as connection:
-                alembic.command.upgrade(migrate._configuration(app, connection), "extras_0015" if app.name == "extras" else "head")
+                alembic.command.upgrade(
+                    migrate._configuration(app, connection), "extras_0015" if app.name == "extras" else "head"
+                )
         table = sa.table("extras_config_context_schema", sa.column("id", sa.Uuid()), sa.column("name"))
         with engine.begin() as connection:
             first, _ = (_add(connection, table.name, id=uuid.uuid4(), name="uplinks") for _ in range(2))
@@ -142,7 +168,12 @@ def _count(engine: sa.Engine, table: str) -> int:
         return connection.execute(sa.select(sa.func.count()).select_from(Base.metadata.tables[table])).scalar() or 0
 
 
-_PLAIN = {"JSON": "{}", "DATE": datetime.date(2026, 1, 1), "TIMESTAMP": datetime.datetime(2026, 1, 1), "DATETIME": datetime.datetime(2026, 1, 1)}
+_PLAIN = {
+    "JSON": "{}",
+    "DATE": datetime.date(2026, 1, 1),
+    "TIMESTAMP": datetime.datetime(2026, 1, 1),
+    "DATETIME": datetime.datetime(2026, 1, 1),
+}
 
 
 def _add(connection: sa.Connection, name: str, /, **values: Any) -> uuid.UUID:

@@ -113,7 +113,12 @@ def button(service: Service) -> Request:
 def retries(service: Service) -> Request:
     """Another attempt at the failed deliveries of a webhook."""
     name = service.unique()
-    receiver = {"name": name, "content_types": ["dcim.region"], "type_create": True, "payload_url": f"http://{name}.example.com/"}
+    receiver = {
+        "name": name,
+        "content_types": ["dcim.region"],
+        "type_create": True,
+        "payload_url": f"http://{name}.example.com/",
+    }
     webhook = service.api.post("/api/extras/webhooks/", receiver)
     service.api.post("/api/dcim/regions/", {"name": service.unique()})
     service.api.patch(webhook["url"], {"enabled": False})

@@ -71,7 +71,12 @@ def test_columns_are_chosen_by_name(api: Api, make: Any) -> None:
         f"{site['name']},{region['slug']},{region['name']},active,{site['name']},",
     ]
     refused = export(api, SITES, 400, columns="name,nothing,region.comments").json
-    assert refused == {"columns": [f"Select a valid choice. {name} is not one of the available choices." for name in ("nothing", "region.comments")]}
+    assert refused == {
+        "columns": [
+            f"Select a valid choice. {name} is not one of the available choices."
+            for name in ("nothing", "region.comments")
+        ]
+    }
 
 
 def test_columns_are_a_parameter_of_tables_only(api: Api) -> None:
@@ -103,7 +108,9 @@ def test_yaml_holds_the_representations_in_the_requested_version(api: Api, make:
         response = api.send("GET", TENANTS, query={"id": tenant["id"], "format": "yaml"}, version=version, status=200)
         assert response.headers["API-Version"] == version
         assert yaml.load(response.body, yaml.BaseLoader)[0]["description"] == "no: 12:30"
-        assert list(yaml.safe_load(response.body)[0]) == list(api.get(TENANTS, {"id": tenant["id"]}, version=version)["results"][0])
+        assert list(yaml.safe_load(response.body)[0]) == list(
+            api.get(TENANTS, {"id": tenant["id"]}, version=version)["results"][0]
+        )
 
 
 def test_an_unknown_format_is_not_found_and_a_detail_has_no_files(api: Api, make: Any) -> None:
@@ -127,7 +134,10 @@ def test_a_name_that_several_objects_have_is_exported_as_an_id(service: Service)
     case = Case(service, "dcim.interface")
     site, other = (case.samples.make(service.registry["dcim.site"]) for _ in range(2))
     name = service.unique()
-    devices = [case.samples.make(service.registry["dcim.device"], name=name, site=place["id"], location=None, rack=None) for place in (site, other)]
+    devices = [
+        case.samples.make(service.registry["dcim.device"], name=name, site=place["id"], location=None, rack=None)
+        for place in (site, other)
+    ]
     interface = case.make(device=devices[0]["id"])
     (row,) = table(export(service.api, case.path, id=interface["id"]))
     assert row["device"] == devices[0]["id"]
@@ -139,13 +149,21 @@ def test_a_name_that_several_objects_have_is_exported_as_an_id(service: Service)
 # -- what was exported imports again
 
 
-@pytest.mark.parametrize("label", ["dcim.site", "dcim.device", "dcim.interface", "dcim.cable", "ipam.prefix", "ipam.ipaddress", "tenancy.tenant"])
+@pytest.mark.parametrize(
+    "label",
+    ["dcim.site", "dcim.device", "dcim.interface", "dcim.cable", "ipam.prefix", "ipam.ipaddress", "tenancy.tenant"],
+)
 @pytest.mark.parametrize("media_type", [CSV, YAML])
 def test_deleted_objects_are_made_again_from_their_file(service: Service, label: str, media_type: str) -> None:
     case = Case(service, label)
     objects = [case.filled(), *case.make_many(2)]
     before = case.list_of(objects)["results"]
-    content = case.api.send("GET", case.path, query={"id": [item["id"] for item in objects]}, headers={"Accept": f"{media_type};version={NEWEST}"}).body
+    content = case.api.send(
+        "GET",
+        case.path,
+        query={"id": [item["id"] for item in objects]},
+        headers={"Accept": f"{media_type};version={NEWEST}"},
+    ).body
     case.api.delete(case.path, [{"id": item["id"]} for item in objects])
     created = send(case.api, "POST", case.path, content, media_type).json
     after = [case.read(item) for item in created]
@@ -167,13 +185,26 @@ HOSTILE = [
 @pytest.mark.parametrize("media_type", [CSV, TSV, YAML])
 def test_hostile_cells_are_restored(api: Api, make: Any, text: str, media_type: str) -> None:
     tenant = make(TENANTS, description=text, comments=text)
-    content = api.send("GET", TENANTS, query={"id": tenant["id"]}, headers={"Accept": f"{media_type};version={NEWEST}"}, status=200).body
+    content = api.send(
+        "GET", TENANTS, query={"id": tenant["id"]}, headers={"Accept": f"{media_type};version={NEWEST}"}, status=200
+    ).body
     api.patch(f"{TENANTS}{tenant['id']}/", {"description": "", "comments": ""})
     (restored,) = send(api, "PATCH", TENANTS, content, media_type).json
     assert (restored["description"], restored["comments"]) == (text, text)
 
 
-@pytest.mark.parametrize(("text", "cell"), [("=1+1", "'=1+1"), ("@x", "'@x"), ("-a", "'-a"), ("'=x", "''=x"), ("-5", "-5"), ("+1.5e3", "+1.5e3"), ("'a", "'a")])
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@x", "'@x"),
+        ("-a", "'-a"),
+        ("'=x", "''=x"),
+        ("-5", "-5"),
+        ("+1.5e3", "+1.5e3"),
+        ("'a", "'a"),
+    ],
+)
 def test_cells_that_a_spreadsheet_would_run_are_escaped(api: Api, make: Any, text: str, cell: str) -> None:
     tenant = make(TENANTS, description=text)
     assert table(export(api, TENANTS, id=tenant["id"]))[0]["description"] == cell
@@ -216,7 +247,7 @@ def custom_field(api: Api, unique: Any) -> Any:
     [
         ("text", "a,b", "a,b"),
         ("text", "", '""'),
-        ("text", '""', "'\"\""),
+        ("text", '""', '\'""'),
         ("text", None, ""),
         ("integer", -7, "-7"),
         ("integer", None, ""),
@@ -232,7 +263,9 @@ def custom_field(api: Api, unique: Any) -> Any:
         ("multi-select", None, ""),
     ],
 )
-def test_custom_fields_have_columns_of_their_own(api: Api, make: Any, custom_field: Any, kind: str, value: Any, cell: str) -> None:
+def test_custom_fields_have_columns_of_their_own(
+    api: Api, make: Any, custom_field: Any, kind: str, value: Any, cell: str
+) -> None:
     slug = custom_field(kind, ("red, dark", "blue") if "select" in kind else ())
     tenant = make(TENANTS, custom_fields={slug: value})
     content = export(api, TENANTS, id=tenant["id"])
@@ -264,16 +297,31 @@ def test_rows_create_objects_with_references_by_name_and_by_path(api: Api, make:
     rows = [name, "active", region["name"], tenant["slug"], "1.5"], [f"{name}b", "active", "", "", ""]
     content = text_of(["name", "status", "region.name", "tenant", "latitude"], *rows)
     first, second = send(api, "POST", SITES, content).json
-    assert (first["name"], first["slug"], first["region"]["id"], first["tenant"]["id"]) == (name, name, region["id"], tenant["id"])
+    assert (first["name"], first["slug"], first["region"]["id"], first["tenant"]["id"]) == (
+        name,
+        name,
+        region["id"],
+        tenant["id"],
+    )
     assert (float(first["latitude"]), second["latitude"], second["region"], second["tenant"]) == (1.5, None, None, None)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
-def test_the_delimiter_is_recognised_and_a_byte_order_mark_accepted(api: Api, unique: Any, delimiter: str, start: bytes) -> None:
+def test_the_delimiter_is_recognised_and_a_byte_order_mark_accepted(
+    api: Api, unique: Any, delimiter: str, start: bytes
+) -> None:
     name = unique()
-    content = start + delimiter.join(("name", "description")).encode() + b"\r\n" + delimiter.join((name, '"a;b,c\td"')).encode() + b"\r\n\r\n"
-    assert [(item["name"], item["description"]) for item in send(api, "POST", TENANTS, content).json] == [(name, "a;b,c\td")]
+    content = (
+        start
+        + delimiter.join(("name", "description")).encode()
+        + b"\r\n"
+        + delimiter.join((name, '"a;b,c\td"')).encode()
+        + b"\r\n\r\n"
+    )
+    assert [(item["name"], item["description"]) for item in send(api, "POST", TENANTS, content).json] == [
+        (name, "a;b,c\td")
+    ]
 
 
 def test_tsv_is_separated_by_tabs(api: Api, unique: Any) -> None:
@@ -285,21 +333,39 @@ def test_rows_without_an_id_are_matched_by_their_natural_key(service: Service, a
     tenant = make(TENANTS)
     (changed,) = send(api, "PATCH", TENANTS, text_of(["slug", "description"], [tenant["slug"], "by slug"])).json
     assert (changed["id"], changed["description"]) == (tenant["id"], "by slug")
-    refused = send(api, "PATCH", TENANTS, text_of(["name", "description"], [tenant["name"], "x"], ["nobody has this", "y"]), status=400).json
-    assert refused == [{}, {"row": 3, "name": ["Related object not found using the provided attributes: {'name': 'nobody has this'}"]}]
+    refused = send(
+        api,
+        "PATCH",
+        TENANTS,
+        text_of(["name", "description"], [tenant["name"], "x"], ["nobody has this", "y"]),
+        status=400,
+    ).json
+    assert refused == [
+        {},
+        {"row": 3, "name": ["Related object not found using the provided attributes: {'name': 'nobody has this'}"]},
+    ]
     refused = send(api, "PATCH", TENANTS, text_of(["description"], ["x"]), status=400).json
     assert refused == {"id": ["The table has neither a column id nor columns that identify the objects."]}
     case = Case(service, "dcim.interface")
     device = case.samples.make(service.registry["dcim.device"], name=service.unique())
     interface = case.make(device=device["id"])
-    content = text_of(["device.name", "name", "description"], [interface["device"]["name"], interface["name"], "uplink"])
+    content = text_of(
+        ["device.name", "name", "description"], [interface["device"]["name"], interface["name"], "uplink"]
+    )
     assert send(api, "PATCH", case.path, content).json[0]["id"] == interface["id"]
 
 
 def test_put_by_table_asks_for_what_is_required(api: Api, make: Any) -> None:
     site = make(SITES, status="active")
-    assert send(api, "PUT", SITES, text_of(["id", "name"], [site["id"], "x"]), status=400).json == [{"row": 2, "status": ["This field is required."]}]
-    assert send(api, "PUT", SITES, text_of(["id", "name", "status"], [site["id"], site["name"], "planned"])).json[0]["status"]["value"] == "planned"
+    assert send(api, "PUT", SITES, text_of(["id", "name"], [site["id"], "x"]), status=400).json == [
+        {"row": 2, "status": ["This field is required."]}
+    ]
+    assert (
+        send(api, "PUT", SITES, text_of(["id", "name", "status"], [site["id"], site["name"], "planned"])).json[0][
+            "status"
+        ]["value"]
+        == "planned"
+    )
 
 
 def test_errors_name_row_and_column_and_nothing_is_written(api: Api, make: Any, unique: Any) -> None:
@@ -319,7 +385,9 @@ def test_errors_name_row_and_column_and_nothing_is_written(api: Api, make: Any, 
 
 def test_read_only_columns_are_ignored(api: Api, make: Any) -> None:
     tenant = make(TENANTS)
-    content = text_of(["id", "display", "url", "created", "site_count", "description"], [tenant["id"], "x", "y", "z", "7", "new"])
+    content = text_of(
+        ["id", "display", "url", "created", "site_count", "description"], [tenant["id"], "x", "y", "z", "7", "new"]
+    )
     assert send(api, "PATCH", TENANTS, content).json[0]["description"] == "new"
 
 
@@ -336,7 +404,10 @@ def test_read_only_columns_are_ignored(api: Api, make: Any) -> None:
         (b'name,slug\r\na,"b"c\r\n', "CSV parse error - row 2: ',' expected after '\"'"),
         ("name\r\nZürich\r\n".encode("latin-1"), "The file is not UTF-8: byte 8 cannot be decoded."),
         ("name\r\nx\r\n".encode("utf-16"), "The file is UTF-16. UTF-8 is expected."),
-        (b",".join(b"c%d" % number for number in range(1001)), "The table has 1001 columns; at most 1000 are accepted."),
+        (
+            b",".join(b"c%d" % number for number in range(1001)),
+            "The table has 1001 columns; at most 1000 are accepted.",
+        ),
     ],
 )
 def test_a_malformed_table_is_refused_with_the_reason(api: Api, content: bytes, reason: str) -> None:
@@ -344,7 +415,13 @@ def test_a_malformed_table_is_refused_with_the_reason(api: Api, content: bytes, 
 
 
 def test_unknown_columns_are_named(api: Api) -> None:
-    refused = send(api, "POST", TENANTS, text_of(["name", "colour", "group.nothing", "cf_nothing"], ["a", "b", "c", "d"]), status=400).json
+    refused = send(
+        api,
+        "POST",
+        TENANTS,
+        text_of(["name", "colour", "group.nothing", "cf_nothing"], ["a", "b", "c", "d"]),
+        status=400,
+    ).json
     assert sorted(refused) == ["cf_nothing", "colour", "group.nothing"]
     assert refused["colour"][0].startswith("There is no column of this name. Columns are: ")
 
@@ -355,7 +432,9 @@ def test_a_header_alone_is_an_empty_list(api: Api) -> None:
 
 
 def test_null_characters_are_refused(api: Api) -> None:
-    assert send(api, "POST", TENANTS, b"name\r\na\x00b\r\n", status=400).json == [{"row": 2, "name": ["Null characters are not allowed."]}]
+    assert send(api, "POST", TENANTS, b"name\r\na\x00b\r\n", status=400).json == [
+        {"row": 2, "name": ["Null characters are not allowed."]}
+    ]
 
 
 def test_bad_keys_of_rows_are_refused(api: Api) -> None:
@@ -374,19 +453,32 @@ def test_two_rows_cannot_be_about_one_object(api: Api, make: Any) -> None:
 
 
 def test_columns_that_contradict_each_other_are_refused(api: Api) -> None:
-    errors = send(api, "POST", "/api/dcim/devices/", text_of(["rack.site", "rack.site.slug"], ["a", "b"]), status=400).json
+    errors = send(
+        api, "POST", "/api/dcim/devices/", text_of(["rack.site", "rack.site.slug"], ["a", "b"]), status=400
+    ).json
     assert errors == {"rack.site": ["Another column names the same object by its attributes."]}
 
 
 def test_limits_of_bodies_are_those_of_json(api: Api, configured: Any) -> None:
     with configured(max_bulk_objects=2):
-        assert send(api, "POST", TENANTS, b"name\na\nb\nc\n", status=413).json == {"detail": "The table has more than 2 rows (netinv.max_bulk_objects)."}
-        assert "netinv.max_bulk_objects" in send(api, "POST", TENANTS, b"- {}\n- {}\n- {}\n", YAML, status=413).json["detail"]
+        assert send(api, "POST", TENANTS, b"name\na\nb\nc\n", status=413).json == {
+            "detail": "The table has more than 2 rows (netinv.max_bulk_objects)."
+        }
+        assert (
+            "netinv.max_bulk_objects"
+            in send(api, "POST", TENANTS, b"- {}\n- {}\n- {}\n", YAML, status=413).json["detail"]
+        )
     with configured(max_json_values=5):
-        assert "netinv.max_json_values" in send(api, "POST", TENANTS, b"name,slug\na,a\nb,b\nc,c\n", status=413).json["detail"]
+        assert (
+            "netinv.max_json_values"
+            in send(api, "POST", TENANTS, b"name,slug\na,a\nb,b\nc,c\n", status=413).json["detail"]
+        )
         assert "netinv.max_json_values" in send(api, "POST", TENANTS, b"," * 100, status=413).json["detail"]
         assert len(send(api, "POST", TENANTS, b'name\n"a,,,,,,,,,,,,"\n').json) == 1
-        assert "netinv.max_json_values" in send(api, "POST", TENANTS, b"- [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", YAML, status=413).json["detail"]
+        assert (
+            "netinv.max_json_values"
+            in send(api, "POST", TENANTS, b"- [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", YAML, status=413).json["detail"]
+        )
     with configured(max_request_size=10):
         assert "netinv.max_request_size" in send(api, "POST", TENANTS, b"name\n0123456789\n", status=413).json["detail"]
 
@@ -404,7 +496,10 @@ def test_who_may_not_add_or_change_may_not_import(service: Service, make: Any) -
     send(reader, "POST", TENANTS, b"name\nx\n", status=403)
     send(reader, "PATCH", TENANTS, text_of(["id", "name"], [tenant["id"], "x"]), status=403)
     blind = service.user(("change", "tenancy.tenant"), ("view", "tenancy.tenant", {"name": "other"})).api
-    assert "slug" in send(blind, "PATCH", TENANTS, text_of(["slug", "description"], [tenant["slug"], "x"]), status=400).json[0]
+    assert (
+        "slug"
+        in send(blind, "PATCH", TENANTS, text_of(["slug", "description"], [tenant["slug"], "x"]), status=400).json[0]
+    )
 
 
 # -- YAML
@@ -414,7 +509,9 @@ def test_yaml_creates_one_object_or_a_list_as_json_does(api: Api, unique: Any) -
     name = unique()
     one = send(api, "POST", TENANTS, f"name: {name}\ndescription: no\ncomments: 12:30\n".encode(), YAML).json
     assert (one["name"], one["description"], one["comments"]) == (name, "no", "12:30")
-    many = send(api, "POST", TENANTS, json.dumps([{"name": f"{name}b"}, {"name": f"{name}c"}]).encode(), "text/yaml").json
+    many = send(
+        api, "POST", TENANTS, json.dumps([{"name": f"{name}b"}, {"name": f"{name}c"}]).encode(), "text/yaml"
+    ).json
     assert [item["name"] for item in many] == [f"{name}b", f"{name}c"]
 
 
@@ -435,7 +532,9 @@ def test_yaml_that_json_does_not_have_is_refused(api: Api, content: bytes, reaso
 
 
 def test_an_alias_bomb_costs_nothing(api: Api) -> None:
-    bomb = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(b"%c: &%c [%s]\n" % (c, c, b",".join([b"*%c" % (c - 1)] * 9)) for c in range(98, 110))
+    bomb = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
+        b"%c: &%c [%s]\n" % (c, c, b",".join([b"*%c" % (c - 1)] * 9)) for c in range(98, 110)
+    )
     assert "aliases" in send(api, "POST", TENANTS, bomb, YAML, status=400).json["detail"]
 
 

@@ -35,7 +35,12 @@ def figures(api: Api) -> dict[str, float]:
 def webhook(api: Api, unique: Unique) -> Any:
     """A webhook with a name that is awkward in labels; no change goes to it by itself."""
     name = unique()
-    body = {"name": f'{name} "the\\other"', "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": f"https://{name}.example.com/"}
+    body = {
+        "name": f'{name} "the\\other"',
+        "content_types": ["dcim.rackrole"],
+        "type_delete": True,
+        "payload_url": f"https://{name}.example.com/",
+    }
     return api.post("/api/extras/webhooks/", body)
 
 
@@ -46,9 +51,22 @@ def deliver(service: Service, webhook: Any) -> Any:
 
     def insert(state: str, attempts: int = 0, age: int = 0) -> None:
         names = {"change_id", "changed_object_id", "request_id"}
-        words = {"event": "delete", "changed_object_type": "dcim.rackrole", "object_repr": "r", "user_name": "u", "state": state, "attempts": attempts}
+        words = {
+            "event": "delete",
+            "changed_object_type": "dcim.rackrole",
+            "object_repr": "r",
+            "user_name": "u",
+            "state": state,
+            "attempts": attempts,
+        }
         made = now() - datetime.timedelta(seconds=age)
-        row = {**dict.fromkeys(names, uuid.uuid4()), **words, "webhook_id": uuid.UUID(webhook["id"]), "time": made, "due": now() + datetime.timedelta(days=1)}
+        row = {
+            **dict.fromkeys(names, uuid.uuid4()),
+            **words,
+            "webhook_id": uuid.UUID(webhook["id"]),
+            "time": made,
+            "due": now() + datetime.timedelta(days=1),
+        }
         with service.unit_of_work() as uow:
             uow.write(sa.insert(table), [row])
 
@@ -56,7 +74,9 @@ def deliver(service: Service, webhook: Any) -> Any:
 
 
 def test_they_are_for_whoever_has_an_account(service: Service) -> None:
-    assert service.anonymous.send("GET", METRICS, status=403).json == {"detail": "Authentication credentials were not provided."}
+    assert service.anonymous.send("GET", METRICS, status=403).json == {
+        "detail": "Authentication credentials were not provided."
+    }
     assert service.anonymous.send("GET", METRICS, status=403, token="x" * 40).json == {"detail": "Invalid token"}
     with service.configured(exempt_view_permissions=("*",)):
         service.anonymous.send("GET", METRICS, status=403)
@@ -66,7 +86,10 @@ def test_they_are_for_whoever_has_an_account(service: Service) -> None:
 
 def test_they_are_in_the_text_format_and_not_kept(api: Api) -> None:
     """Whatever media type is asked for: scrapers ask for several."""
-    for accept in ("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1", "text/plain"):
+    for accept in (
+        "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1",
+        "text/plain",
+    ):
         answer = api.send("GET", METRICS, status=200, headers={"Accept": accept})
         assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
         assert answer.headers["Cache-Control"] == "no-store"
@@ -84,8 +107,15 @@ def test_every_metric_says_once_what_it_is(api: Api, webhook: Any) -> None:
 
 
 def test_a_sample_is_written_as_the_format_says() -> None:
-    found = [Sample("a", "one\\two\nthree", 1.5, COUNTER, {"x": 'a"b\\c\nd', "y": "é"}), Sample("b", "B", 10**12), Sample("a", "", 2)]
-    assert text(found) == '# HELP a one\\\\two\\nthree\n# TYPE a counter\na{x="a\\"b\\\\c\\nd",y="é"} 1.5\na 2\n# HELP b B\n# TYPE b gauge\nb 1000000000000\n'
+    found = [
+        Sample("a", "one\\two\nthree", 1.5, COUNTER, {"x": 'a"b\\c\nd', "y": "é"}),
+        Sample("b", "B", 10**12),
+        Sample("a", "", 2),
+    ]
+    assert (
+        text(found)
+        == '# HELP a one\\\\two\\nthree\n# TYPE a counter\na{x="a\\"b\\\\c\\nd",y="é"} 1.5\na 2\n# HELP b B\n# TYPE b gauge\nb 1000000000000\n'
+    )
 
 
 def test_changes_are_counted_once_they_have_their_number(api: Api, make: Any) -> None:
@@ -102,7 +132,10 @@ def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, del
 
     def counts() -> list[float]:
         found = figures(api)
-        return [found[f'netinv_webhook_deliveries{{webhook="{name}",state="{state}"}}'] for state in ("queued", "succeeded", "failed")]
+        return [
+            found[f'netinv_webhook_deliveries{{webhook="{name}",state="{state}"}}']
+            for state in ("queued", "succeeded", "failed")
+        ]
 
     assert counts() == [0, 0, 0]
     began = now()
@@ -113,23 +146,44 @@ def test_deliveries_are_counted_by_webhook_and_state(api: Api, webhook: Any, del
     assert counts() == [2, 1, 1]
     found = figures(api)
     assert found[f'netinv_webhook_attempts{{webhook="{name}"}}'] == 5
-    assert 3600 <= found[f'netinv_webhook_oldest_queued_seconds{{webhook="{name}"}}'] <= 3600 + (now() - began).total_seconds()
+    assert (
+        3600
+        <= found[f'netinv_webhook_oldest_queued_seconds{{webhook="{name}"}}']
+        <= 3600 + (now() - began).total_seconds()
+    )
 
 
-def test_names_of_webhooks_are_for_those_who_may_view_them(service: Service, api: Api, webhook: Any, deliver: Any, unique: Unique) -> None:
+def test_names_of_webhooks_are_for_those_who_may_view_them(
+    service: Service, api: Api, webhook: Any, deliver: Any, unique: Unique
+) -> None:
     """Objects that the user may not view are counted together, without a name."""
     own = unique()
-    service.api.post("/api/extras/webhooks/", {"name": own, "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": "https://x.example/" + own})
+    service.api.post(
+        "/api/extras/webhooks/",
+        {
+            "name": own,
+            "content_types": ["dcim.rackrole"],
+            "type_delete": True,
+            "payload_url": "https://x.example/" + own,
+        },
+    )
     deliver("failed", attempts=4)
     scraper, some = service.user(write_enabled=False), service.user(("view", "extras.webhook", {"name": own}))
     everyone = [webhook["name"] for webhook in api.get("/api/extras/webhooks/?limit=0")["results"]]
     text = scraper.api.send("GET", METRICS, status=200).text
     assert not [name for name in everyone if name in text] and "webhook=" not in text
-    whole = sum(value for name, value in figures(api).items() if name.startswith("netinv_webhook_deliveries") and 'state="failed"' in name)
+    whole = sum(
+        value
+        for name, value in figures(api).items()
+        if name.startswith("netinv_webhook_deliveries") and 'state="failed"' in name
+    )
     assert figures(scraper.api)['netinv_webhook_deliveries{state="failed"}'] == whole > 0
     seen = figures(some.api)
     assert {name for name in seen if "webhook=" in name} == {
-        *(f'netinv_webhook_deliveries{{webhook="{own}",state="{state}"}}' for state in ("queued", "succeeded", "failed")),
+        *(
+            f'netinv_webhook_deliveries{{webhook="{own}",state="{state}"}}'
+            for state in ("queued", "succeeded", "failed")
+        ),
         *(f'netinv_webhook_{name}{{webhook="{own}"}}' for name in ("attempts", "oldest_queued_seconds")),
     }
     assert seen['netinv_webhook_deliveries{state="failed"}'] == whole
@@ -152,7 +206,13 @@ def test_they_take_as_many_statements_for_many_webhooks_as_for_few(api: Api, uni
     for _ in range(5):
         name = unique()
         api.post(
-            "/api/extras/webhooks/", {"name": name, "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": f"https://{name}.example.com/"}
+            "/api/extras/webhooks/",
+            {
+                "name": name,
+                "content_types": ["dcim.rackrole"],
+                "type_delete": True,
+                "payload_url": f"https://{name}.example.com/",
+            },
         )
     with statements() as many:
         figures(api)

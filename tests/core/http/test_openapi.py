@@ -31,7 +31,9 @@ def document(service: Service) -> Get:
 
 def operations(found: Any) -> list[tuple[str, str, Any]]:
     """Every operation of a document: path, method, description."""
-    return [(path, method, operation) for path, methods in found["paths"].items() for method, operation in methods.items()]
+    return [
+        (path, method, operation) for path, methods in found["paths"].items() for method, operation in methods.items()
+    ]
 
 
 @pytest.mark.parametrize("version", SUPPORTED)
@@ -56,7 +58,17 @@ def test_operation_ids_are_unique_and_follow_the_path(document: Get) -> None:
     found = document(NEWEST)
     names = [operation["operationId"] for _, _, operation in operations(found)]
     assert len(names) == len(set(names))
-    verbs = ("list", "create", "bulk_update", "bulk_partial_update", "bulk_destroy", "retrieve", "update", "partial_update", "destroy")
+    verbs = (
+        "list",
+        "create",
+        "bulk_update",
+        "bulk_partial_update",
+        "bulk_destroy",
+        "retrieve",
+        "update",
+        "partial_update",
+        "destroy",
+    )
     assert {f"tenancy_tenant_groups_{verb}" for verb in verbs} <= set(names)
     assert {"status_retrieve", "users_config_partial_update", "plugins_installed_plugins_list"} <= set(names)
 
@@ -67,11 +79,16 @@ def test_every_resource_is_described_with_the_methods_it_has(service: Service, d
     for endpoint in service.registry.endpoints.values():
         for path, served in ((endpoint.path, endpoint.path), (f"{endpoint.path}{{id}}/", f"{endpoint.path}0/")):
             allowed = service.api.send("OPTIONS", served).headers["Allow"].split(", ")
-            assert {method.upper() for method in paths[path.removeprefix("/api")]} == set(allowed) - {"HEAD", "OPTIONS"}, path
+            assert {method.upper() for method in paths[path.removeprefix("/api")]} == set(allowed) - {
+                "HEAD",
+                "OPTIONS",
+            }, path
 
 
 def test_actions_are_described(service: Service, document: Get) -> None:
-    """Routes that packages add below resources are in the document that is served and in the one that needs no service."""
+    """Routes that packages add below resources are in the document that is served and in the one that needs no
+    service.
+    """
     path = document(NEWEST)["paths"]["/tenancy/tenants/{id}/notes/"]
     assert set(path) == {"get", "post"}
     assert path["post"]["operationId"] == "tenancy_tenants_notes_create"
@@ -80,7 +97,9 @@ def test_actions_are_described(service: Service, document: Get) -> None:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
-    """Objects, pages and bodies of every resource are as described in every version: the client insists on it, member by member."""
+    """Objects, pages and bodies of every resource are as described in every version: the client insists on it, member
+    by member.
+    """
     case = Case(service, label).for_reading()
     name, shown = case.endpoint.schema_name, case.filled()
     for version in SUPPORTED:
@@ -95,7 +114,9 @@ def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
 @pytest.mark.any_database
 @pytest.mark.parametrize("label", LABELS)
 def test_every_documented_parameter_is_taken(service: Service, document: Get, label: str) -> None:
-    """The service knows each parameter of a list by name: none of them is refused as unknown. ``columns`` is one of tables."""
+    """The service knows each parameter of a list by name: none of them is refused as unknown. ``columns`` is one of
+    tables.
+    """
     endpoint, found = service.registry[label], document(NEWEST)
     described = found["paths"][endpoint.path.removeprefix("/api")]["get"]["parameters"]
     names = [parameter["name"] for parameter in described]
@@ -108,12 +129,22 @@ def test_every_documented_parameter_is_taken(service: Service, document: Get, la
 
 
 def test_versions_are_asked_for_as_everywhere(anonymous: Api) -> None:
-    """By parameter or Accept header; the default is that of the API; what does not exist is refused with the same words."""
-    for query, accept, version in (({}, "", DEFAULT), ({"api_version": "1.4"}, "", "1.4"), ({}, "application/vnd.oai.openapi; version=1.5", "1.5")):
-        answer = anonymous.send("GET", "/api/swagger.json", query=query, version=None, headers={"Accept": accept or "*/*"}, status=200)
+    """By parameter or Accept header; the default is that of the API; what does not exist is refused with the same
+    words.
+    """
+    for query, accept, version in (
+        ({}, "", DEFAULT),
+        ({"api_version": "1.4"}, "", "1.4"),
+        ({}, "application/vnd.oai.openapi; version=1.5", "1.5"),
+    ):
+        answer = anonymous.send(
+            "GET", "/api/swagger.json", query=query, version=None, headers={"Accept": accept or "*/*"}, status=200
+        )
         assert answer.headers["API-Version"] == version
         assert answer.json["info"]["version"].endswith(f"({version})")
-    assert anonymous.get("/api/swagger.json", {"api_version": "9"}, version=None, status=404)["detail"].startswith("Invalid version in query parameter.")
+    assert anonymous.get("/api/swagger.json", {"api_version": "9"}, version=None, status=404)["detail"].startswith(
+        "Invalid version in query parameter."
+    )
     assert anonymous.get("/api/swagger.json", version="9", status=406)["detail"].startswith("Invalid version in")
     assert anonymous.get("/api/swagger.json", {"api_version": "1.3"}, version="1.4", status=400)
 
@@ -130,7 +161,9 @@ def test_a_field_is_described_only_in_versions_that_have_it(document: Get) -> No
 @pytest.mark.any_database
 def test_yaml_says_the_same(anonymous: Api, document: Get) -> None:
     """Both YAML paths give the document of the JSON path."""
-    answers = [anonymous.send("GET", path, version=NEWEST, status=200) for path in ("/api/swagger.yaml", "/api/swagger/")]
+    answers = [
+        anonymous.send("GET", path, version=NEWEST, status=200) for path in ("/api/swagger.yaml", "/api/swagger/")
+    ]
     assert {answer.headers["Content-Type"] for answer in answers} == {"application/vnd.oai.openapi; charset=utf-8"}
     assert answers[0].body == answers[1].body
     assert yaml.load(answers[0].text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) == document(NEWEST)
@@ -151,7 +184,9 @@ def test_a_document_is_compressed_for_those_who_ask(service: Service, document: 
 
 
 def test_the_page_needs_no_token_and_no_other_host(anonymous: Api) -> None:
-    """The page offers every version and loads nothing but what netinv serves, which the browser is told to insist on."""
+    """The page offers every version and loads nothing but what netinv serves, which the browser is told to insist
+    on.
+    """
     answer = anonymous.send("GET", "/api/docs/", version=None, headers={"Accept": "text/html"}, status=200)
     assert answer.content_type == "text/html"
     assert all(f"../swagger.json?api_version={version}" in answer.text for version in SUPPORTED)
@@ -183,7 +218,9 @@ def test_reading_a_document_asks_the_database_nothing(anonymous: Api, statements
 
 
 def test_every_documented_path_of_an_object_is_there(service: Service, document: Get) -> None:
-    """No documented path below objects is 404 for each of them: some objects (a job whose class is gone) have less than others."""
+    """No documented path below objects is 404 for each of them: some objects (a job whose class is gone) have less than
+    others.
+    """
     objects: dict[str, list[str]] = {}
     lists = {endpoint.path.removeprefix("/api"): endpoint for endpoint in service.registry.by_path.values()}
     missing = []
@@ -194,8 +231,14 @@ def test_every_documented_path_of_an_object_is_there(service: Service, document:
         if start not in objects:
             endpoint = service.registry.of_model(lists[start].model)
             sample = Case(service, endpoint.label).make()["id"]
-            objects[start] = [sample, *(item["id"] for item in service.api.get(endpoint.path, {"limit": 100})["results"])]
-        if all(service.api.send("GET", f"/api{start}{key}{rest}", status=range(1000)).status_int == 404 for key in objects[start]):
+            objects[start] = [
+                sample,
+                *(item["id"] for item in service.api.get(endpoint.path, {"limit": 100})["results"]),
+            ]
+        if all(
+            service.api.send("GET", f"/api{start}{key}{rest}", status=range(1000)).status_int == 404
+            for key in objects[start]
+        ):
             missing.append(path)
     assert len(objects) > 50
     assert not missing

@@ -14,7 +14,9 @@ SITES, TENANTS = "/api/dcim/sites/", "/api/tenancy/tenants/"
 PROBLEM = {"Accept": "application/json, application/problem+json"}
 
 
-def problem(api: Api, method: str, path: str, status: int, *body: Any, headers: dict[str, str] = PROBLEM) -> dict[str, Any]:
+def problem(
+    api: Api, method: str, path: str, status: int, *body: Any, headers: dict[str, str] = PROBLEM
+) -> dict[str, Any]:
     """The problem that a request is answered with."""
     answer = api.send(method, path, *body, status=status, headers=headers)
     assert answer.content_type == "application/problem+json", answer.headers
@@ -33,7 +35,13 @@ def test_a_fault_of_a_field_has_a_pointer(api: Api) -> None:
 
 def test_a_fault_of_an_item_has_its_index(api: Api, unique: Unique) -> None:
     word = unique()
-    found = problem(api, "POST", TENANTS, 400, [{"name": word, "slug": word}, {"slug": f"{word}-b"}, {"name": f"{word} c", "slug": "/"}])
+    found = problem(
+        api,
+        "POST",
+        TENANTS,
+        400,
+        [{"name": word, "slug": word}, {"slug": f"{word}-b"}, {"name": f"{word} c", "slug": "/"}],
+    )
     assert [(error["index"], error["pointer"]) for error in found["errors"]] == [(1, "/1/name"), (2, "/2/slug")]
 
 
@@ -61,7 +69,13 @@ def test_without_permission_the_code_says_so(service: Service, anonymous: Api) -
 
 
 def test_a_problem_is_given_to_those_who_ask_by_name_alone(api: Api) -> None:
-    for accept in ("application/json", "*/*", "application/*", "application/problem+json;q=0, application/json", "text/problem+json, */*"):
+    for accept in (
+        "application/json",
+        "*/*",
+        "application/*",
+        "application/problem+json;q=0, application/json",
+        "text/problem+json, */*",
+    ):
         answer = api.send("GET", f"{SITES}?nosuch=1", status=400, headers={"Accept": accept})
         assert answer.content_type == "application/json", accept
     only = {"Accept": "application/problem+json"}
@@ -76,7 +90,13 @@ def test_a_refusal_before_routing_is_a_problem_too(api: Api) -> None:
 def test_the_id_of_a_request_is_taken_returned_and_kept_in_the_change_log(api: Api, unique: Unique) -> None:
     word, sent = unique(), uuid.uuid4()
     for number, text in enumerate((str(sent), sent.hex, str(sent).upper())):
-        answer = api.send("POST", TENANTS, {"name": f"{word} {number}", "slug": f"{word}-{number}"}, status=201, headers={"X-Request-ID": text})
+        answer = api.send(
+            "POST",
+            TENANTS,
+            {"name": f"{word} {number}", "slug": f"{word}-{number}"},
+            status=201,
+            headers={"X-Request-ID": text},
+        )
         assert answer.headers["X-Request-ID"] == str(sent)
     changes = api.get("/api/extras/object-changes/", {"request_id": str(sent)})
     assert changes["count"] == 3

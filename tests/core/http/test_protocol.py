@@ -72,7 +72,10 @@ PAGED = (TENANTS, "/api/dcim/interface-connections/", "/api/extras/jobs/", "/api
 def test_a_wrong_limit_or_offset_is_refused_by_name(api: Api, text: str, message: str) -> None:
     for path in PAGED:
         assert api.get(path, {"limit": text}, status=400) == {"limit": [message]}
-        assert api.get(path, {"offset": text, "limit": "zz"}, status=400) == {"limit": [NOT_A_NUMBER], "offset": [message]}
+        assert api.get(path, {"offset": text, "limit": "zz"}, status=400) == {
+            "limit": [NOT_A_NUMBER],
+            "offset": [message],
+        }
 
 
 def test_a_blank_limit_and_offset_are_the_default(api: Api, word: str, configured: Any) -> None:
@@ -101,7 +104,9 @@ def test_include_and_exclude_name_fields_that_there_are(api: Api, word: str, bri
     unknown = ["Select a valid choice. bogus is not one of the available choices."]
     (found,) = api.get(TENANTS, {"name": f"{word} 1", "include": ["computed_fields", "name", ""]})["results"]
     for path in (TENANTS, f"{TENANTS}{found['id']}/"):
-        assert api.get(path, {"include": ["computed_fields", "bogus"], "brief": brief}, status=400) == {"include": unknown}
+        assert api.get(path, {"include": ["computed_fields", "bogus"], "brief": brief}, status=400) == {
+            "include": unknown
+        }
     for path in ("/api/dcim/devices/", "/api/virtualization/virtual-machines/"):
         assert api.get(path, {"exclude": "bogus", "brief": brief}, status=400) == {"exclude": unknown}
         api.get(path, {"exclude": "config_context", "brief": brief})
@@ -125,7 +130,9 @@ def test_no_page_is_longer_than_max_page_size(api: Api, word: str, configured: A
 
 
 @pytest.mark.parametrize("unlimited", [0, None])
-def test_without_a_maximum_limit_zero_gives_everything(api: Api, word: str, configured: Any, unlimited: int | None) -> None:
+def test_without_a_maximum_limit_zero_gives_everything(
+    api: Api, word: str, configured: Any, unlimited: int | None
+) -> None:
     with configured(max_page_size=unlimited, paginate_count=2):
         page = api.get(TENANTS, {"q": word, "limit": 0})
         assert (len(page["results"]), page["next"], page["previous"]) == (7, None, None)
@@ -142,7 +149,10 @@ def test_a_default_page_is_not_longer_than_the_maximum(api: Api, word: str, conf
 
 
 def test_unknown_parameters_are_named_or_ignored(api: Api, word: str, configured: Any) -> None:
-    assert api.get(TENANTS, {"no": 1, "name__zz": 2}, status=400) == {"no": ["Unknown filter field"], "name__zz": ["Unknown filter field"]}
+    assert api.get(TENANTS, {"no": 1, "name__zz": 2}, status=400) == {
+        "no": ["Unknown filter field"],
+        "name__zz": ["Unknown filter field"],
+    }
     with configured(strict_filtering=False):
         assert api.get(TENANTS, {"q": word, "no": 1, "name__zz": 2})["count"] == 7
         api.get(TENANTS, {"id": "zz"}, status=400)
@@ -175,7 +185,9 @@ def test_an_unknown_version_is_refused(api: Api, version: str) -> None:
     asked = api.get(TENANTS, {"api_version": version}, version=None, status=404)
     assert asked == {"detail": f"Invalid version in query parameter. {SUPPORTED}"}
     if version:
-        assert api.get(TENANTS, version=version, status=406) == {"detail": f'Invalid version in "Accept" header. {SUPPORTED}'}
+        assert api.get(TENANTS, version=version, status=406) == {
+            "detail": f'Invalid version in "Accept" header. {SUPPORTED}'
+        }
 
 
 def test_two_versions_at_once_are_refused(api: Api) -> None:
@@ -191,7 +203,18 @@ def test_errors_say_their_version(api: Api) -> None:
 # -- media types
 
 
-@pytest.mark.parametrize("accept", [None, "", "*/*", "application/*", "application/json", "text/plain, application/json;q=0.5", "application/json;q=zz"])
+@pytest.mark.parametrize(
+    "accept",
+    [
+        None,
+        "",
+        "*/*",
+        "application/*",
+        "application/json",
+        "text/plain, application/json;q=0.5",
+        "application/json;q=zz",
+    ],
+)
 def test_json_is_the_usual_answer(api: Api, accept: str | None) -> None:
     headers = {} if accept is None else {"Accept": accept}
     assert api.send("GET", TENANTS, version=None, headers=headers, status=200).content_type == "application/json"
@@ -201,7 +224,10 @@ def test_a_browser_gets_a_page(api: Api) -> None:
     browser = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
     response = api.send("GET", TENANTS, version=None, headers=browser, status=200)
     assert response.content_type == "text/html"
-    assert api.send("GET", TENANTS, query={"format": "json"}, version=None, headers=browser, status=200).content_type == "application/json"
+    assert (
+        api.send("GET", TENANTS, query={"format": "json"}, version=None, headers=browser, status=200).content_type
+        == "application/json"
+    )
 
 
 def test_names_in_a_page_are_escaped(api: Api, unique: Any) -> None:
@@ -213,14 +239,21 @@ def test_names_in_a_page_are_escaped(api: Api, unique: Any) -> None:
 
 @pytest.mark.parametrize(
     ("query", "accept", "status"),
-    [({}, "application/xml", 406), ({}, "text/plain", 406), ({"format": "api"}, "*/*", 406), ({"format": "xml"}, "*/*", 404)],
+    [
+        ({}, "application/xml", 406),
+        ({}, "text/plain", 406),
+        ({"format": "api"}, "*/*", 406),
+        ({"format": "xml"}, "*/*", 404),
+    ],
 )
 def test_other_media_types_are_refused(api: Api, query: Any, accept: str, status: int) -> None:
     detail = "Could not satisfy the request Accept header." if status == 406 else "Not found."
     assert api.get(TENANTS, query, version=None, headers={"Accept": accept}, status=status) == {"detail": detail}
 
 
-@pytest.mark.parametrize("given", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])
+@pytest.mark.parametrize(
+    "given", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""]
+)
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_a_body_must_be_said_to_be_json(api: Api, method: str, given: str) -> None:
     found = api.send(method, TENANTS, b"name=x", headers={"Content-Type": given}, status=415).json
@@ -245,7 +278,18 @@ def test_what_is_not_json_is_refused_with_the_reason(api: Api, body: bytes, reas
     assert api.post(TENANTS, body, status=400) == {"detail": f"JSON parse error - {reason}"}
 
 
-@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b'"\xed\xa0\x80"', b"1" * 10_000, b'{"name": "\\ud800"}', b"\x00", b"\xef\xbb\xbf{}"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'"\xed\xa0\x80"',
+        b"1" * 10_000,
+        b'{"name": "\\ud800"}',
+        b"\x00",
+        b"\xef\xbb\xbf{}",
+    ],
+)
 def test_hostile_json_is_refused_not_failed_at(api: Api, body: bytes) -> None:
     api.post(TENANTS, body, status=400)
 
@@ -263,13 +307,23 @@ def test_the_last_of_two_equal_names_counts(api: Api, unique: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
-@pytest.mark.parametrize("path", ["/api", "/api/tenancy", "/api/tenancy/tenants", "/api/tenancy/tenants/x", "/api/status", "/api/users/config"])
+@pytest.mark.parametrize(
+    "path",
+    ["/api", "/api/tenancy", "/api/tenancy/tenants", "/api/tenancy/tenants/x", "/api/status", "/api/users/config"],
+)
 def test_a_missing_slash_is_a_redirect_that_keeps_the_query(anonymous: Api, method: str, path: str) -> None:
     response = anonymous.send(method, f"{path}?limit=1&a=%C3%A9", b"{}", status=302)
     assert response.headers["Location"].removeprefix("http://localhost") == f"{path}/?limit=1&a=%C3%A9"
 
 
-UNKNOWN = ["/api/nosuch/", "/api/nosuch", "/api/tenancy/nosuch/", "/api/tenancy/nosuch", "/api/tenancy/tenants/1/nosuch/", "/nosuch"]
+UNKNOWN = [
+    "/api/nosuch/",
+    "/api/nosuch",
+    "/api/tenancy/nosuch/",
+    "/api/tenancy/nosuch",
+    "/api/tenancy/tenants/1/nosuch/",
+    "/nosuch",
+]
 
 
 @pytest.mark.parametrize("path", [*UNKNOWN, "/api/%FF/", "/api/tenancy/%00/"])
@@ -283,7 +337,10 @@ def test_a_method_that_a_path_does_not_have_is_405(api: Api, word: str) -> None:
     assert response.json == {"detail": 'Method "POST" not allowed.'}
     assert response.headers["Allow"] == "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"
     response = api.send("POST", "/api/extras/object-changes/", {"a": 1}, status=405)
-    assert (response.json, response.headers["Allow"]) == ({"detail": 'Method "POST" not allowed.'}, "GET, HEAD, OPTIONS")
+    assert (response.json, response.headers["Allow"]) == (
+        {"detail": 'Method "POST" not allowed.'},
+        "GET, HEAD, OPTIONS",
+    )
     for path in ("/api/", "/api/tenancy/", "/api/status/", "/api/plugins/"):
         assert api.send("POST", path, {}, status=405).json == {"detail": 'Method "POST" not allowed.'}
 
@@ -327,7 +384,17 @@ def test_status_tells_clients_of_the_reference_what_they_check(api: Api) -> None
     assert tuple(map(int, found["django-version"].split(".")))[:2] == (3, 2)
 
 
-@pytest.mark.parametrize("path", ["/api/", "/api/tenancy/", "/api/status/", "/api/plugins/", "/api/plugins/installed-plugins/", "/api/users/config/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/",
+        "/api/tenancy/",
+        "/api/status/",
+        "/api/plugins/",
+        "/api/plugins/installed-plugins/",
+        "/api/users/config/",
+    ],
+)
 def test_roots_need_credentials_but_no_permission(anonymous: Api, make_user: Any, path: str) -> None:
     assert anonymous.get(path, status=403) == {"detail": "Authentication credentials were not provided."}
     make_user().api.get(path)
@@ -337,7 +404,10 @@ def test_preferences_are_merged_key_by_key(make_user: Any) -> None:
     mine, path = make_user().api, "/api/users/config/"
     assert mine.get(path) == {}
     assert mine.patch(path, {"tables": {"x": 1, "y": {"z": 2}}}) == {"tables": {"x": 1, "y": {"z": 2}}}
-    assert mine.patch(path, {"tables": {"y": {"w": 3}}, "a": None}) == {"tables": {"x": 1, "y": {"z": 2, "w": 3}}, "a": None}
+    assert mine.patch(path, {"tables": {"y": {"w": 3}}, "a": None}) == {
+        "tables": {"x": 1, "y": {"z": 2, "w": 3}},
+        "a": None,
+    }
     assert mine.get(path) == {"tables": {"x": 1, "y": {"z": 2, "w": 3}}, "a": None}
     mine.patch(path, [1], status=400)
     assert make_user().api.get(path) == {}
@@ -348,7 +418,12 @@ def test_preferences_are_bounded(make_user: Any, configured: Any) -> None:
     deep: Any = {}
     for _ in range(40):
         deep = {"x": deep}
-    for body, name in (({"a": deep}, "a"), ({"b": [[[[]]]], "c": [deep]}, "c"), ({"d": "x\x00"}, "d"), ({"e\x00": 1}, "e\x00")):
+    for body, name in (
+        ({"a": deep}, "a"),
+        ({"b": [[[[]]]], "c": [deep]}, "c"),
+        ({"d": "x\x00"}, "d"),
+        ({"e\x00": 1}, "e\x00"),
+    ):
         assert list(mine.patch(path, body, status=400)) == [name]
     with configured(max_user_config_size=100):
         assert mine.patch(path, {"a": "x" * 50}) == {"a": "x" * 50}
@@ -411,8 +486,14 @@ def behind_proxy(service: Service) -> Iterator[Any]:
     ("settings", "expected"),
     [
         ({}, "http://127.0.0.1:"),
-        ({"trusted_proxy": "127.0.0.1", "trusted_proxy_headers": "x-forwarded-proto x-forwarded-host"}, "https://inventory.example/"),
-        ({"trusted_proxy": "192.0.2.1", "trusted_proxy_headers": "x-forwarded-proto x-forwarded-host"}, "http://127.0.0.1:"),
+        (
+            {"trusted_proxy": "127.0.0.1", "trusted_proxy_headers": "x-forwarded-proto x-forwarded-host"},
+            "https://inventory.example/",
+        ),
+        (
+            {"trusted_proxy": "192.0.2.1", "trusted_proxy_headers": "x-forwarded-proto x-forwarded-host"},
+            "http://127.0.0.1:",
+        ),
     ],
 )
 def test_a_trusted_proxy_is_believed(service: Service, behind_proxy: Any, settings: Any, expected: str) -> None:

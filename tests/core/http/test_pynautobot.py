@@ -56,7 +56,10 @@ def test_lists_are_filtered_with_lookups(client: Any, unique: Unique) -> None:
     word = unique()
     client.tenancy.tenants.create([{"name": f"{word} {number}"} for number in range(3)])
     assert len(client.tenancy.tenants.filter(name__isw=word.upper())) == 3
-    assert [found.name for found in client.tenancy.tenants.filter(name__re=f"{word} [12]$")] == [f"{word} 1", f"{word} 2"]
+    assert [found.name for found in client.tenancy.tenants.filter(name__re=f"{word} [12]$")] == [
+        f"{word} 1",
+        f"{word} 2",
+    ]
     assert client.tenancy.tenants.count(name__ic=word) == 3
 
 
@@ -64,7 +67,9 @@ def test_all_pages_are_fetched_in_threads(address: str, service: Service, unique
     """With threading every object comes exactly once."""
     client = pynautobot.api(address, token=service.api.token, threading=True)
     word = unique()
-    client.extras.tags.create([{"name": f"{word}{n}", "slug": f"{word}{n}", "content_types": ["dcim.site"]} for n in range(120)])
+    client.extras.tags.create(
+        [{"name": f"{word}{n}", "slug": f"{word}{n}", "content_types": ["dcim.site"]} for n in range(120)]
+    )
     found = [tag.name for tag in client.extras.tags.filter(name__isw=word)]
     assert sorted(found) == sorted(f"{word}{n}" for n in range(120))
 
@@ -96,7 +101,9 @@ def test_addresses_are_allocated(client: Any, unique: Unique) -> None:
 
 
 @pytest.mark.parametrize(("version", "has_status"), [("1.3", False), ("1.4", True)])
-def test_the_client_chooses_a_version(address: str, service: Service, unique: Unique, version: str, has_status: bool) -> None:
+def test_the_client_chooses_a_version(
+    address: str, service: Service, unique: Unique, version: str, has_status: bool
+) -> None:
     """``api_version`` decides what is read."""
     client = pynautobot.api(address, token=service.api.token, api_version=version)
     assert client.version == version
@@ -104,7 +111,9 @@ def test_the_client_chooses_a_version(address: str, service: Service, unique: Un
     manufacturer = client.dcim.manufacturers.create(name=unique())
     kind = client.dcim.device_types.create(model=unique(), manufacturer=manufacturer.id)
     place = client.dcim.sites.create(name=unique(), status="active")
-    device = client.dcim.devices.create(name=unique(), device_type=kind.id, device_role=role.id, site=place.id, status="active")
+    device = client.dcim.devices.create(
+        name=unique(), device_type=kind.id, device_role=role.id, site=place.id, status="active"
+    )
     body = {"device": device.id, "name": "eth0", "type": "virtual"} | ({"status": "active"} if has_status else {})
     interface = client.dcim.interfaces.create(**body)
     assert hasattr(client.dcim.interfaces.get(interface.id), "status") is has_status
@@ -119,7 +128,11 @@ def test_a_wrong_body_is_told_to_the_client(client: Any) -> None:
 
 def test_a_proxy_is_believed_only_when_told(service: Service) -> None:
     """``X-Forwarded-*`` counts from a trusted proxy alone."""
-    headers = {"Authorization": f"Token {service.api.token}", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "netinv.example.net"}
+    headers = {
+        "Authorization": f"Token {service.api.token}",
+        "X-Forwarded-Proto": "https",
+        "X-Forwarded-Host": "netinv.example.net",
+    }
     options = {
         "trusted_proxy": "127.0.0.1",
         "trusted_proxy_headers": {"x-forwarded-proto", "x-forwarded-host"},
@@ -146,7 +159,11 @@ def test_a_graphql_query_is_answered(client: Any, site: Any) -> None:
 @pytest.fixture
 def ansible(address: str, service: Service) -> Any:
     """``ansible(path, **query)``: the answer to a GET with the headers that the plugin sends."""
-    headers = {"User-Agent": "ansible 2.16 Python", "Content-type": "application/json", "Accept": "application/json; version=1.4"}
+    headers = {
+        "User-Agent": "ansible 2.16 Python",
+        "Content-type": "application/json",
+        "Accept": "application/json; version=1.4",
+    }
 
     def get(path: str, **query: Any) -> Any:
         sent = {**headers, "Authorization": f"Token {service.api.token}"}
@@ -177,11 +194,28 @@ def test_an_inventory_finds_hosts_and_what_they_belong_to(ansible: Any, service:
     device = service.api.patch(interface["device"]["url"], {"name": service.unique()})
     hosts = ansible("/api/dcim/devices/", limit=0, exclude="config_context", name=device["name"])["results"]
     assert [host["id"] for host in hosts] == [device["id"]] and "config_context" not in hosts[0]
-    for path in ("dcim/sites", "dcim/regions", "dcim/locations", "tenancy/tenants", "dcim/racks", "dcim/rack-groups", "dcim/device-roles"):
+    for path in (
+        "dcim/sites",
+        "dcim/regions",
+        "dcim/locations",
+        "tenancy/tenants",
+        "dcim/racks",
+        "dcim/rack-groups",
+        "dcim/device-roles",
+    ):
         assert {"count", "next", "results"} <= set(ansible(f"/api/{path}/", limit=0))
-    for path in ("dcim/platforms", "dcim/device-types", "dcim/manufacturers", "virtualization/clusters", "ipam/services"):
+    for path in (
+        "dcim/platforms",
+        "dcim/device-types",
+        "dcim/manufacturers",
+        "virtualization/clusters",
+        "ipam/services",
+    ):
         assert {"count", "next", "results"} <= set(ansible(f"/api/{path}/", limit=0))
     found = ansible("/api/dcim/interfaces/", limit=0, device_id=[device["id"]])["results"]
     assert {item["device"]["id"] for item in found} == {device["id"]}  # its type may have given it interfaces
     assert {item["id"]: item["count_ipaddresses"] for item in found}[interface["id"]] == 0
-    assert ansible("/api/ipam/ip-addresses/", limit=0, assigned_to_interface="true", device_id=[device["id"]])["results"] == []
+    assert (
+        ansible("/api/ipam/ip-addresses/", limit=0, assigned_to_interface="true", device_id=[device["id"]])["results"]
+        == []
+    )

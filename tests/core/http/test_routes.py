@@ -16,7 +16,15 @@ from netinv_core.testing.checks.fuzzing import ANY, METHODS, TEXTS
 from tests.support.inputs import Inputs
 
 GRAPHQL = (
-    *("{", "}", "query", "{sites{", "{sites(limit:-1){name}}", "{__schema{types{name}}}", "{sites{name ...a}} fragment a on b{c}"),
+    *(
+        "{",
+        "}",
+        "query",
+        "{sites{",
+        "{sites(limit:-1){name}}",
+        "{__schema{types{name}}}",
+        "{sites{name ...a}} fragment a on b{c}",
+    ),
     '{sites(name:["' + "a" * 3000 + '"]){name}}',
 )
 MEMBERS = ("query", "variables", "operationName", "username", "password", "content_type", "field_name", "theme", "key")
@@ -26,7 +34,6 @@ def _routes(service: Service) -> dict[str, str]:
     """The path patterns of every route by name."""
     mapper = service.app.registry.queryUtility(IRoutesMapper)
     return {route.name: route.pattern for route in mapper.get_routes(include_static=True)}
-
 
 
 def _words(service: Service) -> list[str]:
@@ -43,16 +50,25 @@ def _input(choose: random.Random) -> tuple[Any, dict[str, str]]:
 
 @pytest.mark.parametrize("part", range(4))
 def test_no_route_fails_on_bad_input(service: Service, inputs: Inputs, part: int) -> None:
-    """Placeholders of the paths get bad text; methods, queries, headers and bodies are random; with and without credentials."""
+    """Placeholders of the paths get bad text; methods, queries, headers and bodies are random; with and without
+    credentials.
+    """
     failures, words = [], sorted(_words(service))
     for name, pattern in sorted(_routes(service).items())[part::4]:
         choose = random.Random(f"{name} {inputs.seed}")
         for _ in range(inputs.random_requests // 6):
-            parts = [choose.choice(choose.choice((TEXTS, words))) for _ in range(pattern.count("{") + pattern.count("*"))]
-            path = re.sub(r"\{[^}]*\}|\*\w+", lambda _, parts=parts: quote(parts.pop(), safe=""), f"/{pattern.lstrip('/')}")
+            parts = [
+                choose.choice(choose.choice((TEXTS, words))) for _ in range(pattern.count("{") + pattern.count("*"))
+            ]
+            path = re.sub(
+                r"\{[^}]*\}|\*\w+", lambda _, parts=parts: quote(parts.pop(), safe=""), f"/{pattern.lstrip('/')}"
+            )
             body, headers = _input(choose)
             query = choose.choice(("", f"?{quote(choose.choice(QUERIES), safe='=&;%?#[]')}"))
-            api, method = choose.choice((service.api, service.api, service.anonymous)), choose.choice((*METHODS, "TRACE", "PROPFIND"))
+            api, method = (
+                choose.choice((service.api, service.api, service.anonymous)),
+                choose.choice((*METHODS, "TRACE", "PROPFIND")),
+            )
             response = api.send(method, path + query, body, headers=headers, status=ANY)
             if response.status_int >= 500:
                 failures.append(f"{name}: {method} {path}{query} {body!r:.300} {headers} → {response.status}")

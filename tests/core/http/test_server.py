@@ -1,4 +1,6 @@
-"""The service behind waitress with the settings of ``production.ini``: half-sent requests, smuggling, sizes, what its own errors tell."""
+"""The service behind waitress with the settings of ``production.ini``: half-sent requests, smuggling, sizes, what its
+own errors tell.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from waitress.server import create_server
 from netinv_core.testing import Service
 
 INI = Path(__file__).parents[3] / "production.ini"
-OURS = ("ident", "max_request_header_size", "max_request_body_size", "inbuf_overflow", "connection_limit", "asyncore_use_poll")
+OURS = (
+    "ident",
+    "max_request_header_size",
+    "max_request_body_size",
+    "inbuf_overflow",
+    "connection_limit",
+    "asyncore_use_poll",
+)
 
 
 def of_production() -> dict[str, str]:
@@ -31,7 +40,9 @@ def of_production() -> dict[str, str]:
 @contextlib.contextmanager
 def serving(app: Any, **settings: Any) -> Iterator[int]:
     """The port of a server for the block."""
-    server = create_server(app, host="127.0.0.1", port=0, threads=2, asyncore_loop_timeout=1, **{**of_production(), **settings})
+    server = create_server(
+        app, host="127.0.0.1", port=0, threads=2, asyncore_loop_timeout=1, **{**of_production(), **settings}
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -73,7 +84,14 @@ def is_answered(port: int) -> bool:
     return status == 404
 
 
-@pytest.mark.parametrize("begun", [b"GET /api/ HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx", b""])
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"GET /api/ HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+        b"POST /api/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx",
+        b"",
+    ],
+)
 def test_half_sent_requests_keep_nobody_waiting(port: int, begun: bytes) -> None:
     with contextlib.ExitStack() as opened:
         for _ in range(110):
@@ -94,7 +112,8 @@ def test_connections_on_which_nothing_happens_are_closed(service: Service) -> No
 
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 REQUESTS = {
-    "two lengths": b"POST /nosuch HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: %d\r\n\r\n" % len(SMUGGLED),
+    "two lengths": b"POST /nosuch HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: %d\r\n\r\n"
+    % len(SMUGGLED),
     "a signed length": b"POST /nosuch HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n",
     "an odd length": b"POST /nosuch HTTP/1.1\r\nHost: x\r\nContent-Length: 0x10\r\n\r\n",
     "an odd coding": b"POST /nosuch HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",

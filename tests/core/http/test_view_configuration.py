@@ -1,4 +1,6 @@
-"""Configuration of views: a service with a view that declares no permission does not start, two actions of one path are a conflict."""
+"""Configuration of views: a service with a view that declares no permission does not start, two actions of one path are
+a conflict.
+"""
 
 from __future__ import annotations
 
@@ -80,14 +82,20 @@ def test_a_plugin_with_a_view_without_a_permission_is_quarantined(start: Any) ->
 def test_a_view_with_a_permission_asks_for_credentials_before_it_runs(start: Any, make_user: Any) -> None:
     client, user = start(add_view(greet, permission=AUTHENTICATED)), make_user()
     assert client.get("/api/greeting/", status=403).json == NOT_GIVEN
-    assert client.get("/api/greeting/", headers={"Authorization": "Token nobody's"}, status=403).json == {"detail": "Invalid token"}
+    assert client.get("/api/greeting/", headers={"Authorization": "Token nobody's"}, status=403).json == {
+        "detail": "Invalid token"
+    }
     assert client.get("/api/greeting/", headers=token(user)).json == {"hello": user.username}
 
 
 def test_a_view_is_negotiated_without_a_line_of_its_own(start: Any, make_user: Any) -> None:
     client, headers = start(add_view(greet, permission=AUTHENTICATED)), token(make_user())
     answer = client.get("/api/greeting/", headers={**headers, "Accept": "application/json; version=1.5"})
-    assert [answer.headers[name] for name in ("API-Version", "Allow", "Vary")] == ["1.5", "GET, HEAD, OPTIONS", "Accept"]
+    assert [answer.headers[name] for name in ("API-Version", "Allow", "Vary")] == [
+        "1.5",
+        "GET, HEAD, OPTIONS",
+        "Accept",
+    ]
     assert client.get("/api/greeting/", headers={**headers, "Accept": "text/html"}).content_type == "text/html"
     client.get("/api/greeting/", headers={**headers, "Accept": "image/png"}, status=406)
     assert client.post("/api/greeting/", headers=headers, status=405).headers["Allow"] == "GET, HEAD, OPTIONS"
@@ -104,7 +112,9 @@ def test_a_view_for_anyone_says_so(start: Any) -> None:
 
 
 def test_an_action_needs_its_permission_on_the_resource(start: Any, make_user: Any) -> None:
-    client = start(lambda config: config.add_netinv_action("users/users", "greet", on_list=True, get=greet, permission="view"))
+    client = start(
+        lambda config: config.add_netinv_action("users/users", "greet", on_list=True, get=greet, permission="view")
+    )
     user = make_user(("view", "users.user"))
     assert client.get(f"{USERS}greet/", headers=token(user)).json == {"hello": user.username}
     client.get(f"{USERS}greet/", headers=token(make_user(("change", "users.user"))), status=403)

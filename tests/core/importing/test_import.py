@@ -42,7 +42,11 @@ def objects() -> list[dict[str, Any]]:
 def taken() -> dict[str, int]:
     """How many objects of each model of the applications it has."""
     counts = collections.Counter(item["model"] for item in objects())
-    return {label: n for label, n in counts.items() if (label.partition(".")[0] in APPLICATIONS and label not in WORKED_OUT) or label in EXTRAS}
+    return {
+        label: n
+        for label, n in counts.items()
+        if (label.partition(".")[0] in APPLICATIONS and label not in WORKED_OUT) or label in EXTRAS
+    }
 
 
 def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:
@@ -86,7 +90,9 @@ def found(api: Api, path: str, name: str) -> Any:
 # -- the rules
 
 
-def test_a_second_run_changes_nothing_and_a_third_updates_what_changed(run: Any, api: Api, unique: Any, service: Service) -> None:
+def test_a_second_run_changes_nothing_and_a_third_updates_what_changed(
+    run: Any, api: Api, unique: Any, service: Service
+) -> None:
     name = unique()
     site = named("dcim.site", 1, name, status="active", facility="A")
     assert run(site).outcomes == {("dcim.site", 1): CREATED}
@@ -97,7 +103,9 @@ def test_a_second_run_changes_nothing_and_a_third_updates_what_changed(run: Any,
     assert run(site).outcomes == {("dcim.site", 1): UPDATED}
     after = found(api, "/api/dcim/sites/", name)
     assert (after["id"], after["facility"]) == (before["id"], "B")
-    changes = sa.select(ObjectChange.action, ObjectChange.user_name).where(ObjectChange.changed_object_id == uuid.UUID(after["id"]))
+    changes = sa.select(ObjectChange.action, ObjectChange.user_name).where(
+        ObjectChange.changed_object_id == uuid.UUID(after["id"])
+    )
     assert sorted(service.rows(changes)) == [("create", service.admin.username), ("update", service.admin.username)]
 
 
@@ -110,23 +118,47 @@ def test_parents_come_before_their_children_whatever_the_order_of_the_file(run: 
 
 def test_objects_that_refer_to_each_other_form_a_circle_and_are_refused(run: Any, unique: Any) -> None:
     first, second = (named("dcim.region", n, unique(), parent=3 - n) for n in (1, 2))
-    report = run(first, second, named("dcim.region", 3, unique(), parent=1), named("dcim.region", 4, unique(), parent=None))
+    report = run(
+        first, second, named("dcim.region", 3, unique(), parent=1), named("dcim.region", 4, unique(), parent=None)
+    )
     assert [report.outcomes["dcim.region", n] for n in (1, 2, 3, 4)] == [REFUSED, REFUSED, REFUSED, CREATED]
     assert report.reasons["dcim.region", 1] == "refers to dcim.region 2, which was part of a circle"
 
 
 def test_custom_fields_come_before_their_values_and_choices_become_objects(run: Any, api: Api) -> None:
     name = f"cf{uuid.uuid4().hex[:8]}"
-    fields = {"label": "", "description": "", "required": False, "filter_logic": "loose", "weight": 100, "validation_regex": ""}
+    fields = {
+        "label": "",
+        "description": "",
+        "required": False,
+        "filter_logic": "loose",
+        "weight": 100,
+        "validation_regex": "",
+    }
     field = item(
         *("extras.customfield", 1),
-        **{**fields, "type": "multiselect", "name": name, "default": ["b"], "choices": '["b", "a"]', "content_types": [["tenancy", "tenant"], ["no", "such"]]},
+        **{
+            **fields,
+            "type": "multiselect",
+            "name": name,
+            "default": ["b"],
+            "choices": '["b", "a"]',
+            "content_types": [["tenancy", "tenant"], ["no", "such"]],
+        },
     )
-    tenants = [named("tenancy.tenant", n, f"{name} {n}", custom_field_data=data) for n, data in enumerate(({name: ["a", "b"]}, {name: None}, {}))]
+    tenants = [
+        named("tenancy.tenant", n, f"{name} {n}", custom_field_data=data)
+        for n, data in enumerate(({name: ["a", "b"]}, {name: None}, {}))
+    ]
     report = run(*tenants, field)
     assert set(report.outcomes.values()) == {CREATED} and not report.left_out and not report.incomplete
     (shown,) = api.get("/api/extras/custom-fields/", {"name": name})["results"]
-    assert (shown["type"]["value"], shown["label"], shown["default"], shown["content_types"]) == ("multi-select", name, ["b"], ["tenancy.tenant"])
+    assert (shown["type"]["value"], shown["label"], shown["default"], shown["content_types"]) == (
+        "multi-select",
+        name,
+        ["b"],
+        ["tenancy.tenant"],
+    )
     choices = api.get("/api/extras/custom-field-choices/", {"field": name})["results"]
     assert [choice["value"] for choice in choices] == ["b", "a"]
     values = [found(api, "/api/tenancy/tenants/", f"{name} {n}")["custom_fields"][name] for n in range(3)]
@@ -150,7 +182,11 @@ def test_one_bad_object_does_not_stop_the_others(run: Any, api: Api, unique: Any
 
 
 def test_what_refers_to_a_refused_object_is_refused_too(run: Any, unique: Any) -> None:
-    report = run(named("tenancy.tenantgroup", 1, "y" * 101), named("tenancy.tenant", 1, unique(), group=1), named("tenancy.tenant", 2, unique(), group=9))
+    report = run(
+        named("tenancy.tenantgroup", 1, "y" * 101),
+        named("tenancy.tenant", 1, unique(), group=1),
+        named("tenancy.tenant", 2, unique(), group=9),
+    )
     assert report.reasons["tenancy.tenant", 1] == "refers to tenancy.tenantgroup 1, which was refused"
     assert report.reasons["tenancy.tenant", 2] == "refers to tenancy.tenantgroup 9, which was not in the dump"
 
@@ -188,14 +224,19 @@ def test_two_inventories_with_the_same_keys_stay_apart(run: Any, api: Api, uniqu
 
 
 def test_what_has_no_resource_is_skipped_and_what_has_no_field_is_counted(run: Any, unique: Any) -> None:
-    report = run(named("dcim.sitegroup", 1, unique()), named("dcim.site", 1, unique(), status="active", group=1, custom_field_data={}))
+    report = run(
+        named("dcim.sitegroup", 1, unique()),
+        named("dcim.site", 1, unique(), status="active", group=1, custom_field_data={}),
+    )
     assert report.outcomes == {("dcim.sitegroup", 1): SKIPPED, ("dcim.site", 1): CREATED}
     assert report.left_out == {("dcim.site", "group", "no such field here"): 1}
 
 
 def test_permissions_of_the_importing_user_apply(run: Any, make_user: Any, unique: Any) -> None:
     user = make_user(("add change view", "tenancy.tenant"))
-    report = run(named("tenancy.tenantgroup", 1, unique()), named("tenancy.tenant", 1, unique()), username=user.username)
+    report = run(
+        named("tenancy.tenantgroup", 1, unique()), named("tenancy.tenant", 1, unique()), username=user.username
+    )
     assert report.outcomes == {("tenancy.tenantgroup", 1): REFUSED, ("tenancy.tenant", 1): CREATED}
     assert report.reasons["tenancy.tenantgroup", 1] == "You do not have permission to perform this action."
 
@@ -232,7 +273,14 @@ def test_references_that_go_both_ways_are_set_last(run: Any, api: Api, unique: A
         item("dcim.virtualchassis", 1, name=unique(), domain="", master=1),
         item("dcim.interface", 1, device=1, name="lag1", type="lag", lag=None),
         item("dcim.interface", 0, device=1, name="eth0", type="1000base-t", lag=1),
-        item("ipam.ipaddress", 1, address="192.0.2.1/24", status="active", assigned_object_type=["dcim", "interface"], assigned_object_id=0),
+        item(
+            "ipam.ipaddress",
+            1,
+            address="192.0.2.1/24",
+            status="active",
+            assigned_object_type=["dcim", "interface"],
+            assigned_object_id=0,
+        ),
     ]
     assert set(run(*items).outcomes.values()) == {CREATED}
     device = found(api, "/api/dcim/devices/", items[4]["fields"]["name"])
@@ -255,7 +303,10 @@ def test_a_device_has_the_interfaces_of_the_dump_and_none_from_its_type(run: Any
     device = found(api, "/api/dcim/devices/", items[4]["fields"]["name"])
     shown = api.get("/api/dcim/interfaces/", {"device_id": device["id"]})["results"]
     assert [interface["name"] for interface in shown] == ["eth0"]
-    again = api.post("/api/dcim/devices/", {**{name: device[name]["id"] for name in ("device_type", "device_role", "site")}, "status": "active"})
+    again = api.post(
+        "/api/dcim/devices/",
+        {**{name: device[name]["id"] for name in ("device_type", "device_role", "site")}, "status": "active"},
+    )
     assert api.get("/api/dcim/interfaces/", {"device_id": again["id"]})["count"] == 2
     assert set(run(*items).outcomes.values()) == {UNCHANGED}
 
@@ -278,7 +329,9 @@ def test_files_that_the_dump_only_names_are_reported(run: Any, unique: Any) -> N
 
 
 def test_a_reference_refused_at_the_end_is_listed(run: Any, api: Api, unique: Any) -> None:
-    address = item("ipam.ipaddress", 1, address="192.0.2.9/24", status="active", assigned_object_type=None, assigned_object_id=None)
+    address = item(
+        "ipam.ipaddress", 1, address="192.0.2.9/24", status="active", assigned_object_type=None, assigned_object_id=None
+    )
     report = run(*_device(unique, 1, primary_ip4=1), address)
     assert report.outcomes["dcim.device", 1] == CREATED
     ((key, reason),) = report.incomplete
@@ -303,7 +356,10 @@ def test_locations_with_one_slug_at_two_sites(run: Any, api: Api, unique: Any) -
     [
         (b"{", "is not a dump"),
         (b'[{"model": "dcim.site"}]', "is not a dump"),
-        (b'[{"model": "dcim.site", "pk": 1, "fields": {}}, {"model": "dcim.site", "pk": 1, "fields": {}}]', "has dcim.site 1 twice"),
+        (
+            b'[{"model": "dcim.site", "pk": 1, "fields": {}}, {"model": "dcim.site", "pk": 1, "fields": {}}]',
+            "has dcim.site 1 twice",
+        ),
     ],
 )
 def test_a_file_that_is_no_dump(service: Service, tmp_path: Path, content: bytes, message: str) -> None:
@@ -321,7 +377,9 @@ def command(service: Service, tmp_path: Path) -> Any:
     """``command(items, *options)``: what ``netinv import netbox`` answers for a dump of these objects."""
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n"
+    )
 
     def invoke(items: list[dict[str, Any]], *options: str) -> Any:
         path = tmp_path / "dump.json"
@@ -391,12 +449,23 @@ def test_the_demonstration_inventory_is_served(demo: tuple[Service, Report]) -> 
 def test_the_custom_field_of_the_inventory_comes_with_its_values(demo: tuple[Service, Report]) -> None:
     api = demo[0].api
     (field,) = api.get("/api/extras/custom-fields/")["results"]
-    assert (field["slug"], field["label"], field["type"]["value"], field["content_types"]) == ("cust_id", "Customer ID", "text", ["tenancy.tenant"])
+    assert (field["slug"], field["label"], field["type"]["value"], field["content_types"]) == (
+        "cust_id",
+        "Customer ID",
+        "text",
+        ["tenancy.tenant"],
+    )
     assert (field["filter_logic"]["value"], field["validation_regex"]) == ("exact", r"^[A-Z]{3}\d{2}$")
-    inside = {item["fields"]["name"]: item["fields"]["custom_field_data"] for item in objects() if item["model"] == "tenancy.tenant"}
+    inside = {
+        item["fields"]["name"]: item["fields"]["custom_field_data"]
+        for item in objects()
+        if item["model"] == "tenancy.tenant"
+    }
     shown = api.get("/api/tenancy/tenants/", {"limit": 0})["results"]
     assert {tenant["name"]: tenant["custom_fields"] for tenant in shown} == inside
-    assert [tenant["name"] for tenant in api.get("/api/tenancy/tenants/", {"cf_cust_id": "DMI01"})["results"]] == ["Dunder-Mifflin, Inc."]
+    assert [tenant["name"] for tenant in api.get("/api/tenancy/tenants/", {"cf_cust_id": "DMI01"})["results"]] == [
+        "Dunder-Mifflin, Inc."
+    ]
 
 
 def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Service, Report]) -> None:
@@ -416,7 +485,9 @@ def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Servi
     for path in paths:
         origin = shown[name(path["origin_type"], path["origin_id"])]
         far = origin["connected_endpoint"]
-        assert (origin["connected_endpoint_type"], far["device"]["name"], far["name"]) == name(path["destination_type"], path["destination_id"])
+        assert (origin["connected_endpoint_type"], far["device"]["name"], far["name"]) == name(
+            path["destination_type"], path["destination_id"]
+        )
         assert origin["connected_endpoint_reachable"] is path["is_active"]
     cables = api.get("/api/dcim/cables/", {"limit": 0})["results"]
     assert len(cables) == 108
@@ -425,7 +496,9 @@ def test_ends_are_connected_as_the_cable_paths_of_the_dump_say(demo: tuple[Servi
 
 def test_the_change_record_has_one_row_for_each_object(demo: tuple[Service, Report]) -> None:
     service, report = demo
-    mine = sa.select(ObjectChange.changed_object_type, sa.func.count()).where(ObjectChange.user_name == service.admin.username, ObjectChange.action == "create")
+    mine = sa.select(ObjectChange.changed_object_type, sa.func.count()).where(
+        ObjectChange.user_name == service.admin.username, ObjectChange.action == "create"
+    )
     rows = dict(map(tuple, service.rows(mine.group_by(ObjectChange.changed_object_type))))
     assert {label: rows[label] for label in taken()} == taken()
     assert rows["dcim.locationtype"] == len(report.added) == 1

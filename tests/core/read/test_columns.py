@@ -1,4 +1,6 @@
-"""Every column of every table is one of three: in the representation of its objects, internal, or confidential. A new one must be classified here."""
+"""Every column of every table is one of three: in the representation of its objects, internal, or confidential. A new
+one must be classified here.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,47 @@ CONFIDENTIAL = {
     "extras_job_result.arguments",
     "extras_scheduled_job.kwargs",
 }
-# Kept by netinv itself, in tables of any kind: sort keys and what else is derived, leases, and what another field shows in another form.
+# Kept by netinv itself, in tables of any kind: sort keys and what else is derived, leases, and what another field shows
+# in another form.
 INTERNAL = {
-    *("name_key", "tree_key", "tree_names", "port_key", "position", "unowned_name", "untenanted_name", "custom_field_data", "advanced_ui", "grouping"),
-    *("network", "broadcast", "prefix_length", "host", "claimed_by", "claimed_until", "lost_claims", "created", "last_updated"),
+    *(
+        "name_key",
+        "tree_key",
+        "tree_names",
+        "port_key",
+        "position",
+        "unowned_name",
+        "untenanted_name",
+        "custom_field_data",
+        "advanced_ui",
+        "grouping",
+    ),
+    *(
+        "network",
+        "broadcast",
+        "prefix_length",
+        "host",
+        "claimed_by",
+        "claimed_until",
+        "lost_claims",
+        "created",
+        "last_updated",
+    ),
     "core_object_change.memberships",
-    *("core_user.is_superuser", "core_user.config_data", "core_token.user_id", "core_object_change.before", "core_object_change.after"),
-    *("core_object_change.number", "extras_status.description", "extras_job.git_repository_id", "extras_job.path", "extras_job_hook.slug"),
+    *(
+        "core_user.is_superuser",
+        "core_user.config_data",
+        "core_token.user_id",
+        "core_object_change.before",
+        "core_object_change.after",
+    ),
+    *(
+        "core_object_change.number",
+        "extras_status.description",
+        "extras_job.git_repository_id",
+        "extras_job.path",
+        "extras_job_hook.slug",
+    ),
     *("extras_scheduled_job.start_time", "extras_scheduled_job.next_run", "dcim_power_feed.available_power"),
 }
 WITHOUT_RESOURCE = {
@@ -37,8 +73,19 @@ WITHOUT_RESOURCE = {
     *("extras_tagged_item", "extras_config_context_scope"),
     *("extras_git_job_module", "extras_git_local_context", "extras_git_sync", "extras_webhook_attempt"),
 }
-SUSPECT = re.compile(r"secret|passw|token|(^|_)key(_|$)|hash|credential|private|digest|cipher|sealed|salt|pin$", re.IGNORECASE)
-HARMLESS = {"name_key", "tree_key", "port_key", "extras_git_job_module.digest", "secret_id", "secret_type", "secrets_group_id", "is_private"}
+SUSPECT = re.compile(
+    r"secret|passw|token|(^|_)key(_|$)|hash|credential|private|digest|cipher|sealed|salt|pin$", re.IGNORECASE
+)
+HARMLESS = {
+    "name_key",
+    "tree_key",
+    "port_key",
+    "extras_git_job_module.digest",
+    "secret_id",
+    "secret_type",
+    "secrets_group_id",
+    "is_private",
+}
 
 
 def shown(endpoint: Endpoint) -> set[str]:
@@ -47,7 +94,9 @@ def shown(endpoint: Endpoint) -> set[str]:
     for name, field in endpoint.fields.items():
         if not (field.write_only or field.confidential):
             found |= {name, field.attribute or name, *(field.sources() or ())}
-            found |= {field.type_attribute, field.id_attribute} if isinstance(field, fields.GenericForeignKey) else set()
+            found |= (
+                {field.type_attribute, field.id_attribute} if isinstance(field, fields.GenericForeignKey) else set()
+            )
     return found
 
 
@@ -76,7 +125,11 @@ def test_every_column_is_shown_internal_or_confidential(table: Any) -> None:
 
 def test_what_sounds_like_a_credential_is_confidential() -> None:
     columns = [(table, column) for table in TABLES for column in table.c]
-    suspects = {f"{table.name}.{column.name}" for table, column in columns if SUSPECT.search(column.name) and column.name not in HARMLESS} - HARMLESS
+    suspects = {
+        f"{table.name}.{column.name}"
+        for table, column in columns
+        if SUSPECT.search(column.name) and column.name not in HARMLESS
+    } - HARMLESS
     confidential = {f"{table.name}.{column.name}" for table, column in columns if column_info(column).confidential}
     assert suspects <= confidential == CONFIDENTIAL
 
@@ -85,4 +138,6 @@ def test_no_filter_relation_or_nested_form_has_what_is_confidential() -> None:
     for endpoint in REGISTRY.endpoints.values():
         for name in endpoint.confidential:
             assert name not in endpoint.relations and name not in [field.name for field in endpoint.brief]
-            assert not [filter_name for filter_name in endpoint.filters if filter_name == name and name != "key"]  # of tokens: whole keys only
+            assert not [
+                filter_name for filter_name in endpoint.filters if filter_name == name and name != "key"
+            ]  # of tokens: whole keys only

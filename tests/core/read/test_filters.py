@@ -30,7 +30,12 @@ def word(service: Service) -> str:
     word = service.unique()
     group = service.api.post("/api/tenancy/tenant-groups/", {"name": f"{word} g"})["id"]
     bodies = [
-        {"name": f"{word} {name}", "slug": f"{word}-{number}", "description": text, "group": group if number < 3 else None}
+        {
+            "name": f"{word} {name}",
+            "slug": f"{word}-{number}",
+            "description": text,
+            "group": group if number < 3 else None,
+        }
         for number, (name, text) in enumerate(ROWS.items())
     ]
     service.api.post(TENANTS, bodies)
@@ -75,14 +80,26 @@ ALL = those(*ROWS)
         ("__ic", "_", []),
     ],
 )
-def test_names_compare_by_the_same_rules_everywhere(api: Api, word: str, lookup: str, value: str, expected: list[str]) -> None:
+def test_names_compare_by_the_same_rules_everywhere(
+    api: Api, word: str, lookup: str, value: str, expected: list[str]
+) -> None:
     text = value.format(word)
     assert found(api, word, **{f"name{lookup}": text}) == those(*expected)
     negated = {"": "__n", "__re": "__nre", "__ire": "__nire"}.get(lookup, f"__n{lookup[2:]}")
-    assert found(api, word, **{f"name{negated}": text}) == those(*(name for name in ROWS if name.strip() not in expected))
+    assert found(api, word, **{f"name{negated}": text}) == those(
+        *(name for name in ROWS if name.strip() not in expected)
+    )
 
 
-SIGNS = [("50%", ["Arger"]), ("0%_o", ["Arger"]), ("_", ["Arger"]), ("\\", ["日本"]), (".", ["eth10"]), ("+", ["eth2"]), ("eins", ["Ärger", "ärger"])]
+SIGNS = [
+    ("50%", ["Arger"]),
+    ("0%_o", ["Arger"]),
+    ("_", ["Arger"]),
+    ("\\", ["日本"]),
+    (".", ["eth10"]),
+    ("+", ["eth2"]),
+    ("eins", ["Ärger", "ärger"]),
+]
 
 
 @pytest.mark.parametrize(("value", "expected"), SIGNS)
@@ -158,7 +175,13 @@ def test_a_tree_filter_includes_what_lies_below(api: Api, unique: Any) -> None:
     top = api.post(groups, {"name": f"{word} 1"})
     middle = api.post(groups, {"name": f"{word} 2", "parent": top["id"]})
     low = api.post(groups, {"name": f"{word} 3", "parent": middle["id"]})
-    api.post(TENANTS, [{"name": f"{word} {n}", "group": g and g["id"]} for n, g in (("t", top), ("m", middle), ("l", low), ("-", None))])
+    api.post(
+        TENANTS,
+        [
+            {"name": f"{word} {n}", "group": g and g["id"]}
+            for n, g in (("t", top), ("m", middle), ("l", low), ("-", None))
+        ],
+    )
 
     def tenants(**query: Any) -> str:
         return "".join(sorted(item["name"][-1] for item in api.get(TENANTS, {"name__isw": word, **query})["results"]))
@@ -172,11 +195,21 @@ def test_a_tree_filter_includes_what_lies_below(api: Api, unique: Any) -> None:
 
 def test_tags_combine_with_and(api: Api, unique: Any) -> None:
     word = unique()
-    one, two = api.post(TAGS, [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)])
-    api.post(TENANTS, [{"name": f"{word} {n}", "tags": [tag["id"] for tag in tags]} for n, tags in (("both", [one, two]), ("one", [one]), ("none", []))])
+    one, two = api.post(
+        TAGS, [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)]
+    )
+    api.post(
+        TENANTS,
+        [
+            {"name": f"{word} {n}", "tags": [tag["id"] for tag in tags]}
+            for n, tags in (("both", [one, two]), ("one", [one]), ("none", []))
+        ],
+    )
 
     def tenants(**query: Any) -> list[str]:
-        return sorted(item["name"].removeprefix(f"{word} ") for item in api.get(TENANTS, {"name__isw": word, **query})["results"])
+        return sorted(
+            item["name"].removeprefix(f"{word} ") for item in api.get(TENANTS, {"name__isw": word, **query})["results"]
+        )
 
     assert tenants(tag=one["slug"]) == ["both", "one"]
     assert tenants(tag=[one["slug"], two["slug"]]) == ["both"]
@@ -185,7 +218,9 @@ def test_tags_combine_with_and(api: Api, unique: Any) -> None:
 
 def test_search_looks_for_words_anywhere_without_regard_to_case(api: Api, word: str) -> None:
     page = api.get(TENANTS, {"q": f"{word.upper()} ÄRGER"})
-    assert sorted(item["name"].removeprefix(f"{word} ") for item in page["results"]) == those("Ärger", "ärger", "ÄRGER 2")
+    assert sorted(item["name"].removeprefix(f"{word} ") for item in page["results"]) == those(
+        "Ärger", "ärger", "ÄRGER 2"
+    )
     assert api.get(TENANTS, {"q": f"  {word} eth2 "})["count"] == 1
     assert api.get(TENANTS, {"q": "%", "slug__isw": f"{word}-"})["count"] == 1
 
@@ -201,7 +236,10 @@ def test_lists_sort_by_code_point_nulls_where_they_belong(api: Api, unique: Any)
 def test_of_a_choice_that_is_one_value_the_last_counts(api: Api, unique: Unique) -> None:
     links, word = "/api/extras/custom-links/", unique()
     template = {"content_type": "dcim.site", "text": "a", "target_url": "b", "new_window": False}
-    api.post(links, [{**template, "name": f"{word} {button}", "button_class": button} for button in ("default", "link", "danger")])
+    api.post(
+        links,
+        [{**template, "name": f"{word} {button}", "button_class": button} for button in ("default", "link", "danger")],
+    )
     for parameter, count in (("button_class", 1), ("button_class__n", 2)):
         assert api.get(links, {"name__isw": word, parameter: ["default", "link"]})["count"] == count
     assert api.get(links, {"name__isw": word, "button_class": ""})["count"] == 3

@@ -16,10 +16,19 @@ def racks(api: Api, unique: Unique) -> dict[str, Any]:
     """Three racks at sites whose facility codes sort in another order than their names."""
     word = unique()
     places = [(f"{word}1", "z"), (f"{word}2", "y"), (f"{word}3", "x")]
-    sites = api.post(SITES, [{"name": name, "slug": name, "status": "active", "facility": code} for name, code in places])
-    bodies = [{"name": f"{word} {n}", "site": site["id"], "status": "active"} for n, site in zip((10, 9, 8), sites, strict=True)]
+    sites = api.post(
+        SITES, [{"name": name, "slug": name, "status": "active", "facility": code} for name, code in places]
+    )
+    bodies = [
+        {"name": f"{word} {n}", "site": site["id"], "status": "active"}
+        for n, site in zip((10, 9, 8), sites, strict=True)
+    ]
     created = api.post(RACKS, bodies)
-    return {"ids": [item["id"] for item in created], "sites": [item["id"] for item in sites], "names": [b["name"] for b in bodies]}
+    return {
+        "ids": [item["id"] for item in created],
+        "sites": [item["id"] for item in sites],
+        "names": [b["name"] for b in bodies],
+    }
 
 
 def listed(api: Api, path: str, ids: list[str], ordering: Any, **query: Any) -> list[str]:
@@ -35,7 +44,11 @@ def test_names_are_ordered_naturally_in_both_directions(api: Api, racks: dict[st
 
 def test_lists_are_ordered_by_members_of_references(api: Api, racks: dict[str, Any]) -> None:
     first, second, third = racks["ids"]
-    assert listed(api, RACKS, racks["ids"], "site") == listed(api, RACKS, racks["ids"], "site.name") == [first, second, third]
+    assert (
+        listed(api, RACKS, racks["ids"], "site")
+        == listed(api, RACKS, racks["ids"], "site.name")
+        == [first, second, third]
+    )
     assert listed(api, RACKS, racks["ids"], "site.facility") == [third, second, first]
     assert listed(api, RACKS, racks["ids"], "site.region.name,-site.facility") == [first, second, third]
 
@@ -95,7 +108,11 @@ def test_an_order_takes_no_further_statements(service: Service, api: Api, racks:
 
 
 def test_confidential_columns_cannot_be_ordered_by(api: Api) -> None:
-    for path, name in (("/api/extras/webhooks/", "secret"), ("/api/users/users/", "password"), ("/api/users/tokens/", "key")):
+    for path, name in (
+        ("/api/extras/webhooks/", "secret"),
+        ("/api/users/users/", "password"),
+        ("/api/users/tokens/", "key"),
+    ):
         assert list(api.get(path, {"ordering": name}, status=400)) == ["ordering"]
     assert list(api.get("/api/users/tokens/", {"ordering": "user.password"}, status=400)) == ["ordering"]
 

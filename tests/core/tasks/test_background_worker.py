@@ -46,7 +46,9 @@ def test_a_request_during_a_pass_causes_exactly_one_more(worker: Counter) -> Non
     assert worker.passes == 2
 
 
-def test_a_failed_pass_is_logged_and_the_next_request_starts_again(worker: Counter, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_pass_is_logged_and_the_next_request_starts_again(
+    worker: Counter, caplog: pytest.LogCaptureFixture
+) -> None:
     def fail() -> None:
         raise RuntimeError("the database is gone")
 

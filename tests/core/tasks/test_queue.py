@@ -42,19 +42,30 @@ def eventually(condition: Callable[[], Any]) -> bool:
 
 def unnumbered(service: Service) -> bool:
     """Tells whether changes wait for their number, which the task ``number_changes`` gives them."""
-    return bool(service.rows(sa.select(table_of(ObjectChange).c.id).where(table_of(ObjectChange).c.number.is_(None)).limit(1)))
+    return bool(
+        service.rows(sa.select(table_of(ObjectChange).c.id).where(table_of(ObjectChange).c.number.is_(None)).limit(1))
+    )
 
 
 @pytest.fixture
 def numbering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers of the test number changes and do nothing else: others would go on delivering the webhooks of later tests."""
+    """Workers of the test number changes and do nothing else: others would go on delivering the webhooks of later
+    tests.
+    """
     tasks_of = task_queue.tasks_of
-    monkeypatch.setattr(task_queue, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"])
+    monkeypatch.setattr(
+        task_queue, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"]
+    )
 
 
 def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
     """Nobody waits for the queue: its connection is tried in a thread of its own."""
-    told = {"name": unique(), "content_types": ["tenancy.tenant"], "type_create": True, "payload_url": "http://receiver.example.com/"}
+    told = {
+        "name": unique(),
+        "content_types": ["tenancy.tenant"],
+        "type_create": True,
+        "payload_url": "http://receiver.example.com/",
+    }
     webhook = api.post("/api/extras/webhooks/", told)
     with caplog.at_level(logging.WARNING), service.configured(queue_url=f"redis://127.0.0.1:{port}/0"):
         for _ in range(3):
@@ -67,7 +78,9 @@ def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique
 
 
 @pytest.mark.usefixtures("numbering")
-def test_a_worker_without_its_queue_does_what_is_due_each_minute(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
+def test_a_worker_without_its_queue_does_what_is_due_each_minute(
+    service: Service, api: Api, unique: Unique, port: int, caplog: Any
+) -> None:
     api.post(TENANTS, {"name": unique()})
     assert unnumbered(service)
     huey = task_queue.queue(f"redis://127.0.0.1:{port}/0")
@@ -79,7 +92,9 @@ def test_a_worker_without_its_queue_does_what_is_due_each_minute(service: Servic
         finally:
             consumer.stop(graceful=True)
     lines = [record for record in caplog.records if record.name == "netinv_core.tasks.redis_queue"]
-    assert [line.exc_info for line in lines] == [None] and lines[0].getMessage().startswith("the queue cannot be reached")
+    assert [line.exc_info for line in lines] == [None] and lines[0].getMessage().startswith(
+        "the queue cannot be reached"
+    )
 
 
 if shutil.which("redis-server"):
@@ -101,7 +116,9 @@ if shutil.which("redis-server"):
             process.wait()
 
     @pytest.mark.usefixtures("numbering")
-    def test_a_worker_finds_its_queue_again(service: Service, api: Api, unique: Unique, port: int, redis_server: Any) -> None:
+    def test_a_worker_finds_its_queue_again(
+        service: Service, api: Api, unique: Unique, port: int, redis_server: Any
+    ) -> None:
         url = f"redis://127.0.0.1:{port}/0"
         first = redis_server()
         huey = task_queue.queue(url)

@@ -43,7 +43,9 @@ def alive(service: Service) -> float:
     return float(next(line for line in lines if line.startswith("netinv_workers ")).split()[1])
 
 
-def test_a_worker_is_seen_with_its_task_until_it_ends(service: Service, queue_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_is_seen_with_its_task_until_it_ends(
+    service: Service, queue_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(task_queue, "tasks_of", lambda registry: [Task("nothing", lambda engine, registry: None)])
     monkeypatch.setattr(workers, "INTERVAL", 0.05)
     others = alive(service)

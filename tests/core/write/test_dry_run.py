@@ -36,7 +36,12 @@ def test_a_new_object_is_shown_and_not_made(service: Service) -> None:
     answer = service.api.post(TENANTS, {"name": name}, query=DRY, status=200)
     assert (answer["dry_run"], answer["status"], answer["result"]["name"]) == (True, 201, name)
     (change,) = answer["changes"]
-    assert (change["action"], change["object_type"], change["display"], change["before"]) == ("create", "tenancy.tenant", name, None)
+    assert (change["action"], change["object_type"], change["display"], change["before"]) == (
+        "create",
+        "tenancy.tenant",
+        name,
+        None,
+    )
     assert change["after"]["name"] == name and "name" in change["fields"]
     assert answer["count"] == {"changes": 1, "webhooks": 0, "job_hooks": 0}
     assert service.api.get(TENANTS, {"name": name})["count"] == 0
@@ -54,7 +59,9 @@ def test_a_change_is_shown_with_the_fields_that_differ(service: Service) -> None
 
 def test_a_new_device_is_shown_with_its_components(service: Service) -> None:
     device_type = sample(service, "dcim.devicetype")
-    service.api.post("/api/dcim/interface-templates/", {"device_type": device_type["id"], "name": "eth0", "type": "virtual"})
+    service.api.post(
+        "/api/dcim/interface-templates/", {"device_type": device_type["id"], "name": "eth0", "type": "virtual"}
+    )
     body = Samples(service).body(service.registry["dcim.device"], device_type=device_type["id"])
     answer = service.api.post(DEVICES, body, query=DRY, status=200)
     device_id = answer["result"]["id"]
@@ -70,7 +77,10 @@ def test_a_deletion_is_shown_with_what_goes_along_and_what_is_emptied(service: S
     site = sample(service, "dcim.site", region=child["id"])
     answer = service.api.delete(parent["url"], query=DRY, status=200)
     assert (answer["status"], answer["result"]) == (204, None)
-    expected = {("update", "dcim.site", site["id"]), *(("delete", "dcim.region", item["id"]) for item in (parent, child))}
+    expected = {
+        ("update", "dcim.site", site["id"]),
+        *(("delete", "dcim.region", item["id"]) for item in (parent, child)),
+    }
     assert set(changes_of(answer)) == expected
     (emptied,) = [change for change in answer["changes"] if change["object_type"] == "dcim.site"]
     assert (emptied["before"]["region"]["id"], emptied["after"]["region"]) == (child["id"], None)
@@ -94,7 +104,9 @@ def test_errors_are_those_of_the_write(service: Service) -> None:
 @pytest.mark.parametrize("query", ["dry_run=", "dry_run", "dry_run=yes", "dry_run=2", "dry_run=true&dry_run=false"])
 def test_a_value_that_is_no_boolean_is_refused_and_nothing_is_written(service: Service, query: str) -> None:
     name = service.unique()
-    assert service.api.post(f"{TENANTS}?{query}", {"name": name}, status=400) == {"dry_run": ["Must be one of true, false, 1, 0."]}
+    assert service.api.post(f"{TENANTS}?{query}", {"name": name}, status=400) == {
+        "dry_run": ["Must be one of true, false, 1, 0."]
+    }
     assert service.api.get(TENANTS, {"name": name})["count"] == 0
 
 
@@ -136,7 +148,10 @@ def test_webhooks_and_job_hooks_are_shown_by_name_to_those_who_may_view_them(ser
         partly = service.user(("view add", "tenancy.tenant"), ("view", "extras.jobhook")).api
         seen = partly.post(TENANTS, bodies, query=DRY, status=200)
         assert (len(seen["webhooks"]), len(seen["job_hooks"]), seen["count"]) == (0, 2, answer["count"])
-        assert service.row_counts().items() >= {name: rows[name] for name in ("extras_webhook_delivery", "extras_job_result")}.items()
+        assert (
+            service.row_counts().items()
+            >= {name: rows[name] for name in ("extras_webhook_delivery", "extras_job_result")}.items()
+        )
     finally:
         service.api.delete(webhook["url"])
         service.api.delete(hook["url"])
@@ -160,11 +175,18 @@ def test_new_objects_are_shown_within_the_constraints_of_viewing(service: Servic
 
 
 def test_credentials_are_masked(service: Service) -> None:
-    body = {"name": service.unique(), "content_types": ["dcim.site"], "type_create": True, "payload_url": "http://me:word@203.0.113.1/"}
+    body = {
+        "name": service.unique(),
+        "content_types": ["dcim.site"],
+        "type_create": True,
+        "payload_url": "http://me:word@203.0.113.1/",
+    }
     webhook = service.api.post(WEBHOOKS, {**body, "enabled": False}, status=(201, 400))
     if "id" not in webhook:
         webhook = service.api.post(WEBHOOKS, {**body, "enabled": False, "payload_url": "http://203.0.113.1/"})
-    answer = service.api.patch(webhook["url"], {"additional_headers": "X-Auth-Token: hush", "secret": "quiet"}, query=DRY)
+    answer = service.api.patch(
+        webhook["url"], {"additional_headers": "X-Auth-Token: hush", "secret": "quiet"}, query=DRY
+    )
     assert all(word not in str(answer["changes"]) for word in ("hush", "quiet"))
     service.api.delete(webhook["url"])
 
@@ -186,7 +208,10 @@ def test_a_file_is_not_kept_and_a_replaced_one_stays(service: Service, tmp_path:
         files = kept(tmp_path)
         changed = {"front_image": ("b.png", png(5, 5))}
         path = f"{created['url'].removeprefix('http://localhost')}?dry_run=true"
-        assert send(service.api, "PATCH", path, changed, status=200).json["result"]["front_image"] != created["front_image"]
+        assert (
+            send(service.api, "PATCH", path, changed, status=200).json["result"]["front_image"]
+            != created["front_image"]
+        )
         service.api.delete(created["url"], query=DRY, status=200)
         assert len(files) == 1 and kept(tmp_path) == files
 
@@ -197,7 +222,9 @@ def test_the_configuration_is_as_before(service: Service) -> None:
     status = service.api.post("/api/extras/statuses/", {"name": name, "content_types": ["dcim.site"]})
     version = sa.select(table_of(ConfigurationVersion).c.number)
     before = service.rows(version)
-    service.api.post("/api/extras/statuses/", {"name": f"{name}2", "content_types": ["dcim.site"]}, query=DRY, status=200)
+    service.api.post(
+        "/api/extras/statuses/", {"name": f"{name}2", "content_types": ["dcim.site"]}, query=DRY, status=200
+    )
     service.api.delete(status["url"], query=DRY, status=200)
     assert service.rows(version) == before
     service.api.post(SITES, {"name": name, "status": f"{name}2"}, status=400)

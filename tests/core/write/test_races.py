@@ -20,7 +20,9 @@ from tests.support.threads import CLIENTS, at_once
 def test_everyone_gets_an_address_of_their_own(service: Service, unique: Unique) -> None:
     """64 clients ask one prefix for an address; then it is exhausted, and says so without a body."""
     vrf = service.api.post("/api/ipam/vrfs/", {"name": unique()})
-    prefix = service.api.post("/api/ipam/prefixes/", {"prefix": "192.0.2.0/26", "status": "active", "vrf": vrf["id"], "is_pool": True})
+    prefix = service.api.post(
+        "/api/ipam/prefixes/", {"prefix": "192.0.2.0/26", "status": "active", "vrf": vrf["id"], "is_pool": True}
+    )
     headers = {"Authorization": f"Token {service.api.token}"}
     with served(service.app) as address:
         url = f"{address}/api/ipam/prefixes/{prefix['id']}/available-ips/"
@@ -38,7 +40,10 @@ def test_changes_of_different_fields_both_stay(service: Service, unique: Unique)
     headers = {"Authorization": f"Token {service.api.token}"}
     with served(service.app) as address:
         url = f"{address}/api/dcim/sites/{site['id']}/"
-        at_once(lambda number: requests.patch(url, json={fields[number]: f"by {number}"}, headers=headers, timeout=60), len(fields))
+        at_once(
+            lambda number: requests.patch(url, json={fields[number]: f"by {number}"}, headers=headers, timeout=60),
+            len(fields),
+        )
     found = service.api.get(f"/api/dcim/sites/{site['id']}/")
     assert [found[name] for name in fields] == [f"by {number}" for number in range(len(fields))]
 
@@ -48,7 +53,10 @@ def test_one_name_is_given_once(service: Service, unique: Unique) -> None:
     name, headers = unique(), {"Authorization": f"Token {service.api.token}"}
     with served(service.app) as address:
         url = f"{address}/api/tenancy/tenants/"
-        answers = at_once(lambda number: requests.post(url, json={"name": name, "slug": name.lower()}, headers=headers, timeout=60), 16)
+        answers = at_once(
+            lambda number: requests.post(url, json={"name": name, "slug": name.lower()}, headers=headers, timeout=60),
+            16,
+        )
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 15
     assert all("already exists" in answer.text for answer in answers if answer.status_code == 400)
 
@@ -56,24 +64,36 @@ def test_one_name_is_given_once(service: Service, unique: Unique) -> None:
 def test_paths_see_cables_that_are_laid_at_the_same_time(service: Service, unique: Unique) -> None:
     """Both sides of panels are connected at once: whoever comes last finds the whole path."""
     plant = Plant(service.api, unique)
-    panels, near, far = [plant.panel() for _ in range(8)], plant.ends("dcim.interface", 8), plant.ends("dcim.interface", 8)
-    pairs = [pair for a, panel, b in zip(near, panels, far, strict=True) for pair in ((a, panel.fronts[0]), (panel.rear, b))]
+    panels, near, far = (
+        [plant.panel() for _ in range(8)],
+        plant.ends("dcim.interface", 8),
+        plant.ends("dcim.interface", 8),
+    )
+    pairs = [
+        pair for a, panel, b in zip(near, panels, far, strict=True) for pair in ((a, panel.fronts[0]), (panel.rear, b))
+    ]
     headers = {"Authorization": f"Token {service.api.token}"}
     with served(service.app) as address:
         url = f"{address}{CABLES}"
-        answers = at_once(lambda number: requests.post(url, json=plant.body(*pairs[number]), headers=headers, timeout=60), len(pairs))
+        answers = at_once(
+            lambda number: requests.post(url, json=plant.body(*pairs[number]), headers=headers, timeout=60), len(pairs)
+        )
     assert {answer.status_code for answer in answers} == {201}
     assert [plant.leads_to(end) for end in (*near, *far)] == [(end, True) for end in (*far, *near)]
 
 
 def test_a_request_that_meets_another_in_a_deadlock_is_tried_again(service: Service, unique: Unique) -> None:
-    """Somebody holds the second of two objects and wants the first, while a request holds the first and wants the second."""
+    """Somebody holds the second of two objects and wants the first, while a request holds the first and wants the
+    second.
+    """
     made = [service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active"}) for _ in range(2)]
     first, second = sorted(made, key=lambda site: site["id"])
     table = service.registry["dcim.site"].table
     with concurrent.futures.ThreadPoolExecutor(1) as pool, service.engine.connect() as other:
         other.execute(lock_rows(sa.select(table.c.id).where(table.c.id == uuid.UUID(second["id"]))))
-        answer = pool.submit(service.api.patch, "/api/dcim/sites/", [{"id": site["id"], "comments": "x"} for site in (first, second)])
+        answer = pool.submit(
+            service.api.patch, "/api/dcim/sites/", [{"id": site["id"], "comments": "x"} for site in (first, second)]
+        )
         time.sleep(0.3)
         with contextlib.suppress(sa.exc.OperationalError):  # it may be the one that is given up
             other.execute(lock_rows(sa.select(table.c.id).where(table.c.id == uuid.UUID(first["id"]))))
@@ -82,13 +102,18 @@ def test_a_request_that_meets_another_in_a_deadlock_is_tried_again(service: Serv
 
 
 def test_an_end_gets_one_cable(service: Service, unique: Unique) -> None:
-    """Of many who plug a cable into the same port at once, at either end of theirs, one succeeds and the others are told why not."""
+    """Of many who plug a cable into the same port at once, at either end of theirs, one succeeds and the others are
+    told why not.
+    """
     plant = Plant(service.api, unique)
     port, others = plant.end(), plant.ends("dcim.interface", 16)
     bodies = [plant.body(port, other) if number % 2 else plant.body(other, port) for number, other in enumerate(others)]
     headers = {"Authorization": f"Token {service.api.token}"}
     with served(service.app) as address:
-        answers = at_once(lambda number: requests.post(f"{address}{CABLES}", json=bodies[number], headers=headers, timeout=60), len(others))
+        answers = at_once(
+            lambda number: requests.post(f"{address}{CABLES}", json=bodies[number], headers=headers, timeout=60),
+            len(others),
+        )
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 15, [answer.text for answer in answers]
     (cable,) = [answer.json() for answer in answers if answer.status_code == 201]
     assert [other.id for other in others if plant.leads_to(other) == (port, True)] == [plant.leads_to(port)[0].id]  # type: ignore[union-attr]

@@ -75,18 +75,33 @@ def test_what_was_read_is_a_reference(api: Api, unique: Any, groups: Any) -> Non
     ("reference", "message"),
     [
         (NO_UUID, f"Related object not found using the provided ID: {NO_UUID}"),
-        ("zz", "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: zz"),
-        (5, "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: 5"),
+        (
+            "zz",
+            "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: zz",
+        ),
+        (
+            5,
+            "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: 5",
+        ),
         ({"name": "no such"}, "Related object not found using the provided attributes: {'name': 'no such'}"),
         ({}, "Multiple objects match the provided attributes: {}"),
         ({"parent": None}, "Multiple objects match the provided attributes: {'parent': None}"),
-        ({"name": "no such", "parent": None}, "Related object not found using the provided attributes: {'name': 'no such', 'parent': None}"),
-        ({"parent": {"name": "no such"}}, "Related object not found using the provided attributes: {'parent__name': 'no such'}"),
+        (
+            {"name": "no such", "parent": None},
+            "Related object not found using the provided attributes: {'name': 'no such', 'parent': None}",
+        ),
+        (
+            {"parent": {"name": "no such"}},
+            "Related object not found using the provided attributes: {'parent__name': 'no such'}",
+        ),
     ],
 )
 def test_none_or_several_is_an_error(api: Api, unique: Any, groups: Any, reference: Any, message: str) -> None:
     assert api.post(TENANTS, {"name": unique(), "group": reference}, status=400) == {"group": [message]}
-    assert api.post(TENANTS, [{"name": unique()}, {"name": unique(), "group": reference}], status=400) == [{}, {"group": [message]}]
+    assert api.post(TENANTS, [{"name": unique()}, {"name": unique(), "group": reference}], status=400) == [
+        {},
+        {"group": [message]},
+    ]
 
 
 def test_an_attribute_that_is_none_names_the_choices(api: Api, unique: Any) -> None:
@@ -98,11 +113,36 @@ SENSELESS: list[Any] = [
     *([], [1], True, 1.5, {"": 1}, {"__": 1}),
     *({"id": None}, {"id": {}}, {"id": "zz"}, {"name": None}, {"name": []}, {"name": {"x": 1}}),
     *({"name__regex": "("}, {"name__in": 5}, {"parent__parent__parent__name": "x"}),
-    *({"display": "x"}, {"name": {"value": []}}, {"name": [["x"]]}, {"name": {"value": {}, "label": "x"}}, {"name": 1e308}, {"name": False}),
+    *(
+        {"display": "x"},
+        {"name": {"value": []}},
+        {"name": [["x"]]},
+        {"name": {"value": {}, "label": "x"}},
+        {"name": 1e308},
+        {"name": False},
+    ),
     *({"parent": []}, {"parent": {"name": []}}, {"parent": {"parent": {"parent": {}}}}, {"url": 5}),
-    *({"id": 10**18}, {"created": 5}, {"created": "0001-01-01T00:00:00+14:00"}, {"last_updated": "9999-12-31T23:59:59-14:00"}, {"url": "/x/"}),
-    *({"_depth": 2**70}, {"tags": []}, {"custom_fields": {"x": 1}}, {"custom_field_data": {}}, {"tree_key": "x"}, {"tenant_count": 1}),
-    *({f"a{number}": 1 for number in range(1000)}, {"__".join(["parent"] * 100): None}, {"name": "x" * 10**6}, {"x" * 10**6: 1}),
+    *(
+        {"id": 10**18},
+        {"created": 5},
+        {"created": "0001-01-01T00:00:00+14:00"},
+        {"last_updated": "9999-12-31T23:59:59-14:00"},
+        {"url": "/x/"},
+    ),
+    *(
+        {"_depth": 2**70},
+        {"tags": []},
+        {"custom_fields": {"x": 1}},
+        {"custom_field_data": {}},
+        {"tree_key": "x"},
+        {"tenant_count": 1},
+    ),
+    *(
+        {f"a{number}": 1 for number in range(1000)},
+        {"__".join(["parent"] * 100): None},
+        {"name": "x" * 10**6},
+        {"x" * 10**6: 1},
+    ),
 ]
 
 
@@ -115,7 +155,16 @@ def test_senseless_references_are_refused_in_few_words(api: Api, unique: Any, re
         assert len(str(errors)) < 2000
 
 
-LOOKUP_NAMES = ("name__startswith", "name__iexact", "name__in", "name__isnull", "parent__name__regex", "name__contains", "tenants__name", "children__name")
+LOOKUP_NAMES = (
+    "name__startswith",
+    "name__iexact",
+    "name__in",
+    "name__isnull",
+    "parent__name__regex",
+    "name__contains",
+    "tenants__name",
+    "children__name",
+)
 
 
 @pytest.mark.parametrize("name", LOOKUP_NAMES)
@@ -126,8 +175,19 @@ def test_a_reference_is_no_search(api: Api, unique: Any, groups: Any, name: str)
 
 def test_values_that_nobody_is_shown_are_no_attributes(api: Api, service: Any, unique: Any) -> None:
     user = service.user(password="pw")
-    for attribute, value in (("password", "!"), ("is_superuser", False), ("config_data", {}), ("tokens", None), ("tokens__key_hash", "x")):
-        body = {"description": unique(), "rack": NO_UUID, "units": [1], "user": {"username": user.username, attribute: value}}
+    for attribute, value in (
+        ("password", "!"),
+        ("is_superuser", False),
+        ("config_data", {}),
+        ("tokens", None),
+        ("tokens__key_hash", "x"),
+    ):
+        body = {
+            "description": unique(),
+            "rack": NO_UUID,
+            "units": [1],
+            "user": {"username": user.username, attribute: value},
+        }
         errors = api.post("/api/dcim/rack-reservations/", body, status=400)
         assert errors["user"][0].startswith("Cannot resolve keyword '"), attribute
 
@@ -164,10 +224,15 @@ def test_a_batch_finds_its_references_together(api: Api, unique: Any, groups: An
 
 def test_tags_are_named_like_any_reference(api: Api, unique: Any) -> None:
     word = unique()
-    first, second = api.post("/api/extras/tags/", [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)])
+    first, second = api.post(
+        "/api/extras/tags/",
+        [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)],
+    )
     made = api.post(TENANTS, {"name": unique(), "tags": [first["id"], {"name": second["name"]}]})
     assert [tag["slug"] for tag in made["tags"]] == [f"{word}-1", f"{word}-2"]
-    assert [tag["slug"] for tag in api.patch(f"{TENANTS}{made['id']}/", {"tags": made["tags"][1:]})["tags"]] == [f"{word}-2"]
+    assert [tag["slug"] for tag in api.patch(f"{TENANTS}{made['id']}/", {"tags": made["tags"][1:]})["tags"]] == [
+        f"{word}-2"
+    ]
     assert api.patch(f"{TENANTS}{made['id']}/", {"tags": []})["tags"] == []
     assert list(api.patch(f"{TENANTS}{made['id']}/", {"tags": [NO_UUID]}, status=400)) == ["tags"]
     assert list(api.patch(f"{TENANTS}{made['id']}/", {"tags": "zz"}, status=400)) == ["tags"]
@@ -184,25 +249,58 @@ def test_what_may_not_be_viewed_is_like_what_does_not_exist(api: Api, make_user:
             ("provided attributes", {"name": top["name"]}, {"name": word}),
             ("provided attributes", {"id": top["id"]}, {"id": NO_UUID}),
             ("provided attributes", {"url": top["url"]}, {"url": f"{GROUPS}{NO_UUID}/"}),
-            ("provided attributes", {"description": top["description"], "slug": top["slug"]}, {"description": word, "slug": word}),
+            (
+                "provided attributes",
+                {"description": top["description"], "slug": top["slug"]},
+                {"description": word, "slug": word},
+            ),
         ]:
-            answers = [client.post(TENANTS, {"name": unique(), "group": named}, status=400) for named in (invisible, unknown)]
-            assert [answer["group"][0].partition(": ")[0] for answer in answers] == [f"Related object not found using the {told}"] * 2
-        assert client.post(TENANTS, {"name": unique(), "group": top["id"]})["group"]["id"] == top["id"]  # as in the reference service
+            answers = [
+                client.post(TENANTS, {"name": unique(), "group": named}, status=400) for named in (invisible, unknown)
+            ]
+            assert [answer["group"][0].partition(": ")[0] for answer in answers] == [
+                f"Related object not found using the {told}"
+            ] * 2
+        assert (
+            client.post(TENANTS, {"name": unique(), "group": top["id"]})["group"]["id"] == top["id"]
+        )  # as in the reference service
     assert editor.post(TENANTS, {"name": unique(), "group": {"name": below["name"]}})["group"]["id"] == below["id"]
-    for attributes in ({"parent": {"name": top["name"]}}, {"parent": {"description": top["description"]}, "name": below["name"]}):
+    for attributes in (
+        {"parent": {"name": top["name"]}},
+        {"parent": {"description": top["description"]}, "name": below["name"]},
+    ):
         editor.post(TENANTS, {"name": unique(), "group": attributes}, status=400)  # what lies between is invisible
 
 
 def test_what_an_object_refers_to_can_be_written_back(api: Api, make_user: Any, unique: Any, groups: Any) -> None:
     word = unique()
-    tags = api.post("/api/extras/tags/", [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)])
-    one, other = api.post(TENANTS, [{"name": f"{word} {n}", "group": groups[g]["id"], "tags": [tags[n]["id"]]} for n, g in enumerate(("top", "other"))])
+    tags = api.post(
+        "/api/extras/tags/",
+        [{"name": f"{word} {n}", "slug": f"{word}-{n}", "content_types": ["tenancy.tenant"]} for n in (1, 2)],
+    )
+    one, other = api.post(
+        TENANTS,
+        [
+            {"name": f"{word} {n}", "group": groups[g]["id"], "tags": [tags[n]["id"]]}
+            for n, g in enumerate(("top", "other"))
+        ],
+    )
     editor = make_user(("view change", "tenancy.tenant")).api
     for shown in (one, other):
         read = editor.get(shown["url"])
         assert editor.put(shown["url"], read)["tags"] == read["tags"]
-        assert editor.patch(shown["url"], {"group": read["group"]["id"], "tags": [tag["id"] for tag in read["tags"]]})["group"] == read["group"]
+        assert (
+            editor.patch(shown["url"], {"group": read["group"]["id"], "tags": [tag["id"] for tag in read["tags"]]})[
+                "group"
+            ]
+            == read["group"]
+        )
     assert list(editor.patch(one["url"], {"group": other["group"]}, status=400)) == ["group"]
     assert list(editor.patch(one["url"], {"tags": [tag["id"] for tag in tags]}, status=400)) == ["tags"]
-    assert list(editor.patch(one["url"], {"group": {"id": one["group"]["id"], "name": "x"}, "tags": [{"name": tags[0]["name"]}]}, status=400)) == ["tags"]
+    assert list(
+        editor.patch(
+            one["url"],
+            {"group": {"id": one["group"]["id"], "name": "x"}, "tags": [{"name": tags[0]["name"]}]},
+            status=400,
+        )
+    ) == ["tags"]

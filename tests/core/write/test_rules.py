@@ -30,7 +30,12 @@ def device_type(make: Any, unique: Any) -> Any:
 @pytest.fixture
 def make_device(make: Any, device_type: Any, site: Any) -> Any:
     """``make_device(…)``: a device of that type at the site."""
-    common = {"device_type": device_type["id"], "device_role": make("/api/dcim/device-roles/")["id"], "site": site["id"], "status": "active"}
+    common = {
+        "device_type": device_type["id"],
+        "device_role": make("/api/dcim/device-roles/")["id"],
+        "site": site["id"],
+        "status": "active",
+    }
     return lambda **fields: make(DEVICES, **{**common, **fields})
 
 
@@ -39,7 +44,11 @@ def add_interface(api: Api) -> Any:
     """``add_interface(device, name, type, …)``: an interface; ``status=400`` gives its errors."""
 
     def add(device: Any, name: str, type: str = "1000base-t", *, status: int = 201, **fields: Any) -> Any:
-        return api.post(INTERFACES, {"device": device["id"], "name": name, "type": type, "status": "active", **fields}, status=status)
+        return api.post(
+            INTERFACES,
+            {"device": device["id"], "name": name, "type": type, "status": "active", **fields},
+            status=status,
+        )
 
     return add
 
@@ -97,7 +106,9 @@ def test_a_blank_number_is_none(api: Api, make: Any) -> None:
 
 @pytest.mark.parametrize("name", ["Region", "SITES", "rackgroup", "Rack Groups"])
 def test_some_names_of_location_types_are_reserved(name: str, api: Api, unique: Any) -> None:
-    assert api.post(TYPES, {"name": name, "slug": unique()}, status=400) == {"name": ["This name is reserved for future use."]}
+    assert api.post(TYPES, {"name": name, "slug": unique()}, status=400) == {
+        "name": ["This name is reserved for future use."]
+    }
 
 
 def test_topmost_locations_have_different_names(api: Api, make: Any, site: Any, unique: Any) -> None:
@@ -106,7 +117,9 @@ def test_topmost_locations_have_different_names(api: Api, make: Any, site: Any, 
     taken = {"name": ["A root-level location with this name already exists."]}
     assert api.post(LOCATIONS, [{**body, "slug": unique()}, {**body, "slug": unique()}], status=400) == [{}, taken]
     there, other = make(LOCATIONS, **body), make(LOCATIONS, **{**body, "name": unique()})
-    assert api.post(LOCATIONS, {**body, "slug": unique(), "site": make(SITES, status="active")["id"]}, status=400) == taken
+    assert (
+        api.post(LOCATIONS, {**body, "slug": unique(), "site": make(SITES, status="active")["id"]}, status=400) == taken
+    )
     assert api.patch(other["url"], {"name": name}, status=400) == taken
     assert api.patch(there["url"], {"name": name, "description": "same"})["description"] == "same"
 
@@ -127,11 +140,16 @@ def test_locations_below_others_have_no_site_and_different_names(api: Api, make:
 
 def test_slugs_of_device_types_are_unique_by_manufacturer(api: Api, device_type: Any, unique: Any) -> None:
     body = {"manufacturer": device_type["manufacturer"]["id"], "model": unique(), "slug": device_type["slug"]}
-    assert api.post(DEVICE_TYPES, body, status=400) == {"non_field_errors": ["The fields manufacturer, slug must make a unique set."]}
+    assert api.post(DEVICE_TYPES, body, status=400) == {
+        "non_field_errors": ["The fields manufacturer, slug must make a unique set."]
+    }
 
 
 def test_templates_of_power_ports_allocate_no_more_than_they_draw(api: Api, device_type: Any) -> None:
-    path, body = "/api/dcim/power-port-templates/", {"device_type": device_type["id"], "name": "p", "maximum_draw": 10, "allocated_draw": 10}
+    path, body = (
+        "/api/dcim/power-port-templates/",
+        {"device_type": device_type["id"], "name": "p", "maximum_draw": 10, "allocated_draw": 10},
+    )
     template = api.post(path, body)
     refused = {"allocated_draw": ["Allocated draw cannot exceed the maximum draw (9W)."]}
     assert api.post(path, {**body, "name": "q", "maximum_draw": 9}, status=400) == refused
@@ -151,14 +169,20 @@ def test_a_type_with_device_bays_does_not_become_a_child(api: Api, make: Any, de
     api.patch(device_type["url"], {"subdevice_role": "parent"})
     api.post("/api/dcim/device-bay-templates/", {"device_type": device_type["id"], "name": "b"})
     refused = api.patch(device_type["url"], {"subdevice_role": "child"}, status=400)
-    assert refused["subdevice_role"] == ["Must delete all device bay templates associated with this device before declassifying it as a parent device."]
+    assert refused["subdevice_role"] == [
+        "Must delete all device bay templates associated with this device before declassifying it as a parent device."
+    ]
 
 
 def test_rack_groups_nest_within_a_site(api: Api, make: Any, site: Any, unique: Any) -> None:
     groups, other = "/api/dcim/rack-groups/", make(SITES, status="active")
     parent = make(groups, site=site["id"])
-    refused = api.post(groups, {"name": unique(), "slug": unique(), "site": other["id"], "parent": parent["id"]}, status=400)
-    assert refused == {"__all__": [f"Parent rack group ({parent['name']}) must belong to the same site ({other['name']})"]}
+    refused = api.post(
+        groups, {"name": unique(), "slug": unique(), "site": other["id"], "parent": parent["id"]}, status=400
+    )
+    assert refused == {
+        "__all__": [f"Parent rack group ({parent['name']}) must belong to the same site ({other['name']})"]
+    }
 
 
 @pytest.mark.parametrize(
@@ -171,7 +195,12 @@ def test_rack_groups_nest_within_a_site(api: Api, make: Any, site: Any, unique: 
 )
 def test_reservations_name_units(units: Any, messages: Any, api: Api, make: Any, site: Any) -> None:
     rack = make(RACKS, site=site["id"], status="active")
-    body = {"rack": rack["id"], "units": units, "user": api.get("/api/users/users/")["results"][0]["id"], "description": "d"}
+    body = {
+        "rack": rack["id"],
+        "units": units,
+        "user": api.get("/api/users/users/")["results"][0]["id"],
+        "description": "d",
+    }
     assert api.post("/api/dcim/rack-reservations/", body, status=400) == {"units": messages}
 
 
@@ -188,7 +217,9 @@ def test_the_master_of_a_chassis_stays_in_it(api: Api, make: Any, make_device: A
     assert api.patch(master["url"], out)["virtual_chassis"] is None
 
 
-def test_a_chassis_with_a_lag_across_its_members_stays(api: Api, make: Any, make_device: Any, add_interface: Any) -> None:
+def test_a_chassis_with_a_lag_across_its_members_stays(
+    api: Api, make: Any, make_device: Any, add_interface: Any
+) -> None:
     chassis = make(CHASSIS)
     one, two = (make_device(virtual_chassis=chassis["id"], vc_position=position) for position in (1, 2))
     bundle = add_interface(one, "ae0", "lag")
@@ -199,9 +230,18 @@ def test_a_chassis_with_a_lag_across_its_members_stays(api: Api, make: Any, make
 
 def test_interfaces_are_found_by_kind(api: Api, make_device: Any, add_interface: Any) -> None:
     device = make_device()
-    for name, type_ in (("e", "1000base-t"), ("v", "virtual"), ("w", "ieee802.11ac"), ("x", "ieee802.11ax"), ("a", "lag")):
+    for name, type_ in (
+        ("e", "1000base-t"),
+        ("v", "virtual"),
+        ("w", "ieee802.11ac"),
+        ("x", "ieee802.11ax"),
+        ("a", "lag"),
+    ):
         add_interface(device, name, type_)
-    found = {kind: [item["name"] for item in api.get(INTERFACES, {"device_id": device["id"], "kind": kind})["results"]] for kind in KINDS}
+    found = {
+        kind: [item["name"] for item in api.get(INTERFACES, {"device_id": device["id"], "kind": kind})["results"]]
+        for kind in KINDS
+    }
     assert found == {"physical": ["e", "x"], "virtual": ["a", "v"], "wireless": ["w"], "zz": []}
 
 
@@ -225,7 +265,9 @@ def test_virtual_interfaces_are_no_parents(make_device: Any, add_interface: Any)
         ("00:11:22:33:44:55:66", "Ensure this field has no more than 18 characters."),
     ],
 )
-def test_what_is_wrong_with_a_hardware_address_is_said(address: Any, message: str, make_device: Any, add_interface: Any) -> None:
+def test_what_is_wrong_with_a_hardware_address_is_said(
+    address: Any, message: str, make_device: Any, add_interface: Any
+) -> None:
     assert add_interface(make_device(), "e", mac_address=address, status=400) == {"mac_address": [message]}
 
 
@@ -240,12 +282,17 @@ def test_an_untagged_vlan_needs_a_mode(api: Api, make: Any, make_device: Any, ad
 
 def test_machines_have_untagged_vlans_of_any_site(api: Api, make: Any, site: Any) -> None:
     cluster = make("/api/virtualization/clusters/", type=make("/api/virtualization/cluster-types/")["id"])
-    machine, vlan = make(MACHINES, cluster=cluster["id"], status="active"), make(VLANS, vid=7, status="active", site=site["id"])
+    machine, vlan = (
+        make(MACHINES, cluster=cluster["id"], status="active"),
+        make(VLANS, vid=7, status="active", site=site["id"]),
+    )
     port = {"virtual_machine": machine["id"], "name": "e", "status": "active"}
     found = api.post(MACHINE_INTERFACES, {**port, "mode": "access", "untagged_vlan": vlan["id"]})
     assert found["untagged_vlan"]["id"] == vlan["id"]
     words = f"VLAN {vlan['display']} must belong to the same site as the interface's parent virtual machine, or it must be global."
-    assert api.post(MACHINE_INTERFACES, {**port, "name": "f", "mode": "tagged", "tagged_vlans": [vlan["id"]]}, status=400) == {"tagged_vlans": [words]}
+    assert api.post(
+        MACHINE_INTERFACES, {**port, "name": "f", "mode": "tagged", "tagged_vlans": [vlan["id"]]}, status=400
+    ) == {"tagged_vlans": [words]}
 
 
 def test_a_termination_in_a_network_has_no_location(api: Api, make: Any, site: Any) -> None:
@@ -287,16 +334,23 @@ def test_a_tag_keeps_the_content_types_that_it_is_used_for(api: Api, make: Any) 
     assert api.patch(tag["url"], {"content_types": ["dcim.site"]})["content_types"] == ["dcim.site"]
 
 
-@pytest.mark.parametrize(("path", "label"), [(TAGS, "dcim.manufacturer"), (TAGS, "extras.tag"), ("/api/extras/statuses/", "dcim.manufacturer")])
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [(TAGS, "dcim.manufacturer"), (TAGS, "extras.tag"), ("/api/extras/statuses/", "dcim.manufacturer")],
+)
 def test_tags_and_statuses_are_for_models_that_have_them(path: str, label: str, api: Api, unique: Any) -> None:
     body = {"name": unique(), "slug": unique(), "content_types": [label]}
     assert api.post(path, body, status=400) == {"content_types": [f"Invalid content type: {label}"]}
 
 
-@pytest.mark.parametrize("schema", [{"type": "object"}, {"type": "string"}, {"properties": {}}, {"type": ["object"], "properties": {}}, True])
+@pytest.mark.parametrize(
+    "schema", [{"type": "object"}, {"type": "string"}, {"properties": {}}, {"type": ["object"], "properties": {}}, True]
+)
 def test_schemas_are_of_objects_with_properties(schema: Any, api: Api, unique: Any) -> None:
     words = "Context data is an object: the schema must be of type object and specify a set of properties."
-    assert api.post(SCHEMAS, {"name": unique(), "slug": unique(), "data_schema": schema}, status=400) == {"data_schema": [words]}
+    assert api.post(SCHEMAS, {"name": unique(), "slug": unique(), "data_schema": schema}, status=400) == {
+        "data_schema": [words]
+    }
 
 
 def test_of_several_custom_fields_the_first_that_is_wrong_is_named(api: Api, make: Any, unique: Any) -> None:
@@ -312,7 +366,9 @@ def test_of_several_custom_fields_the_first_that_is_wrong_is_named(api: Api, mak
 def test_names_of_users_are_unique(api: Api, unique: Any) -> None:
     body = {"username": unique(), "password": "pass-word-1"}
     api.post("/api/users/users/", body)
-    assert api.post("/api/users/users/", body, status=400) == {"username": ["A user with that username already exists."]}
+    assert api.post("/api/users/users/", body, status=400) == {
+        "username": ["A user with that username already exists."]
+    }
 
 
 def test_associations_in_symmetric_relationships_name_both_objects(api: Api, make: Any, unique: Any) -> None:
@@ -320,16 +376,25 @@ def test_associations_in_symmetric_relationships_name_both_objects(api: Api, mak
     ends = {"source_type": "tenancy.tenant", "destination_type": "tenancy.tenant"}
     kinds = {}
     for kind in ("symmetric-many-to-many", "symmetric-one-to-one"):
-        kinds[kind] = api.post("/api/extras/relationships/", {"name": unique(), "slug": unique().replace("-", "_"), "type": kind, **ends})
+        kinds[kind] = api.post(
+            "/api/extras/relationships/", {"name": unique(), "slug": unique().replace("-", "_"), "type": kind, **ends}
+        )
 
     def associate(kind: str, source: Any, destination: Any, status: int) -> Any:
-        body = {"relationship": kinds[kind]["id"], **ends, "source_id": source["id"], "destination_id": destination["id"]}
+        body = {
+            "relationship": kinds[kind]["id"],
+            **ends,
+            "source_id": source["id"],
+            "destination_id": destination["id"],
+        }
         return api.post("/api/extras/relationship-associations/", body, status=status)
 
     for kind in kinds:
         associate(kind, one, two, 201)
     name = {kind: found["name"] for kind, found in kinds.items()}
-    mirrored = [f"A {name['symmetric-many-to-many']} association already exists between {two['name']} and {one['name']}"]
+    mirrored = [
+        f"A {name['symmetric-many-to-many']} association already exists between {two['name']} and {one['name']}"
+    ]
     assert associate("symmetric-many-to-many", two, one, 400) == {"__all__": mirrored}
     single = f"Unable to create more than one {name['symmetric-one-to-one']} association involving {one['name']} (peer)"
     assert associate("symmetric-one-to-one", three, one, 400) == {"destination": [single]}

@@ -43,7 +43,9 @@ def make_site(api: Api, unique: Unique) -> Any:
 
 
 class Mirror:
-    """A copy of the sites, kept up to date from the feed alone; it insists that each change follows from what it has."""
+    """A copy of the sites, kept up to date from the feed alone; it insists that each change follows from what it
+    has.
+    """
 
     def __init__(self, read: Any, cursor: str) -> None:
         self.read, self.cursor = read, cursor
@@ -55,7 +57,9 @@ class Mirror:
         page = self.read({"after": self.cursor, **query})
         for change in page["results"]:
             key = change["changed_object_id"]
-            assert change["before"] == self.sites.get(key), f"{change['event']} of {change['object_repr']} comes out of order"
+            assert change["before"] == self.sites.get(key), (
+                f"{change['event']} of {change['object_repr']} comes out of order"
+            )
             self.changes.append(change["id"])
             if change["after"] is None:
                 del self.sites[key]
@@ -72,7 +76,12 @@ def test_it_tells_what_happened_in_the_order_in_which_it_did(api: Api, start: st
     api.delete(f"{SITES}{site['id']}/")
     page = api.get(FEED, {"after": start})
     assert [
-        (change["event"], change["before"] and change["before"]["facility"], change["after"] and change["after"]["facility"]) for change in page["results"]
+        (
+            change["event"],
+            change["before"] and change["before"]["facility"],
+            change["after"] and change["after"]["facility"],
+        )
+        for change in page["results"]
     ] == [
         ("created", None, ""),
         ("updated", "", "B7"),
@@ -80,8 +89,12 @@ def test_it_tells_what_happened_in_the_order_in_which_it_did(api: Api, start: st
     ]
     change = page["results"][1]
     logged = api.get(CHANGES, {"changed_object_id": site["id"], "action": "update"})["results"][0]
-    assert {name: change[name] for name in ("id", "time", "user_name", "request_id", "changed_object_type", "changed_object_id")} == {
-        name: logged[name] for name in ("id", "time", "user_name", "request_id", "changed_object_type", "changed_object_id")
+    assert {
+        name: change[name]
+        for name in ("id", "time", "user_name", "request_id", "changed_object_type", "changed_object_id")
+    } == {
+        name: logged[name]
+        for name in ("id", "time", "user_name", "request_id", "changed_object_type", "changed_object_id")
     }
     assert change["object_repr"] == site["name"]
     assert {name: change["after"][name] for name in changed} == changed
@@ -115,13 +128,17 @@ def test_representations_are_of_the_version_asked_for(api: Api, start: str, uniq
 
 def test_several_changes_of_one_request_are_told_in_its_order(api: Api, start: str, unique: Unique) -> None:
     made = api.post(SITES, [{"name": unique(), "status": "active"} for _ in range(30)])
-    assert [change["changed_object_id"] for change in api.get(FEED, {"after": start})["results"]] == [site["id"] for site in made]
+    assert [change["changed_object_id"] for change in api.get(FEED, {"after": start})["results"]] == [
+        site["id"] for site in made
+    ]
 
 
 # -- waiting
 
 
-def test_one_who_waits_is_told_at_once_and_holds_no_connection_meanwhile(service: Service, start: str, make_site: Any) -> None:
+def test_one_who_waits_is_told_at_once_and_holds_no_connection_meanwhile(
+    service: Service, start: str, make_site: Any
+) -> None:
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         answer = pool.submit(service.api.get, FEED, {"after": start, "wait": 60})
         held: Any = service.engine.pool
@@ -178,7 +195,9 @@ def test_it_is_documented(api: Api) -> None:
 # -- who sees what
 
 
-def test_it_is_for_those_who_may_view_the_change_log_and_the_type(service: Service, start: str, make_site: Any, unique: Unique) -> None:
+def test_it_is_for_those_who_may_view_the_change_log_and_the_type(
+    service: Service, start: str, make_site: Any, unique: Unique
+) -> None:
     site = make_site()
     tenant = service.api.post("/api/tenancy/tenants/", {"name": unique()})
     end = service.api.get(FEED, {"after": start})["cursor"]
@@ -186,14 +205,20 @@ def test_it_is_for_those_who_may_view_the_change_log_and_the_type(service: Servi
     def seen(*permissions: Any) -> list[str]:
         page = service.user(*permissions).api.get(FEED, {"after": start, "wait": 1})
         assert number_of(page["cursor"]) >= number_of(end)
-        return [change["changed_object_id"] for change in page["results"] if change["changed_object_id"] in (site["id"], tenant["id"])]
+        return [
+            change["changed_object_id"]
+            for change in page["results"]
+            if change["changed_object_id"] in (site["id"], tenant["id"])
+        ]
 
     assert seen(("view", CHANGE)) == []
     assert seen(("view", [CHANGE, SITE])) == [site["id"]]
     assert seen(("view", [CHANGE, SITE, "tenancy.tenant"])) == [site["id"], tenant["id"]]
     assert seen(("view", CHANGE), ("view", SITE, {"name": site["name"]})) == []
     assert seen(("view", CHANGE, {"changed_object_type": SITE}), ("view", [SITE, "tenancy.tenant"])) == [site["id"]]
-    assert service.user(("view", SITE)).api.get(FEED, status=403) == {"detail": "You do not have permission to perform this action."}
+    assert service.user(("view", SITE)).api.get(FEED, status=403) == {
+        "detail": "You do not have permission to perform this action."
+    }
     assert service.anonymous.get(FEED, status=403) == {"detail": "Authentication credentials were not provided."}
 
 
@@ -220,7 +245,9 @@ def kept(service: Service) -> Iterator[Any]:
     def prune(*sites: str) -> int:
         long_ago = now() - datetime.timedelta(days=4000)
         with service.engine.begin() as connection:
-            connection.execute(sa.update(table).where(table.c.changed_object_id.in_(map(uuid.UUID, sites))).values(time=long_ago))
+            connection.execute(
+                sa.update(table).where(table.c.changed_object_id.in_(map(uuid.UUID, sites))).values(time=long_ago)
+            )
         with service.configured(changelog_retention=3650):
             return sequence.prune_changes(service.engine, service.registry)
 
@@ -231,7 +258,9 @@ def test_one_who_comes_too_late_is_told_so(api: Api, start: str, make_site: Any,
     old, new = make_site(), make_site()
     between = api.get(FEED, {"after": start})["results"][0]["cursor"]
     assert kept(old["id"]) == 1
-    reason = "Changes after this cursor are no longer kept: read everything anew, then go on from a cursor of that time."
+    reason = (
+        "Changes after this cursor are no longer kept: read everything anew, then go on from a cursor of that time."
+    )
     assert api.get(FEED, {"after": start}, status=410) == {"detail": reason}
     assert [change["changed_object_id"] for change in api.get(FEED, {"after": between})["results"]] == [new["id"]]
     assert api.get(FEED, {"limit": 1})["results"][0]["changed_object_id"] == new["id"]
@@ -247,7 +276,9 @@ def test_numbers_go_on_when_nothing_is_left(api: Api, start: str, make_site: Any
     assert [change["changed_object_id"] for change in page["results"]] == [site["id"]]
 
 
-def test_a_change_nobody_has_read_yet_gets_a_number_before_it_goes(api: Api, start: str, make_site: Any, kept: Any) -> None:
+def test_a_change_nobody_has_read_yet_gets_a_number_before_it_goes(
+    api: Api, start: str, make_site: Any, kept: Any
+) -> None:
     site = make_site()
     assert kept(site["id"]) == 1
     api.get(FEED, {"after": start}, status=410)
@@ -268,13 +299,18 @@ def test_a_cursor_from_later_than_the_log_is_told_so(service: Service, start: st
             connection.execute(sa.update(table).values(given=table.c.given + 1))
 
 
-def test_what_comes_begins_behind_all_there_is(service: Service, make_site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_begins_behind_all_there_is(
+    service: Service, make_site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Even when there is more than is numbered at once."""
     monkeypatch.setattr(sequence, "_next", sequence._next.limit(2))
     for _ in range(5):
         made = make_site()
     cursor = service.api.get(FEED, {"after": "now"})["cursor"]
-    assert service.api.get(FEED, {"after": cursor_of(number_of(cursor) - 1)})["results"][0]["changed_object_id"] == made["id"]
+    assert (
+        service.api.get(FEED, {"after": cursor_of(number_of(cursor) - 1)})["results"][0]["changed_object_id"]
+        == made["id"]
+    )
     assert service.api.get(FEED, {"after": cursor})["results"] == []
 
 
@@ -290,17 +326,23 @@ def test_a_change_that_commits_late_is_not_missed(service: Service, start: str, 
             between.append(service.api.post(SITES, {"name": unique(), "status": "active"})["id"])
         page = service.api.get(FEED, {"after": start})
         assert [change["changed_object_id"] for change in page["results"]] == between
-    assert [change["changed_object_id"] for change in service.api.get(FEED, {"after": page["cursor"]})["results"]] == [str(first["id"])]
+    assert [change["changed_object_id"] for change in service.api.get(FEED, {"after": page["cursor"]})["results"]] == [
+        str(first["id"])
+    ]
 
 
 def _create(context: Any, service: Service, unique: Unique, count: int = 1) -> Any:
     context.identity = Identity(user_id=uuid.UUID(service.admin.id), username=service.admin.username, superuser=True)
-    made = save.create(context, service.registry[SITE], [{"name": unique(), "status": "active"} for _ in range(count)], single=False)
+    made = save.create(
+        context, service.registry[SITE], [{"name": unique(), "status": "active"} for _ in range(count)], single=False
+    )
     return made
 
 
 def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique: Unique) -> None:
-    """Eight clients create, change and delete, some of it the same objects; a transaction stays open meanwhile; two mirrors follow."""
+    """Eight clients create, change and delete, some of it the same objects; a transaction stays open meanwhile; two
+    mirrors follow.
+    """
     done = threading.Event()
     headers = {"Authorization": f"Token {service.api.token}", "Accept": "application/json; version=1.6"}
     with served(service.app) as address, concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -321,7 +363,14 @@ def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique:
             for turn in range(6):
                 own = send("POST", SITES, [{"name": unique(), "status": "active"} for _ in range(3)])
                 send("PATCH", f"{SITES}{shared[turn % 3]['id']}/", {"facility": f"{number} {turn}"})
-                send("PATCH", SITES, [{"id": site["id"], "description": f"{number} {turn}"} for site in (*sorted(shared, key=lambda s: s["id"]), own[0])])
+                send(
+                    "PATCH",
+                    SITES,
+                    [
+                        {"id": site["id"], "description": f"{number} {turn}"}
+                        for site in (*sorted(shared, key=lambda s: s["id"]), own[0])
+                    ],
+                )
                 send("DELETE", f"{SITES}{own[1]['id']}/")
                 send("PATCH", f"{SITES}{own[2]['id']}/", {"comments": str(turn)})
 
@@ -346,8 +395,13 @@ def test_a_mirror_has_what_the_service_has(service: Service, start: str, unique:
         done.set()
         for follower in followers:
             follower.result(timeout=60)
-        mirrored = EVERYTHING | {"id": sorted({key for mirror in mirrors for key in mirror.sites})}  # other tests may have made more than fit a page
-        stored = {site["id"]: site for site in requests.get(f"{address}{SITES}", mirrored, headers=headers, timeout=60).json()["results"]}
+        mirrored = EVERYTHING | {
+            "id": sorted({key for mirror in mirrors for key in mirror.sites})
+        }  # other tests may have made more than fit a page
+        stored = {
+            site["id"]: site
+            for site in requests.get(f"{address}{SITES}", mirrored, headers=headers, timeout=60).json()["results"]
+        }
     logged = table_of(ObjectChange)
     expected = {str(key) for (key,) in service.rows(sa.select(logged.c.id).where(logged.c.number > number_of(start)))}
     for mirror in mirrors:

@@ -38,7 +38,9 @@ def since(service: Service, item: Any) -> dict[str, FieldChange]:
         return changes_since(uow, endpoint, endpoint.parse_key(item["id"]), moment)
 
 
-def test_changes_are_listed_by_field_with_texts_newest_first(api: Api, service: Service, unique: Unique, site: Any) -> None:
+def test_changes_are_listed_by_field_with_texts_newest_first(
+    api: Api, service: Service, unique: Unique, site: Any
+) -> None:
     tenant = api.post(TENANTS, {"name": unique()})
     tag = api.post("/api/extras/tags/", {"name": unique(), "slug": unique(), "content_types": ["dcim.site"]})
     path = f"{SITES}{site['id']}/"

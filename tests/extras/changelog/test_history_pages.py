@@ -35,7 +35,9 @@ def history_of(browser: Browser, item: Any) -> Any:
 
 def button(page: Any, text: str) -> Any:
     """The first form whose button has this text."""
-    return next(form for form in page.forms.values() if any(item.text.strip() == text for item in form.html.select("button")))
+    return next(
+        form for form in page.forms.values() if any(item.text.strip() == text for item in form.html.select("button"))
+    )
 
 
 def test_a_change_is_a_sentence_for_each_field(service: Service, browser: Browser, site: Any) -> None:
@@ -47,19 +49,27 @@ def test_a_change_is_a_sentence_for_each_field(service: Service, browser: Browse
     assert page.select_one(".tabs a[aria-current]").text == "History"
 
 
-def test_long_texts_are_compared_by_word_and_documents_by_key_path(service: Service, browser: Browser, site: Any, unique: Unique) -> None:
+def test_long_texts_are_compared_by_word_and_documents_by_key_path(
+    service: Service, browser: Browser, site: Any, unique: Unique
+) -> None:
     service.api.patch(site["url"], {"comments": LONG_TEXT})
     service.api.patch(site["url"], {"comments": LONG_TEXT.replace("eight", "<b>nine</b>")})
     change = history_of(browser, site).html.select_one(".change")
     assert (change.select_one("del").text, change.select_one("ins").text) == ("eight", "<b>nine</b>")
     assert change.b.text == "Comments" and len(change.select("b")) == 1
-    context = service.api.post("/api/extras/config-contexts/", {"name": unique(), "data": {"ntp": {"servers": ["a", "b"]}, "dns": 1}})
+    context = service.api.post(
+        "/api/extras/config-contexts/", {"name": unique(), "data": {"ntp": {"servers": ["a", "b"]}, "dns": 1}}
+    )
     service.api.patch(context["url"], {"data": {"ntp": {"servers": ["a", "c"]}, "dns": 1}})
     change = browser.get(f"/extras/config-contexts/{context['id']}/changelog/").html.select_one(".change")
-    assert [" ".join(item.text.split()) for item in change.select(".sentences li li:not(:has(li))")] == ["ntp.servers[1] b → c"]
+    assert [" ".join(item.text.split()) for item in change.select(".sentences li li:not(:has(li))")] == [
+        "ntp.servers[1] b → c"
+    ]
 
 
-def test_changes_of_one_request_are_one_group_that_is_undone_together(service: Service, browser: Browser, unique: Unique) -> None:
+def test_changes_of_one_request_are_one_group_that_is_undone_together(
+    service: Service, browser: Browser, unique: Unique
+) -> None:
     names = [unique(), unique()]
     sites = service.api.post(SITES, [{"name": name, "slug": name, "status": "planned"} for name in names])
     service.api.patch(SITES, [{"id": item["id"], "status": "active"} for item in sites])
@@ -97,7 +107,9 @@ def test_after_the_undo_of_a_creation_comes_the_list(service: Service, browser: 
     service.api.get(site["url"], status=404)
 
 
-def test_an_undo_against_later_changes_is_refused_with_the_reason(service: Service, browser: Browser, site: Any) -> None:
+def test_an_undo_against_later_changes_is_refused_with_the_reason(
+    service: Service, browser: Browser, site: Any
+) -> None:
     service.api.patch(site["url"], {"facility": "Hall 7"})
     service.api.patch(site["url"], {"facility": "Hall 8"})
     form = [form for form in history_of(browser, site).forms.values() if form.action == UNDO][1]
@@ -107,10 +119,14 @@ def test_an_undo_against_later_changes_is_refused_with_the_reason(service: Servi
     assert service.api.get(site["url"])["facility"] == "Hall 8"
 
 
-def test_users_see_only_changes_of_objects_that_they_may_view(service: Service, make_user: MakeUser, site: Any, unique: Unique) -> None:
+def test_users_see_only_changes_of_objects_that_they_may_view(
+    service: Service, make_user: MakeUser, site: Any, unique: Unique
+) -> None:
     other = unique()
     service.api.post(SITES, {"name": other, "slug": other, "status": "planned"})
-    reader = make_user(("view", "dcim.site", {"id": site["id"]}), ("view", "extras.objectchange"), password="a password")
+    reader = make_user(
+        ("view", "dcim.site", {"id": site["id"]}), ("view", "extras.objectchange"), password="a password"
+    )
     page = Browser(service, reader).get("/extras/changelog/", status=200)
     assert site["name"] in page and other not in page
     assert page.html.select(".change form") == []
@@ -124,7 +140,9 @@ def test_the_history_needs_permission_for_the_change_log(service: Service, make_
     reader.post(UNDO, {"request": str(uuid.uuid4())}, status=403)
 
 
-@pytest.mark.parametrize("values", [{}, {"change": "x"}, {"change": str(uuid.uuid4())}, {"request": "x"}, {"request": str(uuid.uuid4())}])
+@pytest.mark.parametrize(
+    "values", [{}, {"change": "x"}, {"change": str(uuid.uuid4())}, {"request": "x"}, {"request": str(uuid.uuid4())}]
+)
 def test_what_cannot_be_found_cannot_be_undone(browser: Browser, values: dict[str, str]) -> None:
     browser.post(UNDO, values, status=404)
 
@@ -138,7 +156,9 @@ def test_an_undo_leads_to_no_other_host(service: Service, browser: Browser, site
 
 def test_the_page_of_a_change_has_the_values_before_and_after(service: Service, browser: Browser, site: Any) -> None:
     service.api.patch(site["url"], {"facility": "Hall 7"})
-    (change,) = service.api.get("/api/extras/object-changes/", {"changed_object_id": site["id"], "action": "update"})["results"]
+    (change,) = service.api.get("/api/extras/object-changes/", {"changed_object_id": site["id"], "action": "update"})[
+        "results"
+    ]
     response = browser.get(f"/extras/changelog/{change['id']}/", status=302)
     page = browser.get(response.headers["Location"], status=200).html
     assert "Facility" in page.select_one("#panel-changes .sentences").text
@@ -147,7 +167,12 @@ def test_the_page_of_a_change_has_the_values_before_and_after(service: Service, 
 
 def test_deliveries_of_a_change_are_named(service: Service, browser: Browser, unique: Unique) -> None:
     name = unique()
-    body = {"name": name, "content_types": ["dcim.region"], "payload_url": f"http://{name}.example.com/", "type_create": True}
+    body = {
+        "name": name,
+        "content_types": ["dcim.region"],
+        "payload_url": f"http://{name}.example.com/",
+        "type_create": True,
+    }
     webhook = service.api.post("/api/extras/webhooks/", body)
     region = service.api.post("/api/dcim/regions/", {"name": name, "slug": name})
     change = browser.get(f"/dcim/regions/{region['id']}/changelog/").html.select_one(".change")
@@ -160,7 +185,9 @@ def test_bad_parameters_are_no_failure(browser: Browser, query: str) -> None:
     assert len(browser.get(f"/extras/changelog/{query}", status=200).html.find_all("h1")) == 1
 
 
-def test_the_number_of_statements_does_not_grow_with_the_changes(service: Service, browser: Browser, statements: Any, site: Any) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_changes(
+    service: Service, browser: Browser, statements: Any, site: Any
+) -> None:
     path = f"/dcim/sites/{site['id']}/changelog/"
     browser.get(path)
     with statements() as of_one:

@@ -15,7 +15,12 @@ from netinv_core.testing import Api, Service, Unique
 from tests.support.images import GIF
 
 CHANGES, SITES, DEVICES = "/api/extras/object-changes/", "/api/dcim/sites/", "/api/dcim/devices/"
-INTERFACES, ADDRESSES, VLANS, TAGS = "/api/dcim/interfaces/", "/api/ipam/ip-addresses/", "/api/ipam/vlans/", "/api/extras/tags/"
+INTERFACES, ADDRESSES, VLANS, TAGS = (
+    "/api/dcim/interfaces/",
+    "/api/ipam/ip-addresses/",
+    "/api/ipam/vlans/",
+    "/api/extras/tags/",
+)
 
 
 class Log:
@@ -173,7 +178,9 @@ def test_a_deleted_device_comes_back_with_its_components_addresses_cables_and_ta
     assert [item["id"] for item in api.get(f"{DEVICES}{device['id']}/notes/")["results"]] == [note["id"]]
 
 
-def test_references_and_lists_that_lost_a_deleted_object_get_it_back(api: Api, log: Log, rack: Rack, unique: Unique) -> None:
+def test_references_and_lists_that_lost_a_deleted_object_get_it_back(
+    api: Api, log: Log, rack: Rack, unique: Unique
+) -> None:
     platform = api.post("/api/dcim/platforms/", {"name": unique()})
     device = rack.device(platform=platform["id"])
     vlan = api.post(VLANS, {"name": unique(), "vid": 77, "status": "active"})
@@ -189,14 +196,19 @@ def test_references_and_lists_that_lost_a_deleted_object_get_it_back(api: Api, l
     assert [item["id"] for item in now["tags"]] == [tag["id"]] and now["platform"]["id"] == platform["id"]
 
 
-def test_members_of_a_deleted_virtual_chassis_return_to_their_positions(api: Api, log: Log, rack: Rack, unique: Unique) -> None:
+def test_members_of_a_deleted_virtual_chassis_return_to_their_positions(
+    api: Api, log: Log, rack: Rack, unique: Unique
+) -> None:
     chassis = api.post("/api/dcim/virtual-chassis/", {"name": unique()})
     members = [rack.device(virtual_chassis=chassis["id"], vc_position=number) for number in (3, 4)]
     api.delete(f"/api/dcim/virtual-chassis/{chassis['id']}/")
     assert api.get(f"{DEVICES}{members[0]['id']}/")["vc_position"] is None
     log.revert(chassis["id"], "delete")
     now = [api.get(f"{DEVICES}{member['id']}/") for member in members]
-    assert [(item["virtual_chassis"]["id"], item["vc_position"]) for item in now] == [(chassis["id"], 3), (chassis["id"], 4)]
+    assert [(item["virtual_chassis"]["id"], item["vc_position"]) for item in now] == [
+        (chassis["id"], 3),
+        (chassis["id"], 4),
+    ]
 
 
 def test_one_of_several_deletions_of_a_request_is_undone_alone(api: Api, log: Log, rack: Rack) -> None:
@@ -261,7 +273,12 @@ def test_a_change_of_an_object_that_is_gone_is_refused(api: Api, log: Log, site:
 
 
 def test_secrets_are_not_restored_and_the_answer_says_so(api: Api, log: Log, unique: Unique) -> None:
-    body = {"name": unique(), "content_types": ["dcim.site"], "type_create": True, "payload_url": "https://example.org/"}
+    body = {
+        "name": unique(),
+        "content_types": ["dcim.site"],
+        "type_create": True,
+        "payload_url": "https://example.org/",
+    }
     webhook = api.post("/api/extras/webhooks/", {**body, "secret": "of nobody else"})
     path = f"/api/extras/webhooks/{webhook['id']}/"
     api.patch(path, {"secret": "another one"})
@@ -323,9 +340,12 @@ def test_relationships_of_a_deleted_object_come_back(api: Api, log: Log, unique:
 
 
 def test_permissions_with_constraints_hold_for_every_object(log: Log, api: Api, unique: Unique, make_user: Any) -> None:
-    mine, theirs = (api.post("/api/tenancy/tenants/", {"name": unique(), "description": word}) for word in ("mine", "theirs"))
+    mine, theirs = (
+        api.post("/api/tenancy/tenants/", {"name": unique(), "description": word}) for word in ("mine", "theirs")
+    )
     account = make_user(
-        ("view", ["extras.objectchange", "tenancy.tenant"]), ("add change delete", "tenancy.tenant", {"description": "mine"})
+        ("view", ["extras.objectchange", "tenancy.tenant"]),
+        ("add change delete", "tenancy.tenant", {"description": "mine"}),
     )
     account.api.post(log.path(mine["id"], "create"), status=200)
     account.api.post(log.path(mine["id"], "delete"), status=200)
@@ -341,7 +361,9 @@ def test_a_request_with_changes_that_the_user_may_not_view_is_denied(log: Log, r
     account.api.post(log.path(device["id"], "create"), status=200)
 
 
-def test_the_number_of_statements_does_not_grow_with_the_objects(log: Log, api: Api, unique: Unique, service: Service) -> None:
+def test_the_number_of_statements_does_not_grow_with_the_objects(
+    log: Log, api: Api, unique: Unique, service: Service
+) -> None:
     def cost(count: int) -> list[int]:
         tenants = api.post("/api/tenancy/tenants/", [{"name": unique()} for _ in range(count)])
         api.patch("/api/tenancy/tenants/", [{"id": item["id"], "description": "x"} for item in tenants])

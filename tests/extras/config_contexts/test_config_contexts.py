@@ -48,7 +48,9 @@ def make_device(api: Api, make: Any, unique: Any) -> Any:
 
     def post(**fields: Any) -> Any:
         if "device_type" not in fields:
-            fields["device_type"] = make("/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"])["id"]
+            fields["device_type"] = make(
+                "/api/dcim/device-types/", model=unique(), manufacturer=make("/api/dcim/manufacturers/")["id"]
+            )["id"]
         if "device_role" not in fields:
             fields["device_role"] = make("/api/dcim/device-roles/")["id"]
         if "site" not in fields:
@@ -61,7 +63,10 @@ def make_device(api: Api, make: Any, unique: Any) -> Any:
 @pytest.fixture
 def make_cluster(api: Api, make: Any, unique: Any) -> Any:
     """``make_cluster(…)``: a cluster."""
-    return lambda **fields: api.post("/api/virtualization/clusters/", {"name": unique(), "type": make("/api/virtualization/cluster-types/")["id"], **fields})
+    return lambda **fields: api.post(
+        "/api/virtualization/clusters/",
+        {"name": unique(), "type": make("/api/virtualization/cluster-types/")["id"], **fields},
+    )
 
 
 def read(api: Api, shown: Any) -> Any:
@@ -72,7 +77,9 @@ def read(api: Api, shown: Any) -> Any:
 # -- merging
 
 
-def test_data_is_merged_by_weight_then_by_name_and_an_objects_own_comes_last(api: Api, make_context: Any, make_device: Any, word: str) -> None:
+def test_data_is_merged_by_weight_then_by_name_and_an_objects_own_comes_last(
+    api: Api, make_context: Any, make_device: Any, word: str
+) -> None:
     device = make_device(local_context_data={word: {"own": True, "deep": {"x": 9}}})
     scope = {"sites": [device["site"]["id"]]}
     make_context({word: {"who": "heavy", "list": [3]}}, weight=2000, **scope)
@@ -90,7 +97,9 @@ def test_what_is_no_mapping_is_replaced_as_a_whole(make_context: Any, make_devic
     assert make_device()["config_context"][word] == {"a": 2, "b": {"x": 1}, "c": None, "d": {"deep": 1}}
 
 
-def test_a_context_without_scopes_is_for_all_and_an_inactive_one_for_none(api: Api, make_context: Any, make_device: Any, make_cluster: Any, word: str) -> None:
+def test_a_context_without_scopes_is_for_all_and_an_inactive_one_for_none(
+    api: Api, make_context: Any, make_device: Any, make_cluster: Any, word: str
+) -> None:
     device = make_device()
     machine = api.post(MACHINES, {"name": word, "cluster": make_cluster()["id"], "status": "active"})
     context = make_context({word: 1})
@@ -103,7 +112,9 @@ def test_a_context_without_scopes_is_for_all_and_an_inactive_one_for_none(api: A
     assert word not in read(api, device)
 
 
-def test_the_config_context_can_be_left_out(api: Api, make_context: Any, make_device: Any, word: str, statements: Any) -> None:
+def test_the_config_context_can_be_left_out(
+    api: Api, make_context: Any, make_device: Any, word: str, statements: Any
+) -> None:
     device = make_device()
     make_context({word: 1}, regions=[api.post(REGIONS, {"name": word})["id"]])
     with statements() as found:
@@ -156,7 +167,9 @@ def test_locations_limit_what_has_one(api: Api, make: Any, make_context: Any, ma
     assert word in make_device(site=site["id"])["config_context"]
 
 
-def test_each_scope_holds_for_the_devices_that_lead_to_it(api: Api, make: Any, make_context: Any, make_device: Any, make_cluster: Any, word: str) -> None:
+def test_each_scope_holds_for_the_devices_that_lead_to_it(
+    api: Api, make: Any, make_context: Any, make_device: Any, make_cluster: Any, word: str
+) -> None:
     tag = make("/api/extras/tags/", content_types=["dcim.device"])
     pool = make_cluster(group=make("/api/virtualization/cluster-groups/")["id"])
     pair = make("/api/dcim/device-redundancy-groups/", status="active")
@@ -179,7 +192,9 @@ def test_each_scope_holds_for_the_devices_that_lead_to_it(api: Api, make: Any, m
     assert word not in make_device()["config_context"]
 
 
-def test_machines_are_where_their_cluster_is(api: Api, make: Any, make_context: Any, make_cluster: Any, word: str) -> None:
+def test_machines_are_where_their_cluster_is(
+    api: Api, make: Any, make_context: Any, make_cluster: Any, word: str
+) -> None:
     region = make(REGIONS)
     site = make(SITES, status="active", region=region["id"])
     pool = make_cluster(site=site["id"], group=make("/api/virtualization/cluster-groups/")["id"])
@@ -188,12 +203,23 @@ def test_machines_are_where_their_cluster_is(api: Api, make: Any, make_context: 
     targets = {"regions": region, "sites": site, "clusters": pool, "cluster_groups": pool["group"], "roles": role}
     for member, target in targets.items():
         make_context({word: {member: True}}, **{member: [target["id"]]})
-    make_context({word: {"type": True}}, device_types=[make("/api/dcim/device-types/", model=word, manufacturer=make("/api/dcim/manufacturers/")["id"])["id"]])
+    make_context(
+        {word: {"type": True}},
+        device_types=[
+            make("/api/dcim/device-types/", model=word, manufacturer=make("/api/dcim/manufacturers/")["id"])["id"]
+        ],
+    )
     machine = api.post(MACHINES, {**body, "local_context_data": {word: {"own": 1}}})
-    assert machine["config_context"][word] == {**dict.fromkeys(targets, True), "type": True, "own": 1}  # machines have no type to exclude them by
+    assert machine["config_context"][word] == {
+        **dict.fromkeys(targets, True),
+        "type": True,
+        "own": 1,
+    }  # machines have no type to exclude them by
 
 
-def test_a_deleted_object_is_no_longer_in_a_scope(api: Api, make: Any, make_context: Any, make_device: Any, word: str) -> None:
+def test_a_deleted_object_is_no_longer_in_a_scope(
+    api: Api, make: Any, make_context: Any, make_device: Any, word: str
+) -> None:
     site, device = make(SITES, status="active"), make_device()
     context = make_context({word: 1}, sites=[site["id"], device["site"]["id"]])
     assert read(api, device)[word] == 1
@@ -204,8 +230,15 @@ def test_a_deleted_object_is_no_longer_in_a_scope(api: Api, make: Any, make_cont
 def test_scopes_that_cannot_be_are_found_at_the_start(service: Service) -> None:
     devices = service.registry["dcim.device"]
     with pytest.raises(ValueError, match="does not have: 'planet'"):
-        MergedContext(name="config_context", endpoint=devices, scopes=[Scope("planets", "dcim.region", {devices.label: "site.planet"})])
-    for one, other in (({"target": "dcim.site"}, {"target": "dcim.rack"}), ({"paths": {"a.b": "c"}}, {"paths": {"a.b": "d"}})):
+        MergedContext(
+            name="config_context",
+            endpoint=devices,
+            scopes=[Scope("planets", "dcim.region", {devices.label: "site.planet"})],
+        )
+    for one, other in (
+        ({"target": "dcim.site"}, {"target": "dcim.rack"}),
+        ({"paths": {"a.b": "c"}}, {"paths": {"a.b": "d"}}),
+    ):
         with pytest.raises(ValueError, match="two packages disagree on the config context scope 'places'"):
             Scope("places", **one).combined(Scope("places", **other))
 
@@ -213,11 +246,25 @@ def test_scopes_that_cannot_be_are_found_at_the_start(service: Service) -> None:
 # -- the resource
 
 
-def test_scopes_are_listed_as_nested_objects_in_order_and_tags_by_slug(api: Api, make: Any, make_context: Any, unique: Any) -> None:
+def test_scopes_are_listed_as_nested_objects_in_order_and_tags_by_slug(
+    api: Api, make: Any, make_context: Any, unique: Any
+) -> None:
     name, tag = unique(), make("/api/extras/tags/", content_types=["dcim.device"])
     sites = [make(SITES, name=f"{name} {letter}", status="active") for letter in "ba"]
-    types = [make("/api/dcim/device-types/", model=m, manufacturer={"name": make("/api/dcim/manufacturers/", name=f"{name} {m}")["name"]}) for m in "ba"]
-    found = make_context({"a": 1}, sites=[item["id"] for item in sites], device_types=[{"slug": item["slug"]} for item in types], tags=[tag["slug"]])
+    types = [
+        make(
+            "/api/dcim/device-types/",
+            model=m,
+            manufacturer={"name": make("/api/dcim/manufacturers/", name=f"{name} {m}")["name"]},
+        )
+        for m in "ba"
+    ]
+    found = make_context(
+        {"a": 1},
+        sites=[item["id"] for item in sites],
+        device_types=[{"slug": item["slug"]} for item in types],
+        tags=[tag["slug"]],
+    )
     assert [shown["name"] for shown in found["sites"]] == [f"{name} a", f"{name} b"]
     assert set(found["sites"][0]) == {"display", "id", "url", "name", "slug"}
     assert [shown["manufacturer"]["name"] for shown in found["device_types"]] == [f"{name} a", f"{name} b"]
@@ -241,7 +288,10 @@ def test_what_is_wrong_with_a_context_is_said(api: Api, make_context: Any, uniqu
     }
     for member, (value, messages) in refused.items():
         assert api.post(CONTEXTS, {**body, member: value}, status=400) == {member: messages}
-    assert api.post(CONTEXTS, {}, status=400) == {"name": ["This field is required."], "data": ["This field is required."]}
+    assert api.post(CONTEXTS, {}, status=400) == {
+        "name": ["This field is required."],
+        "data": ["This field is required."],
+    }
 
 
 def test_data_is_not_nested_without_end(api: Api, make_context: Any, make_device: Any, word: str) -> None:
@@ -261,7 +311,9 @@ def test_data_is_not_nested_without_end(api: Api, make_context: Any, make_device
         assert refused == {"data": ["Values are nested in no more than 29 levels."]}
 
 
-def test_contexts_of_different_owners_may_be_called_the_same(api: Api, make: Any, make_context: Any, unique: Any) -> None:
+def test_contexts_of_different_owners_may_be_called_the_same(
+    api: Api, make: Any, make_context: Any, unique: Any
+) -> None:
     name, site = unique(), make(SITES, status="active")
     owner = {"owner_content_type": "dcim.site", "owner_object_id": site["id"]}
     plain, owned = make_context({"a": 1}, name=name), make_context({"a": 1}, name=name, **owner)
@@ -296,21 +348,35 @@ def test_contexts_are_found_by_what_they_are_limited_to(api: Api, make: Any, mak
     assert found(region=parent["slug"]) == []
     assert found(region="null") == found(site=site["slug"]) == found(tag__n=tag["slug"]) == [other["id"]]
     assert found(site_id=site["id"], region=region["slug"]) == []
-    assert api.get(CONTEXTS, {"role": "nope"}, status=400) == {"role": ["Select a valid choice. nope is not one of the available choices."]}
+    assert api.get(CONTEXTS, {"role": "nope"}, status=400) == {
+        "role": ["Select a valid choice. nope is not one of the available choices."]
+    }
     assert api.get(CONTEXTS, {"role_id": "abc"}, status=400) == {"role_id": ["“abc” is not a valid UUID."]}
 
 
 # -- what it costs
 
 
-def test_pages_cost_the_same_however_many_objects_and_contexts(api: Api, make: Any, make_context: Any, make_device: Any, statements: Any, word: str) -> None:
+def test_pages_cost_the_same_however_many_objects_and_contexts(
+    api: Api, make: Any, make_context: Any, make_device: Any, statements: Any, word: str
+) -> None:
     region, tag = make(REGIONS), make("/api/extras/tags/", content_types=["dcim.device"])
     site = make(SITES, status="active", region=region["id"])
     first = make_device(name=f"{word} first", site=site["id"], tags=[tag["id"]])
-    body = {"device_type": first["device_type"]["id"], "device_role": first["device_role"]["id"], "site": site["id"], "status": "active"}
+    body = {
+        "device_type": first["device_type"]["id"],
+        "device_role": first["device_role"]["id"],
+        "site": site["id"],
+        "status": "active",
+    }
     api.post(DEVICES, [{**body, "name": f"{word} {number}"} for number in range(40)])
     for number in range(8):
-        make_context({word: {str(number): 1}}, regions=[region["id"]], sites=[site["id"]], **({"tags": [tag["slug"]]} if number % 2 else {}))
+        make_context(
+            {word: {str(number): 1}},
+            regions=[region["id"]],
+            sites=[site["id"]],
+            **({"tags": [tag["slug"]]} if number % 2 else {}),
+        )
     with statements() as anew:
         page = api.get(DEVICES, {"q": word, "limit": 1000})["results"]
     with statements() as known:

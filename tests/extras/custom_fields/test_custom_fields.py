@@ -1,4 +1,6 @@
-"""Custom fields: what users add to the objects of any package, how values are checked, read, filtered and kept right."""
+"""Custom fields: what users add to the objects of any package, how values are checked, read, filtered and kept
+right.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,16 @@ ROLE = "dcim.rackrole"
 
 @pytest.fixture
 def define(api: Api) -> Any:
-    """``define(type, …)``: a new custom field of rack roles, gone after the test; ``choices`` are its choices, in order."""
+    """``define(type, …)``: a new custom field of rack roles, gone after the test; ``choices`` are its choices, in
+    order.
+    """
     made = []
 
     def post(kind: str = "text", *, choices: tuple[str, ...] = (), **members: Any) -> Any:
         slug = f"f{uuid.uuid4().hex[:12]}"
-        found = api.post(FIELDS, {"type": kind, "slug": slug, "label": slug.upper(), "content_types": [ROLE], **members})
+        found = api.post(
+            FIELDS, {"type": kind, "slug": slug, "label": slug.upper(), "content_types": [ROLE], **members}
+        )
         made.append(found["url"])
         if choices:
             api.post(CHOICES, [{"field": found["id"], "value": value, "weight": n} for n, value in enumerate(choices)])
@@ -66,7 +72,12 @@ def test_a_field_has_what_was_given_and_the_usual_for_the_rest(define: Any) -> N
     field = define("integer", validation_minimum=1, validation_maximum=2**40, default=3, description="how many")
     assert field["type"] == {"value": "integer", "label": "Integer"}
     assert field["filter_logic"] == {"value": "loose", "label": "Loose"}
-    assert (field["validation_minimum"], field["validation_maximum"], field["default"], field["weight"]) == (1, 2**40, 3, 100)
+    assert (field["validation_minimum"], field["validation_maximum"], field["default"], field["weight"]) == (
+        1,
+        2**40,
+        3,
+        100,
+    )
     assert (field["display"], field["content_types"], field["required"]) == (field["slug"].upper(), [ROLE], False)
 
 
@@ -88,7 +99,9 @@ def test_a_name_given_with_its_slug_stays_usable(api: Api, unique: Any, role: An
     """It is the key up to 1.3, and names the query parameter, whatever version the field was made in."""
     slug = unique().replace("-", "_")
     name = f"Name of {slug}"
-    field = api.post(FIELDS, {"type": "text", "name": name, "slug": slug, "label": "L", "content_types": [ROLE]}, version=version)
+    field = api.post(
+        FIELDS, {"type": "text", "name": name, "slug": slug, "label": "L", "content_types": [ROLE]}, version=version
+    )
     assert api.get(field["url"], version="1.3")["name"] == name
     shown = role(**{slug: "a"})
     assert values(api, shown, version="1.3")[name] == "a"
@@ -126,16 +139,40 @@ def test_type_and_slug_stay_as_they_were_made(api: Api, define: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "members", "error"),
     [
-        ("text", {"validation_minimum": 0}, {"validation_minimum": ["A minimum value may be set only for numeric fields"]}),
-        ("date", {"validation_maximum": 5}, {"validation_maximum": ["A maximum value may be set only for numeric fields"]}),
-        ("integer", {"validation_regex": "x"}, {"validation_regex": ["Regular expression validation is supported only for text, URL and select fields"]}),
+        (
+            "text",
+            {"validation_minimum": 0},
+            {"validation_minimum": ["A minimum value may be set only for numeric fields"]},
+        ),
+        (
+            "date",
+            {"validation_maximum": 5},
+            {"validation_maximum": ["A maximum value may be set only for numeric fields"]},
+        ),
+        (
+            "integer",
+            {"validation_regex": "x"},
+            {"validation_regex": ["Regular expression validation is supported only for text, URL and select fields"]},
+        ),
         ("text", {"validation_regex": "("}, {"validation_regex": ["( is not a valid regular expression."]}),
         ("text", {"default": 5}, {"default": ['Invalid default value "5": Value must be a string']}),
         ("integer", {"default": "abc"}, {"default": ['Invalid default value "abc": Value must be an integer.']}),
-        ("integer", {"default": 1, "validation_minimum": 2}, {"default": ['Invalid default value "1": Value must be at least 2']}),
-        ("select", {"default": "a"}, {"default": ['Invalid default value "a": Invalid choice (a). Available choices are: ']}),
+        (
+            "integer",
+            {"default": 1, "validation_minimum": 2},
+            {"default": ['Invalid default value "1": Value must be at least 2']},
+        ),
+        (
+            "select",
+            {"default": "a"},
+            {"default": ['Invalid default value "a": Invalid choice (a). Available choices are: ']},
+        ),
         ("text", {"content_types": ["extras.note"]}, {"content_types": ["Invalid content type: extras.note"]}),
-        ("text", {"content_types": ["extras.customfield"]}, {"content_types": ["Invalid content type: extras.customfield"]}),
+        (
+            "text",
+            {"content_types": ["extras.customfield"]},
+            {"content_types": ["Invalid content type: extras.customfield"]},
+        ),
     ],
 )
 def test_a_definition_makes_sense(api: Api, kind: str, members: dict[str, Any], error: Any) -> None:
@@ -146,8 +183,12 @@ def test_a_definition_makes_sense(api: Api, kind: str, members: dict[str, Any], 
 def test_only_selections_have_choices(api: Api, define: Any) -> None:
     text, choice = define(), define("select", validation_regex="^[a-z]+$")
     body = {"field": text["id"], "value": "x"}
-    assert api.post(CHOICES, body, status=400)["__all__"] == ["Custom field choices can only be assigned to selection fields."]
-    assert api.post(CHOICES, {"field": choice["id"], "value": "X"}, status=400) == {"value": ["Value must match regex ^[a-z]+$ got X."]}
+    assert api.post(CHOICES, body, status=400)["__all__"] == [
+        "Custom field choices can only be assigned to selection fields."
+    ]
+    assert api.post(CHOICES, {"field": choice["id"], "value": "X"}, status=400) == {
+        "value": ["Value must match regex ^[a-z]+$ got X."]
+    }
     made = api.post(CHOICES, {"field": {"slug": choice["slug"]}, "value": "x"})
     assert (made["display"], made["field"]["name"]) == ("x", choice["slug"])
     taken = {"non_field_errors": ["The fields field, value must make a unique set."]}
@@ -179,8 +220,12 @@ def test_a_patch_sets_what_it_names_and_ignores_what_nobody_defined(api: Api, de
     after = api.patch(shown["url"], {"custom_fields": {two: "c", "nobody_defined": 1}})["custom_fields"]
     assert (after[one], after[two], "nobody_defined" in after) == ("a", "c", False)
     assert api.patch(shown["url"], {"custom_fields": {one: None}})["custom_fields"][one] is None
-    assert api.patch(shown["url"], {"custom_fields": None}, status=400) == {"custom_fields": ["This field may not be null."]}
-    assert api.patch(shown["url"], {"custom_fields": [1]}, status=400) == {"custom_fields": ["An object of custom field values is required."]}
+    assert api.patch(shown["url"], {"custom_fields": None}, status=400) == {
+        "custom_fields": ["This field may not be null."]
+    }
+    assert api.patch(shown["url"], {"custom_fields": [1]}, status=400) == {
+        "custom_fields": ["An object of custom field values is required."]
+    }
 
 
 @pytest.mark.parametrize(
@@ -192,14 +237,28 @@ def test_a_patch_sets_what_it_names_and_ignores_what_nobody_defined(api: Api, de
         (
             "integer",
             [0, -5, 2**62, 7.0],
-            {(): "Value must be an integer.", "5": "Value must be an integer.", 1.5: "Value must be an integer.", 10**30: "Value must be an integer."},
+            {
+                (): "Value must be an integer.",
+                "5": "Value must be an integer.",
+                1.5: "Value must be an integer.",
+                10**30: "Value must be an integer.",
+            },
         ),
         ("boolean", [True, False, 1], {"true": "Value must be true or false.", 2: "Value must be true or false."}),
-        ("date", ["2020-01-31"], {"2020-13-01": "Date values must be in the format YYYY-MM-DD.", 5: "Date values must be in the format YYYY-MM-DD."}),
+        (
+            "date",
+            ["2020-01-31"],
+            {
+                "2020-13-01": "Date values must be in the format YYYY-MM-DD.",
+                5: "Date values must be in the format YYYY-MM-DD.",
+            },
+        ),
         ("json", [{"a": [1]}, 5, "x", False], {}),
     ],
 )
-def test_a_value_is_of_its_type(api: Api, define: Any, role: Any, kind: str, good: list[Any], bad: dict[Any, str]) -> None:
+def test_a_value_is_of_its_type(
+    api: Api, define: Any, role: Any, kind: str, good: list[Any], bad: dict[Any, str]
+) -> None:
     slug = define(kind)["slug"]
     shown = role()
     for value in good:
@@ -211,10 +270,16 @@ def test_a_value_is_of_its_type(api: Api, define: Any, role: Any, kind: str, goo
 def test_bounds_patterns_and_choices_hold(api: Api, define: Any, role: Any) -> None:
     shown = role()
     count = define("integer", validation_minimum=1, validation_maximum=10)["slug"]
-    assert (refused(api, shown, count, 0), refused(api, shown, count, 11)) == ("Value must be at least 1", "Value must not exceed 10")
+    assert (refused(api, shown, count, 0), refused(api, shown, count, 11)) == (
+        "Value must be at least 1",
+        "Value must not exceed 10",
+    )
     code = define(validation_regex="^[A-Z]{2}$")["slug"]
     assert refused(api, shown, code, "ab") == "Value must match regex '^[A-Z]{2}$'"
-    grade, zones = define("select", choices=("tin", "gold"))["slug"], define("multi-select", choices=("north", "south"))["slug"]
+    grade, zones = (
+        define("select", choices=("tin", "gold"))["slug"],
+        define("multi-select", choices=("north", "south"))["slug"],
+    )
     assert refused(api, shown, grade, "iron") == "Invalid choice (iron). Available choices are: tin, gold"
     assert refused(api, shown, zones, ["west"]) == "Invalid choice(s) (['west']). Available choices are: north, south"
     assert refused(api, shown, zones, "north") == "Invalid choice(s) (north). Available choices are: north, south"
@@ -275,12 +340,20 @@ def found(api: Api) -> Callable[..., str]:
 def test_text_is_found_by_parts_or_exactly(define: Any, role: Any, found: Any) -> None:
     loose, exact = define()["slug"], define(filter_logic="exact")["slug"]
     roles = [role(**{loose: "Hello World", exact: "AB12"}), role(**{loose: "hello", exact: "AB1"}), role()]
-    assert found(roles, **{f"cf_{loose}": "HELLO"}) == "01" and found(roles, **{f"cf_{loose}": ["World", "hello"]}) == "01"
+    assert (
+        found(roles, **{f"cf_{loose}": "HELLO"}) == "01" and found(roles, **{f"cf_{loose}": ["World", "hello"]}) == "01"
+    )
     assert found(roles, **{f"cf_{exact}": "AB1"}) == "1" and found(roles, **{f"cf_{exact}": "ab1"}) == ""
     assert found(roles, **{f"cf_{exact}__n": "AB1"}) == "02" and found(roles, **{f"cf_{exact}__ie": "ab1"}) == "1"
     assert found(roles, **{f"cf_{loose}__isw": "HELLO W"}) == "0" and found(roles, **{f"cf_{loose}__iew": "LO"}) == "1"
-    assert found(roles, **{f"cf_{loose}__nic": "world"}) == "1" and found(roles, **{f"cf_{loose}__re": "^[Hh]ello$"}) == "1"
-    assert found(roles, **{f"cf_{loose}__nire": "^hello$"}) == "0" and found(roles, **{f"cf_{loose}__ic": ["wor", "zz"]}) == "0"
+    assert (
+        found(roles, **{f"cf_{loose}__nic": "world"}) == "1"
+        and found(roles, **{f"cf_{loose}__re": "^[Hh]ello$"}) == "1"
+    )
+    assert (
+        found(roles, **{f"cf_{loose}__nire": "^hello$"}) == "0"
+        and found(roles, **{f"cf_{loose}__ic": ["wor", "zz"]}) == "0"
+    )
     assert found(roles, **{f"cf_{loose}": "null"}) == "2" and found(roles, **{f"cf_{loose}": ""}) == "012"
 
 
@@ -304,8 +377,13 @@ def test_numbers_compare_as_numbers(api: Api, define: Any, role: Any, found: Any
 def test_dates_compare_as_dates(api: Api, define: Any, role: Any, found: Any) -> None:
     slug = define("date")["slug"]
     roles = [role(**{slug: "2020-05-17"}), role(**{slug: "2021-01-02"}), role()]
-    assert found(roles, **{f"cf_{slug}": "2020-05-17"}) == "0" and found(roles, **{f"cf_{slug}__lt": "2021-01-02"}) == "0"
-    assert found(roles, **{f"cf_{slug}__gte": "2020-05-17"}) == "01" and found(roles, **{f"cf_{slug}__n": "2020-05-17"}) == "12"
+    assert (
+        found(roles, **{f"cf_{slug}": "2020-05-17"}) == "0" and found(roles, **{f"cf_{slug}__lt": "2021-01-02"}) == "0"
+    )
+    assert (
+        found(roles, **{f"cf_{slug}__gte": "2020-05-17"}) == "01"
+        and found(roles, **{f"cf_{slug}__n": "2020-05-17"}) == "12"
+    )
     assert api.get(ROLES, {f"cf_{slug}": "notadate"}, status=400) == {f"cf_{slug}": ["Enter a valid date."]}
 
 
@@ -331,7 +409,9 @@ def test_strict_filtering_knows_which_parameters_there_are(api: Api, define: Any
     for name in (f"cf_{disabled}", f"cf_{markdown}__ic", f"cf_{text}__gt", "cf_nobody_defined", f"cf_{text}__"):
         assert api.get(ROLES, {name: "1"}, status=400) == {name: ["Unknown filter field"]}
     assert api.get(TENANTS, {f"cf_{text}": "1"}, status=400) == {f"cf_{text}": ["Unknown filter field"]}
-    assert api.get(ROLES, {f"cf_{text}__re": "("}, status=400)[f"cf_{text}__re"][0].startswith("Invalid regular expression")
+    assert api.get(ROLES, {f"cf_{text}__re": "("}, status=400)[f"cf_{text}__re"][0].startswith(
+        "Invalid regular expression"
+    )
 
 
 # -- kept right
@@ -392,7 +472,9 @@ def test_a_choice_stays_while_it_is_used(api: Api, define: Any, role: Any) -> No
     api.patch(field["url"], {"default": ["b"]})
     used, default, free = api.get(CHOICES, {"field_id": field["id"]})["results"]
     assert api.delete(used["url"], status=409) == {"detail": "Cannot delete the choice a because it is in active use."}
-    assert api.delete(default["url"], status=409) == {"detail": "Cannot delete the choice b because it is a default of its field."}
+    assert api.delete(default["url"], status=409) == {
+        "detail": "Cannot delete the choice b because it is a default of its field."
+    }
     assert api.patch(used["url"], {"field": other["id"]}, status=400) == {"field": ["This choice is in active use."]}
     api.delete(free["url"])
 
@@ -407,18 +489,31 @@ def test_another_process_knows_a_field_as_soon_as_it_is_there(service: Service, 
 def test_many_fields_and_choices_change_at_once(api: Api, role: Any, unique: Any) -> None:
     """More than one statement could take."""
     shown, word = role(), unique().replace("-", "_")
-    bodies = [{"type": "integer", "slug": f"{word}_{n}", "label": "x", "content_types": [ROLE], "default": n if n % 2 else None} for n in range(70)]
+    bodies = [
+        {
+            "type": "integer",
+            "slug": f"{word}_{n}",
+            "label": "x",
+            "content_types": [ROLE],
+            "default": n if n % 2 else None,
+        }
+        for n in range(70)
+    ]
     many = api.post(FIELDS, bodies)
     mine = values(api, shown)
     assert [mine[field["slug"]] for field in many] == [n if n % 2 else None for n in range(70)]
     api.delete(FIELDS, [{"id": field["id"]} for field in many])
     assert not values(api, shown).keys() & {field["slug"] for field in many}
-    field = api.post(FIELDS, {"type": "multi-select", "slug": word, "label": "x", "content_types": [ROLE, "tenancy.tenant"]})
+    field = api.post(
+        FIELDS, {"type": "multi-select", "slug": word, "label": "x", "content_types": [ROLE, "tenancy.tenant"]}
+    )
     choices = api.post(CHOICES, [{"field": field["id"], "value": f"v{n}"} for n in range(70)])
     api.patch(shown["url"], {"custom_fields": {word: ["v1", "v10", "v69"]}})
     api.patch(CHOICES, [{"id": choice["id"], "value": f"{choice['value']}x"} for choice in choices])
     assert values(api, shown)[word] == ["v1x", "v10x", "v69x"]
-    assert api.delete(CHOICES, [{"id": choice["id"]} for choice in choices], status=409)["detail"].endswith("because it is in active use.")
+    assert api.delete(CHOICES, [{"id": choice["id"]} for choice in choices], status=409)["detail"].endswith(
+        "because it is in active use."
+    )
     api.delete(field["url"])
     assert api.get(CHOICES, {"id": [choice["id"] for choice in choices]})["count"] == 0
 
@@ -426,7 +521,9 @@ def test_many_fields_and_choices_change_at_once(api: Api, role: Any, unique: Any
 # -- budgets
 
 
-def test_lists_and_writes_take_no_statement_more(api: Api, statements: Any, define: Any, make: Any, unique: Any) -> None:
+def test_lists_and_writes_take_no_statement_more(
+    api: Api, statements: Any, define: Any, make: Any, unique: Any
+) -> None:
     shown = make(ROLES)
 
     def counted() -> list[int]:
@@ -444,7 +541,10 @@ def test_lists_and_writes_take_no_statement_more(api: Api, statements: Any, defi
         return found
 
     before = counted()
-    slugs = [define(kind, **members)["slug"] for kind, members in (("text", {}), ("integer", {"default": 1}), ("select", {"choices": ("a",)}))]
+    slugs = [
+        define(kind, **members)["slug"]
+        for kind, members in (("text", {}), ("integer", {"default": 1}), ("select", {"choices": ("a",)}))
+    ]
     api.patch(shown["url"], {"custom_fields": {slugs[0]: "x"}})
     assert counted() == before
     with statements() as filtered:
@@ -452,14 +552,18 @@ def test_lists_and_writes_take_no_statement_more(api: Api, statements: Any, defi
     assert len(filtered) <= before[0]
 
 
-def test_without_a_request_the_statements_do_not_grow_either(service: Service, statements: Any, define: Any, unique: Any) -> None:
+def test_without_a_request_the_statements_do_not_grow_either(
+    service: Service, statements: Any, define: Any, unique: Any
+) -> None:
     define("select", choices=("a",))
     found = []
     for number in (2, 30):
         with session_factory(service.engine)() as session, statements() as these:
             uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
             made = save.create(uow, service.registry[ROLE], [{"name": unique()} for _ in range(number)])
-            save.update(uow, service.registry[ROLE], [{"id": shown["id"], "description": "d"} for shown in made], partial=True)
+            save.update(
+                uow, service.registry[ROLE], [{"id": shown["id"], "description": "d"} for shown in made], partial=True
+            )
             delete.delete(uow, service.registry[ROLE], [{"id": shown["id"]} for shown in made])
             session.rollback()
         found.append(len(these))
@@ -472,13 +576,17 @@ def test_a_bulk_change_of_values_does_not_grow(api: Api, statements: Any, define
     found = []
     for some in (roles[:2], roles):
         with statements() as these:
-            changed = api.patch(ROLES, [{"id": shown["id"], "custom_fields": {slug: f"v{n}"}} for n, shown in enumerate(some)])
+            changed = api.patch(
+                ROLES, [{"id": shown["id"], "custom_fields": {slug: f"v{n}"}} for n, shown in enumerate(some)]
+            )
         found.append(len(these))
     assert [shown["custom_fields"][slug] for shown in changed] == [f"v{n}" for n in range(20)]
     assert found[0] == found[1]
 
 
-def test_changing_a_definition_takes_as_many_statements_for_many_objects(api: Api, statements: Any, define: Any, role: Any) -> None:
+def test_changing_a_definition_takes_as_many_statements_for_many_objects(
+    api: Api, statements: Any, define: Any, role: Any
+) -> None:
     found = []
     for number in (1, 30):
         for _ in range(number):

@@ -1,4 +1,6 @@
-"""Dynamic groups: what their filters find, what groups within groups give, and what is refused; the rest is in the contract."""
+"""Dynamic groups: what their filters find, what groups within groups give, and what is refused; the rest is in the
+contract.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ GROUPS, MEMBERSHIPS, SITES = "/api/extras/dynamic-groups/", "/api/extras/dynamic
 def word(api: Api, unique: Unique) -> str:
     """The first part of the names of four sites, ``a`` to ``d``; the others are as the test makes them."""
     found = unique()
-    api.post(SITES, [{"name": f"{found} {letter}", "slug": f"{found}-{letter}", "status": "active"} for letter in "abcd"])
+    api.post(
+        SITES, [{"name": f"{found} {letter}", "slug": f"{found}-{letter}", "status": "active"} for letter in "abcd"]
+    )
     return found
 
 
@@ -31,7 +35,9 @@ def group(make: Any) -> Any:
 
 @pytest.fixture
 def of(api: Api, group: Any, word: str) -> Any:
-    """``of("ab")``: a new group of those of the four sites; ``of((operator, group), …)``: a new group of groups, by weight."""
+    """``of("ab")``: a new group of those of the four sites; ``of((operator, group), …)``: a new group of groups, by
+    weight.
+    """
 
     def make(*what: Any) -> Any:
         if isinstance(what[0], str):
@@ -45,7 +51,10 @@ def of(api: Api, group: Any, word: str) -> Any:
 
 def put(api: Api, parent: Any, *children: Any, **options: Any) -> Any:
     """Puts groups within another, in this order."""
-    links = [{"parent_group": parent["id"], "group": child["id"], "operator": name, "weight": n} for n, (name, child) in enumerate(children)]
+    links = [
+        {"parent_group": parent["id"], "group": child["id"], "operator": name, "weight": n}
+        for n, (name, child) in enumerate(children)
+    ]
     return api.post(MEMBERSHIPS, links, **options)
 
 
@@ -67,7 +76,10 @@ def test_its_members_are_what_the_list_shows_for_its_filter(api: Api, word: str,
     assert found["count"] == 4
     assert found["results"] == [{n: v for n, v in shown.items() if n not in counted} for shown in listed["results"]]
     assert members(api, made, brief=1) == api.get(SITES, {"name__isw": word, "brief": 1})
-    assert set(members(api, made, include=["rack_count", "relationships"])["results"][0]) >= {"rack_count", "relationships"}
+    assert set(members(api, made, include=["rack_count", "relationships"])["results"][0]) >= {
+        "rack_count",
+        "relationships",
+    }
 
 
 def test_its_members_come_in_pages(api: Api, word: str, group: Any) -> None:
@@ -93,7 +105,10 @@ def test_names_hold_for_whatever_has_them(api: Api, make: Any, group: Any, word:
     below = make("/api/dcim/regions/", parent=above["id"])
     sites = api.get(SITES, {"name__isw": word})["results"]
     api.patch(sites[0]["url"], {"region": below["id"]})
-    inside, outside = group({"region": [above["slug"]], "name__isw": [word]}), group({"region__n": [above["slug"]], "name__isw": [word]})
+    inside, outside = (
+        group({"region": [above["slug"]], "name__isw": [word]}),
+        group({"region__n": [above["slug"]], "name__isw": [word]}),
+    )
     assert (letters(api, inside), letters(api, outside)) == ("a", "bcd")
     api.patch(above["url"], {"slug": f"{above['slug']}-2"})
     assert (letters(api, inside), letters(api, outside)) == ("", "abcd")
@@ -115,7 +130,9 @@ def test_names_hold_for_whatever_has_them(api: Api, make: Any, group: Any, word:
         ([("union", "a"), ("difference", "b"), ("difference", "a"), ("union", "d")], "d"),
     ],
 )
-def test_groups_are_put_together_in_the_order_of_their_weights(api: Api, of: Any, word: str, steps: Any, expected: str) -> None:
+def test_groups_are_put_together_in_the_order_of_their_weights(
+    api: Api, of: Any, word: str, steps: Any, expected: str
+) -> None:
     made = of(*[(name, of(those)) for name, those in steps])
     assert letters(api, made, name__isw=word) == expected
 
@@ -126,12 +143,15 @@ def test_groups_of_groups_are_put_together(api: Api, of: Any, word: str) -> None
     assert letters(api, inner) == "bc"
     assert letters(api, twice) == "d"
     assert [child["display"] for child in api.get(inner["url"])["children"]] == [
-        f"{inner['name']} > {child['operator']} ({n}) > {child['group']['name']}" for n, child in enumerate(api.get(inner["url"])["children"])
+        f"{inner['name']} > {child['operator']} ({n}) > {child['group']['name']}"
+        for n, child in enumerate(api.get(inner["url"])["children"])
     ]
 
 
 def test_nothing_unknown_counts_as_excluded(api: Api, word: str, of: Any, group: Any) -> None:
-    """Of sites without a number it is not known whether it is below another: they are not in the group, so its exclusion leaves them."""
+    """Of sites without a number it is not known whether it is below another: they are not in the group, so its
+    exclusion leaves them.
+    """
     numbered = group({"asn__lt": [100]})
     assert letters(api, of(("union", of("ab")), ("difference", numbered))) == "ab"
 
@@ -142,7 +162,10 @@ def test_nothing_unknown_counts_as_excluded(api: Api, word: str, of: Any, group:
         ("zz", {"filter": ["Filter must be a dict"]}),
         ([], {"filter": ["Filter must be a dict"]}),
         (None, {"filter": ["This field may not be null."]}),
-        ({"zz": 1, "limit": 5, "name__zz": ["a"]}, {name: ["Unknown filter field"] for name in ("zz", "limit", "name__zz")}),
+        (
+            {"zz": 1, "limit": 5, "name__zz": ["a"]},
+            {name: ["Unknown filter field"] for name in ("zz", "limit", "name__zz")},
+        ),
         ({"region": "a", "zz": 1}, {"region": ["Enter a list of values."], "zz": ["Unknown filter field"]}),
         ({"has_racks": ["true", "false"]}, {"has_racks": ["Enter a single value."]}),
         ({"name": [{"a": 1}]}, {"name": ["Enter a valid value."]}),
@@ -150,7 +173,10 @@ def test_nothing_unknown_counts_as_excluded(api: Api, word: str, of: Any, group:
         ({"asn": ["zz"]}, {"asn": ["Enter a number."]}),
         ({"region": ["zz", "null"]}, {"region": ["Select a valid choice. zz is not one of the available choices."]}),
         ({"status": ["zz"]}, {"status": ["Select a valid choice. zz is not one of the available choices."]}),
-        ({"name__re": ["("]}, {"name__re": ["Invalid regular expression: missing ), unterminated subpattern at position 0"]}),
+        (
+            {"name__re": ["("]},
+            {"name__re": ["Invalid regular expression: missing ), unterminated subpattern at position 0"]},
+        ),
     ],
 )
 def test_a_filter_is_one_of_the_list_of_its_objects(api: Api, unique: Unique, filter: Any, refusal: Any) -> None:
@@ -163,8 +189,13 @@ def test_many_filters_are_checked_at_once(api: Api, make: Any, statements: Any, 
     regions = [make("/api/dcim/regions/")["slug"] for _ in range(12)]
 
     def taken(count: int) -> int:
-        bodies = [{"name": unique(), "content_type": "dcim.site", "filter": {"region": [slug], "status": ["active"]}} for slug in regions[:count]]
-        api.get(GROUPS, {"limit": 1, "include": ["relationships", "computed_fields"]})  # what the process caches is cached
+        bodies = [
+            {"name": unique(), "content_type": "dcim.site", "filter": {"region": [slug], "status": ["active"]}}
+            for slug in regions[:count]
+        ]
+        api.get(
+            GROUPS, {"limit": 1, "include": ["relationships", "computed_fields"]}
+        )  # what the process caches is cached
         with statements() as found:
             api.post(GROUPS, bodies)
         return len(found)
@@ -191,7 +222,10 @@ def test_a_group_is_not_within_itself(api: Api, of: Any) -> None:
 def test_a_list_does_not_close_a_loop_either(api: Api, group: Any) -> None:
     made = [group() for _ in range(3)]
     pairs = zip(made, [*made[1:], made[0]], strict=True)
-    links = [{"parent_group": parent["id"], "group": child["id"], "operator": "union", "weight": 1} for parent, child in pairs]
+    links = [
+        {"parent_group": parent["id"], "group": child["id"], "operator": "union", "weight": 1}
+        for parent, child in pairs
+    ]
     answer = api.post(MEMBERSHIPS, links, status=400)
     assert answer[:2] == [{}, {}] and set(answer[2]) == {"group"}
 
@@ -220,7 +254,9 @@ def test_a_group_within_others_is_protected_by_these(api: Api, of: Any) -> None:
     leaf = of("a")
     parent = of(("union", leaf))
     refused = api.delete(leaf["url"], status=409)
-    assert refused == {"detail": f"Unable to delete object. 1 dependent objects were found: {parent['name']} ({parent['id']})"}
+    assert refused == {
+        "detail": f"Unable to delete object. 1 dependent objects were found: {parent['name']} ({parent['id']})"
+    }
     link = api.get(parent["url"])["children"][0]
     api.delete(GROUPS, [{"id": leaf["id"]}, {"id": parent["id"]}])
     api.get(link["url"], status=404)
@@ -267,12 +303,16 @@ def test_members_are_shown_as_the_version_has_them(api: Api, make: Any, group: A
     kind = make("/api/dcim/location-types/")
     made = group({"slug": [kind["slug"]]}, content_type="dcim.locationtype")
     for version in ("1.2", "1.6"):
-        assert api.get(f"{made['url']}members/", version=version) == api.get("/api/dcim/location-types/", {"slug": kind["slug"]}, version=version)
+        assert api.get(f"{made['url']}members/", version=version) == api.get(
+            "/api/dcim/location-types/", {"slug": kind["slug"]}, version=version
+        )
 
 
 def test_a_filter_that_lost_its_parameter_says_so(api: Api, of: Any, group: Any, unique: Unique, word: str) -> None:
     slug = unique()
-    field = api.post("/api/extras/custom-fields/", {"type": "text", "slug": slug, "label": slug, "content_types": ["dcim.site"]})
+    field = api.post(
+        "/api/extras/custom-fields/", {"type": "text", "slug": slug, "label": slug, "content_types": ["dcim.site"]}
+    )
     site = api.get(SITES, {"name": f"{word} b"})["results"][0]
     api.patch(site["url"], {"custom_fields": {slug: "here"}})
     made = group({f"cf_{slug}": "here", "name__isw": [word]})
@@ -300,12 +340,18 @@ def test_a_group_of_a_package_that_is_gone_says_so(api: Api, service: Service, g
 
 
 def test_what_the_database_refuses_is_refused(api: Api, group: Any) -> None:
-    for given in ({"name__re": ["(?<=a)b"]}, {"name__ic": [f"zz{n}" for n in range(5000)]}, {"name": [f"zz{n}" for n in range(70000)]}):
+    for given in (
+        {"name__re": ["(?<=a)b"]},
+        {"name__ic": [f"zz{n}" for n in range(5000)]},
+        {"name": [f"zz{n}" for n in range(70000)]},
+    ):
         made = group(given)
         assert api.send("GET", f"{made['url']}members/", status=(200, 400)).json
 
 
-def test_statements_grow_neither_with_members_nor_with_depth(api: Api, make: Any, make_user: Any, of: Any, group: Any, statements: Any, word: str) -> None:
+def test_statements_grow_neither_with_members_nor_with_depth(
+    api: Api, make: Any, make_user: Any, of: Any, group: Any, statements: Any, word: str
+) -> None:
     region = make("/api/dcim/regions/")["slug"]
     few, many = of("a"), group({"name__isw": [word], "region__n": [region], "status": ["active"]})
     deep = many
@@ -324,7 +370,10 @@ def test_statements_grow_neither_with_members_nor_with_depth(api: Api, make: Any
 
 def test_groups_as_large_as_may_be_are_put_together(api: Api, of: Any, group: Any) -> None:
     leaf, wide = of("a"), group()
-    links = [{"parent_group": wide["id"], "group": leaf["id"], "operator": "union", "weight": n} for n in range(MAX_DESCENDANTS + 1)]
+    links = [
+        {"parent_group": wide["id"], "group": leaf["id"], "operator": "union", "weight": n}
+        for n in range(MAX_DESCENDANTS + 1)
+    ]
     assert set(api.post(MEMBERSHIPS, links, status=400)[0]) == {"group"}
     api.post(MEMBERSHIPS, links[:-1])
     assert letters(api, wide) == "a"

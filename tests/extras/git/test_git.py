@@ -24,7 +24,11 @@ from tests.support.git_remotes import Remote
 from tests.support.receivers import Receiver
 
 REPOSITORIES = "/api/extras/git-repositories/"
-CONTEXTS, SCHEMAS, TEMPLATES = "/api/extras/config-contexts/", "/api/extras/config-context-schemas/", "/api/extras/export-templates/"
+CONTEXTS, SCHEMAS, TEMPLATES = (
+    "/api/extras/config-contexts/",
+    "/api/extras/config-context-schemas/",
+    "/api/extras/export-templates/",
+)
 CHANGES = "/api/extras/object-changes/"
 DEVICES = "/api/dcim/devices/"
 EVERYTHING = ["extras.configcontext", "extras.configcontextschema", "extras.exporttemplate"]
@@ -34,7 +38,11 @@ TOKEN = "s3cret/t0ken+x"
 @pytest.fixture
 def service(sending_service: Service, tmp_path: Path) -> Iterator[Service]:
     """A service whose repositories nobody else makes; it may fetch from files of this machine."""
-    settings = {"git_protocols": ("https", "http", "ssh", "file"), "git_root": str(tmp_path / "git"), "git_timeout": 30.0}
+    settings = {
+        "git_protocols": ("https", "http", "ssh", "file"),
+        "git_root": str(tmp_path / "git"),
+        "git_timeout": 30.0,
+    }
     with sending_service.configured(**settings):
         yield sending_service
         left = sending_service.api.get(REPOSITORIES, {"limit": 0})["results"]
@@ -53,7 +61,9 @@ def add(service: Service) -> Any:
 
     def post(remote: Remote | str, **fields: Any) -> Any:
         url = remote if isinstance(remote, str) else remote.url
-        return service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": url, "provided_contents": EVERYTHING, **fields})
+        return service.api.post(
+            REPOSITORIES, {"name": service.unique(), "remote_url": url, "provided_contents": EVERYTHING, **fields}
+        )
 
     return post
 
@@ -102,13 +112,20 @@ def owned(api: Api, path: str, repository: Any) -> dict[str, Any]:
 # -- what is brought in
 
 
-def test_contexts_schemas_and_templates_are_brought_in_and_owned(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_contexts_schemas_and_templates_are_brought_in_and_owned(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     api, word = service.api, service.unique()
-    site, region = api.post("/api/dcim/sites/", {"name": word, "status": "active"}), api.post("/api/dcim/regions/", {"name": word})
+    site, region = (
+        api.post("/api/dcim/sites/", {"name": word, "status": "active"}),
+        api.post("/api/dcim/regions/", {"name": word}),
+    )
     api.post("/api/extras/tags/", {"name": word, "slug": word, "color": "ff0000", "content_types": ["dcim.device"]})
     scopes = {"sites": [{"slug": site["slug"]}], "regions": [region["slug"]], "tags": [{"slug": word}]}
     files = {
-        f"config_contexts/{word}.json": context(f"{word} a", {"ntp": [1]}, weight=7, is_active=False, description="d", schema=f"{word} s", **scopes),
+        f"config_contexts/{word}.json": context(
+            f"{word} a", {"ntp": [1]}, weight=7, is_active=False, description="d", schema=f"{word} s", **scopes
+        ),
         f"config_contexts/sites/{word}.yml": "dns: {first: 192.0.2.1, since: 2020-01-02}\n3: [1.5, yes, null]\n",
         "config_contexts/README.md": "no context",
         f"config_context_schemas/{word}.yaml": f"_metadata:\n  name: {word} s\n  description: of schemas\ndata_schema:\n  type: object\n  properties: {{}}\n",
@@ -128,16 +145,26 @@ def test_contexts_schemas_and_templates_are_brought_in_and_owned(service: Servic
     assert (first["schema"]["name"], first["tags"]) == (f"{word} s", [word])
     assert [item["id"] for item in first["sites"] + first["regions"]] == [site["id"], region["id"]]
     assert second["data"] == {"dns": {"first": "192.0.2.1", "since": "2020-01-02"}, "3": [1.5, True, None]}
-    assert ([item["id"] for item in second["sites"]], second["weight"], second["is_active"]) == ([site["id"]], 1000, True)
+    assert ([item["id"] for item in second["sites"]], second["weight"], second["is_active"]) == (
+        [site["id"]],
+        1000,
+        True,
+    )
     assert first["owner"]["id"] == repository["id"]
     assert first["display"] == f"[{repository['name']}] {word} a"
     assert owned(api, SCHEMAS, repository)[f"{word} s"]["data_schema"] == {"type": "object", "properties": {}}
     template = owned(api, TEMPLATES, repository)["hosts.csv.j2"]
-    assert (template["content_type"], template["mime_type"], template["file_extension"]) == ("dcim.site", "text/csv", "csv")
+    assert (template["content_type"], template["mime_type"], template["file_extension"]) == (
+        "dcim.site",
+        "text/csv",
+        "csv",
+    )
     assert api.send("GET", "/api/dcim/sites/", query={"export": "hosts.csv.j2", "name": word}).text == word
 
 
-def test_a_second_sync_of_the_same_head_changes_nothing(service: Service, remote: Remote, add: Any, synced: Any, make_device: Any) -> None:
+def test_a_second_sync_of_the_same_head_changes_nothing(
+    service: Service, remote: Remote, add: Any, synced: Any, make_device: Any
+) -> None:
     api, word = service.api, service.unique()
     make_device(word)
     remote.write(
@@ -153,10 +180,16 @@ def test_a_second_sync_of_the_same_head_changes_nothing(service: Service, remote
     before = api.get(CHANGES, {"limit": 1})["count"], owned(api, CONTEXTS, repository), api.get(repository["url"])
     outcome = synced(repository)
     assert (outcome["created"], outcome["updated"], outcome["deleted"], outcome["unchanged"]) == (0, 0, 0, 4)
-    assert (api.get(CHANGES, {"limit": 1})["count"], owned(api, CONTEXTS, repository), api.get(repository["url"])) == before
+    assert (
+        api.get(CHANGES, {"limit": 1})["count"],
+        owned(api, CONTEXTS, repository),
+        api.get(repository["url"]),
+    ) == before
 
 
-def test_what_changed_is_updated_what_left_is_deleted_and_what_others_changed_is_restored(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_what_changed_is_updated_what_left_is_deleted_and_what_others_changed_is_restored(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     api, word = service.api, service.unique()
     site = api.post("/api/dcim/sites/", {"name": word, "status": "active"})
     names = [f"{word} {place}" for place in range(4)]
@@ -169,7 +202,9 @@ def test_what_changed_is_updated_what_left_is_deleted_and_what_others_changed_is
         {
             f"config_contexts/{names[0]}.json": context(names[0], {"n": 2}, weight=5),
             f"config_contexts/{names[2]}.json": None,
-            f"config_contexts/{word}.json": json.dumps([json.loads(context(f"{word} x", {})), json.loads(context(f"{word} y", {}))]),
+            f"config_contexts/{word}.json": json.dumps(
+                [json.loads(context(f"{word} x", {})), json.loads(context(f"{word} y", {}))]
+            ),
         }
     )
     outcome = synced(repository)
@@ -195,13 +230,20 @@ def test_changes_are_recorded_as_those_of_who_asked(service: Service, remote: Re
     assert outcome["requested_by"] == writer.username
     schema = owned(service.api, SCHEMAS, repository)["s"]
     changes = service.api.get(CHANGES, {"changed_object_id": schema["id"]})["results"]
-    assert [(change["action"]["value"], change["user_name"]) for change in changes] == [("update", writer.username), ("create", service.admin.username)]
+    assert [(change["action"]["value"], change["user_name"]) for change in changes] == [
+        ("update", writer.username),
+        ("create", service.admin.username),
+    ]
 
 
-def test_a_repository_takes_what_it_owns_along(service: Service, remote: Remote, add: Any, synced: Any, make_device: Any) -> None:
+def test_a_repository_takes_what_it_owns_along(
+    service: Service, remote: Remote, add: Any, synced: Any, make_device: Any
+) -> None:
     api, word = service.api, service.unique()
     device = make_device(word)
-    remote.write({f"config_contexts/{word}.json": context(word, {}), f"config_contexts/devices/{word}.json": '{"a": 1}'})
+    remote.write(
+        {f"config_contexts/{word}.json": context(word, {}), f"config_contexts/devices/{word}.json": '{"a": 1}'}
+    )
     repository = add(remote)
     synced(repository)
     (found,) = owned(api, CONTEXTS, repository).values()
@@ -214,7 +256,9 @@ def test_a_repository_takes_what_it_owns_along(service: Service, remote: Remote,
 # -- local contexts
 
 
-def test_local_contexts_are_those_of_single_devices(service: Service, remote: Remote, add: Any, synced: Any, make_device: Any) -> None:
+def test_local_contexts_are_those_of_single_devices(
+    service: Service, remote: Remote, add: Any, synced: Any, make_device: Any
+) -> None:
     api, word = service.api, service.unique()
     mine, own, twin = make_device(word), make_device(f"{word} own"), make_device(f"{word} twin")
     make_device(f"{word} twin")
@@ -241,7 +285,10 @@ def test_local_contexts_are_those_of_single_devices(service: Service, remote: Re
     shown = api.get(mine["url"])
     assert (shown["local_context_data"], shown["local_context_schema"]["name"]) == ({"n": 1}, word)
     remote.write(
-        {f"{folder}/{word}.json": json.dumps({"_metadata": {"schema": word}, "n": "x"}), **{f"{folder}/{word} {n}.json": None for n in ("own", "twin", "none")}}
+        {
+            f"{folder}/{word}.json": json.dumps({"_metadata": {"schema": word}, "n": "x"}),
+            **{f"{folder}/{word} {n}.json": None for n in ("own", "twin", "none")},
+        }
     )
     assert "Validation using the JSON Schema" in synced(repository)["refused"][0]["reason"]
     assert api.get(mine["url"])["local_context_data"] == {"n": 1}
@@ -263,8 +310,16 @@ def test_local_contexts_are_those_of_single_devices(service: Service, remote: Re
         ("config_contexts/x.json", b"\xff", "it is not UTF-8: byte 1"),
         ("config_contexts/x.json", "[1]", "it is not in object form"),
         ("config_contexts/x.json", '{"_metadata": 1}', "_metadata is not in object form"),
-        ("config_contexts/x.json", '{"_metadata": {"wieght": 1}}', "_metadata has members that nothing is known of: wieght"),
-        ("config_contexts/x.json", '{"_metadata": {"schema": "none"}}', "there is no config context schema called none"),
+        (
+            "config_contexts/x.json",
+            '{"_metadata": {"wieght": 1}}',
+            "_metadata has members that nothing is known of: wieght",
+        ),
+        (
+            "config_contexts/x.json",
+            '{"_metadata": {"schema": "none"}}',
+            "there is no config context schema called none",
+        ),
         ("config_contexts/x.json", '{"_metadata": {"weight": "heavy"}}', "weight: A valid integer is required."),
         ("config_contexts/x.json", '{"_metadata": {"sites": "x"}}', "_metadata: sites is not a list"),
         (
@@ -273,31 +328,48 @@ def test_local_contexts_are_those_of_single_devices(service: Service, remote: Re
             "sites: Related object not found using the provided attributes: {'slug': 'nowhere'}",
         ),
         ("config_contexts/x.json", '{"_metadata": {"tags": [{"name": "x"}]}}', "_metadata: tags are named by slug"),
-        ("config_contexts/x.json", '{"_metadata": {"tags": ["nothing"]}}', "tags: Object with slug=nothing does not exist."),
+        (
+            "config_contexts/x.json",
+            '{"_metadata": {"tags": ["nothing"]}}',
+            "tags: Object with slug=nothing does not exist.",
+        ),
         ("config_contexts/x.json", '{"a": "\\u0000"}', "data: Null characters are not allowed."),
         ("config_contexts/x/y.json", "{}", "nothing is limited by x: the folders are "),
         ("config_contexts/x.yaml", "a: [1", "it is not YAML: line "),
-        ("config_contexts/x.yaml", "a: !!python/object/apply:os.getcwd []", "it is not YAML: line 1: could not determine a constructor"),
+        (
+            "config_contexts/x.yaml",
+            "a: !!python/object/apply:os.getcwd []",
+            "it is not YAML: line 1: could not determine a constructor",
+        ),
         ("config_contexts/x.yaml", "a: .nan", "it holds a value that JSON has no form for: float"),
         ("config_contexts/x.yaml", "null: 1", "a mapping names a member by something else than text: None"),
         ("config_contexts/x.yaml", "a: &a [*a]", "it is nested too deeply"),
         ("config_contexts/x.yaml", "a: " + "[" * 5000, "it is n"),
         (
             "config_contexts/x.yaml",
-            "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
+            "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n"
+            + "".join(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)),
             "it holds more",
         ),
         ("config_contexts/x.yaml", "[" * 1_000_000, "it is nested too deeply"),
         ("config_contexts/x.yaml", "{a: " * 200_000, "it is nested too deeply"),
         ("config_contexts/x.yaml", "- a\n" * 250_000, "it holds more than 100000 values"),
-        ("config_contexts/x.yaml", "m0: &m0 {k: 1}\n" + "".join(f"m{n}: &m{n} {{<<: [*m{n - 1}, *m{n - 1}]}}\n" for n in range(1, 60)), "it holds more"),
+        (
+            "config_contexts/x.yaml",
+            "m0: &m0 {k: 1}\n" + "".join(f"m{n}: &m{n} {{<<: [*m{n - 1}, *m{n - 1}]}}\n" for n in range(1, 60)),
+            "it holds more",
+        ),
         ("config_contexts/x.yaml", f"a: 1{':10' * 300_000}", "it holds a number that is too large"),
         ("config_contexts/x.yaml", f"a: 0x{'f' * 900_000}", "it holds a number that is too large"),
         ("config_contexts/x.yaml", "a: -9223372036854775809", "it holds a number that is too large"),
         ("config_contexts/x.json", "[" * 500_000, "it is n"),
         ("config_contexts/x.json", f"[{'[],' * 300_000}[]]", "it holds more than 100000 values"),
         ("config_context_schemas/x.json", "{}", "it has no data_schema"),
-        ("config_context_schemas/x.json", '{"data_schema": {"type": "nothing"}}', "data_schema: 'nothing' is not valid under any of the given schemas"),
+        (
+            "config_context_schemas/x.json",
+            '{"data_schema": {"type": "nothing"}}',
+            "data_schema: 'nothing' is not valid under any of the given schemas",
+        ),
         ("export_templates/dcim/site/x", "{% for %}", "template_code: This template does not compile. Line 1: "),
         ("export_templates/dcim/nothing/x", "x", "content_type: Invalid content type: dcim.nothing"),
         ("export_templates/dcim/site/x", " ", "template_code: This field may not be blank."),
@@ -307,13 +379,25 @@ def test_a_wrong_file_is_refused_with_the_reason_and_keeps_no_other_out(
     service: Service, remote: Remote, add: Any, synced: Any, path: str, content: Any, reason: str
 ) -> None:
     word = service.unique()
-    remote.write({path: content, f"config_contexts/{word}.json": context(word, {"a": 1}), "export_templates/dcim/site/good": "good"})
+    remote.write(
+        {
+            path: content,
+            f"config_contexts/{word}.json": context(word, {"a": 1}),
+            "export_templates/dcim/site/good": "good",
+        }
+    )
     outcome = synced(add(remote))
-    assert (outcome["state"], outcome["created"], [item["file"] for item in outcome["refused"]]) == ("incomplete", 2, [path])
+    assert (outcome["state"], outcome["created"], [item["file"] for item in outcome["refused"]]) == (
+        "incomplete",
+        2,
+        [path],
+    )
     assert reason in outcome["refused"][0]["reason"]
 
 
-def test_nothing_is_deleted_while_a_file_cannot_be_read(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_nothing_is_deleted_while_a_file_cannot_be_read(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     word = service.unique()
     remote.write({f"config_contexts/{n}.json": context(f"{word} {n}", {}) for n in "ab"})
     repository = add(remote)
@@ -330,7 +414,9 @@ def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: R
     word = service.unique()
     remote.write({f"config_contexts/{n}.json": context(word, {"from": n}) for n in "ab"})
     repository = add(remote)
-    assert synced(repository)["refused"] == [{"file": "config_contexts/b.json", "reason": f"config_contexts/a.json has another one that is called {word}"}]
+    assert synced(repository)["refused"] == [
+        {"file": "config_contexts/b.json", "reason": f"config_contexts/a.json has another one that is called {word}"}
+    ]
     assert owned(service.api, CONTEXTS, repository)[word]["data"] == {"from": "a"}
 
 
@@ -342,8 +428,14 @@ def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: R
         ({"branch": "main:refs/heads/x"}, "The branch has a name that no branch can have."),
         ({"branch": "-c core.sshCommand=x"}, "The branch has a name that no branch can have."),
         ({"branch": "../../heads/main"}, "The branch has a name that no branch can have."),
-        ({"remote_url": "file://localhost/nowhere/at/all"}, "git: '/nowhere/at/all' does not appear to be a git repository"),
-        ({"remote_url": "https://127.0.0.1:99/x.git"}, "Nothing is sent to 127.0.0.1: it is no public address, and netinv.git_allow does not name it."),
+        (
+            {"remote_url": "file://localhost/nowhere/at/all"},
+            "git: '/nowhere/at/all' does not appear to be a git repository",
+        ),
+        (
+            {"remote_url": "https://127.0.0.1:99/x.git"},
+            "Nothing is sent to 127.0.0.1: it is no public address, and netinv.git_allow does not name it.",
+        ),
         (
             {"remote_url": "ssh://git@169.254.169.254/x.git"},
             "Nothing is sent to 169.254.169.254: it is no public address, and netinv.git_allow does not name it.",
@@ -351,7 +443,9 @@ def test_two_files_that_want_one_name_are_told_apart(service: Service, remote: R
         ({"remote_url": "https://nowhere.invalid/x.git"}, "The name of the host cannot be resolved."),
     ],
 )
-def test_a_sync_that_fails_says_why_and_leaves_everything(service: Service, remote: Remote, add: Any, synced: Any, fields: Any, reason: str) -> None:
+def test_a_sync_that_fails_says_why_and_leaves_everything(
+    service: Service, remote: Remote, add: Any, synced: Any, fields: Any, reason: str
+) -> None:
     word = service.unique()
     head = remote.write({"config_contexts/a.json": context(word, {})})
     repository = add(remote)
@@ -364,30 +458,48 @@ def test_a_sync_that_fails_says_why_and_leaves_everything(service: Service, remo
     assert service.api.get(repository["url"])["current_head"] == head
 
 
-def test_neither_links_nor_hooks_nor_submodules_mean_anything(service: Service, remote: Remote, add: Any, synced: Any, tmp_path: Path) -> None:
+def test_neither_links_nor_hooks_nor_submodules_mean_anything(
+    service: Service, remote: Remote, add: Any, synced: Any, tmp_path: Path
+) -> None:
     word, secret = service.unique(), tmp_path / "secret.json"
     secret.write_text('{"secret": 1}')
     (remote.folder / "config_contexts").mkdir()
     (remote.folder / "config_contexts" / "link.json").symlink_to(secret)
     (remote.folder / ".gitattributes").write_text("* filter=evil\n")
     remote.git("config", "filter.evil.smudge", "false")
-    remote.write({f"config_contexts/{word}.json": context(word, {}), ".gitmodules": '[submodule "x"]\n\tpath = config_contexts/x\n\turl = /nowhere\n'})
+    remote.write(
+        {
+            f"config_contexts/{word}.json": context(word, {}),
+            ".gitmodules": '[submodule "x"]\n\tpath = config_contexts/x\n\turl = /nowhere\n',
+        }
+    )
     repository = add(remote)
     assert synced(repository)["state"] == "succeeded"
     assert list(owned(service.api, CONTEXTS, repository)) == [word]
     assert list((tmp_path / "git").iterdir()) == []
 
 
-def test_what_a_kind_holds_together_is_bounded(service: Service, remote: Remote, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_kind_holds_together_is_bounded(
+    service: Service, remote: Remote, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(git_files, "MAX_VALUES_OF_KIND", 30)
     word = service.unique()
-    remote.write({f"config_contexts/{word}-{letter}.json": context(f"{word} {letter}", {"a": list(range(10))}) for letter in "abc"})
+    remote.write(
+        {
+            f"config_contexts/{word}-{letter}.json": context(f"{word} {letter}", {"a": list(range(10))})
+            for letter in "abc"
+        }
+    )
     outcome = synced(add(remote))
     assert outcome["created"] == 2
-    assert outcome["refused"] == [{"file": f"config_contexts/{word}-c.json", "reason": "it and the files before it hold more than 30 values"}]
+    assert outcome["refused"] == [
+        {"file": f"config_contexts/{word}-c.json", "reason": "it and the files before it hold more than 30 values"}
+    ]
 
 
-def test_a_repository_that_is_too_large_is_not_fetched(service: Service, remote: Remote, add: Any, synced: Any, tmp_path: Path) -> None:
+def test_a_repository_that_is_too_large_is_not_fetched(
+    service: Service, remote: Remote, add: Any, synced: Any, tmp_path: Path
+) -> None:
     remote.write({"large": os.urandom(2 << 20), "config_contexts/a.json": context(service.unique(), {})})
     repository = add(remote)
     with service.configured(git_max_size=1 << 20):
@@ -397,7 +509,9 @@ def test_a_repository_that_is_too_large_is_not_fetched(service: Service, remote:
     assert synced(repository)["state"] == "succeeded"
 
 
-def test_a_small_repository_with_endless_files_is_given_up(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_a_small_repository_with_endless_files_is_given_up(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     """Ten trees, each ten times in the next one: a few hundred bytes that name ten thousand million files."""
     remote.write({})
     entry = f"100644 blob {remote.git('hash-object', '-w', '--stdin', given='{}')}"
@@ -443,12 +557,27 @@ def test_a_token_opens_the_repository_and_is_seen_nowhere(
     log = api.get(CHANGES, {"changed_object_id": repository["id"]})["results"]
     tokens = [change["object_data"].get("token") for change in log]
     assert tokens[-1] == "********" and "******** (changed)" in tokens
-    rows = service.rows(service.registry["extras.gitrepository"].table.select()) + service.rows(service.registry["extras.objectchange"].table.select())
-    everything = str([repository, outcome, failed, log, rows, caplog.text, api.get(REPOSITORIES), api.get(repository["url"], {"brief": 1})])
+    rows = service.rows(service.registry["extras.gitrepository"].table.select()) + service.rows(
+        service.registry["extras.objectchange"].table.select()
+    )
+    everything = str(
+        [
+            repository,
+            outcome,
+            failed,
+            log,
+            rows,
+            caplog.text,
+            api.get(REPOSITORIES),
+            api.get(repository["url"], {"brief": 1}),
+        ]
+    )
     assert TOKEN not in everything
 
 
-def test_the_secrets_group_goes_before_the_token(service: Service, remote: Remote, served: Any, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_secrets_group_goes_before_the_token(
+    service: Service, remote: Remote, served: Any, add: Any, synced: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api, word = service.api, service.unique()
     group = api.post("/api/extras/secrets-groups/", {"name": word})
     remote.write({f"config_contexts/{word}.json": context(word, {})})
@@ -457,7 +586,12 @@ def test_the_secrets_group_goes_before_the_token(service: Service, remote: Remot
     for kind, value in (("token", TOKEN), ("username", "someone")):
         monkeypatch.setenv(f"NETINV_TEST_{kind}", value)
         secret = api.post(
-            "/api/extras/secrets/", {"name": f"{word} {kind}", "provider": "environment-variable", "parameters": {"variable": f"NETINV_TEST_{kind}"}}
+            "/api/extras/secrets/",
+            {
+                "name": f"{word} {kind}",
+                "provider": "environment-variable",
+                "parameters": {"variable": f"NETINV_TEST_{kind}"},
+            },
         )
         held = {"group": group["id"], "access_type": "HTTP(S)", "secret_type": kind, "secret": secret["id"]}
         api.post("/api/extras/secrets-groups-associations/", held)
@@ -469,11 +603,19 @@ def test_the_secrets_group_goes_before_the_token(service: Service, remote: Remot
 
 
 def test_credentials_are_neither_on_the_command_line_nor_left_behind(
-    service: Service, remote: Remote, served: Any, add: Any, synced: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: Service,
+    remote: Remote,
+    served: Any,
+    add: Any,
+    synced: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log, real = tmp_path / "commands", subprocess.check_output(["which", "git"], text=True).strip()
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "git").write_text(f'#!/bin/sh\necho "$@" >> {log}\n[ -z "$GIT_DIR" ] && cat config >> {log} 2>/dev/null\nexec {real} "$@"\n')
+    (tmp_path / "bin" / "git").write_text(
+        f'#!/bin/sh\necho "$@" >> {log}\n[ -z "$GIT_DIR" ] && cat config >> {log} 2>/dev/null\nexec {real} "$@"\n'
+    )
     (tmp_path / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     remote.write({"config_contexts/a.json": context(service.unique(), {})})
@@ -483,7 +625,10 @@ def test_credentials_are_neither_on_the_command_line_nor_left_behind(
 
 def test_a_remote_that_does_not_answer_is_given_up(service: Service, add: Any, synced: Any) -> None:
     enough = threading.Event()
-    with Receiver(lambda handler, request: enough.wait(10)) as receiver, service.configured(git_allow=("127.0.0.0/8",), git_timeout=0.5):
+    with (
+        Receiver(lambda handler, request: enough.wait(10)) as receiver,
+        service.configured(git_allow=("127.0.0.0/8",), git_timeout=0.5),
+    ):
         outcome = synced(add(f"http://127.0.0.1:{receiver.port}/x.git"))
         enough.set()
     assert outcome["error"] == "It took longer than 0.5 s."
@@ -515,10 +660,14 @@ def test_urls_are_ones_that_may_be_followed(service: Service) -> None:
         "not valid!": "Enter a valid URL.",
     }
     for url, reason in refused.items():
-        assert service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": url}, status=400) == {"remote_url": [reason]}
+        assert service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": url}, status=400) == {
+            "remote_url": [reason]
+        }
     service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": "ssh://git@git.example.com/x.git"})
     with service.configured(git_protocols=("https",)):
-        answer = service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": "file://localhost/x"}, status=400)
+        answer = service.api.post(
+            REPOSITORIES, {"name": service.unique(), "remote_url": "file://localhost/x"}, status=400
+        )
         assert answer == {"remote_url": ["The URL must begin with one of: https://."]}
 
 
@@ -528,22 +677,36 @@ def test_two_repositories_do_not_provide_the_same_from_one_url(service: Service)
     def body(*labels: str) -> dict[str, Any]:
         return {"name": service.unique(), "remote_url": url, "provided_contents": list(labels)}
 
-    reason = {"__all__": [f"Another Git repository already configured for remote URL {url} provides contents overlapping with this repository."]}
+    reason = {
+        "__all__": [
+            f"Another Git repository already configured for remote URL {url} provides contents overlapping with this repository."
+        ]
+    }
     first = api.post(REPOSITORIES, body("extras.configcontext"))
     second = api.post(REPOSITORIES, body("extras.exporttemplate"))
     assert api.post(REPOSITORIES, body("extras.configcontext", "extras.job"), status=400) == reason
     assert api.post(REPOSITORIES, [body("extras.job"), body("extras.job")], status=400) == [{}, reason]
     assert api.patch(second["url"], {"provided_contents": ["extras.configcontext"]}, status=400) == reason
-    swapped = [{"id": first["id"], "provided_contents": ["extras.exporttemplate"]}, {"id": second["id"], "provided_contents": ["extras.configcontext"]}]
+    swapped = [
+        {"id": first["id"], "provided_contents": ["extras.exporttemplate"]},
+        {"id": second["id"], "provided_contents": ["extras.configcontext"]},
+    ]
     api.patch(REPOSITORIES, swapped)
-    for wrong, message in (("x", 'Expected a list of items but got type "str".'), (["x"], '"x" is not a valid choice.')):
-        assert api.post(REPOSITORIES, body() | {"provided_contents": wrong}, status=400) == {"provided_contents": [message]}
+    for wrong, message in (
+        ("x", 'Expected a list of items but got type "str".'),
+        (["x"], '"x" is not a valid choice.'),
+    ):
+        assert api.post(REPOSITORIES, body() | {"provided_contents": wrong}, status=400) == {
+            "provided_contents": [message]
+        }
     choices = api.options(REPOSITORIES)["actions"]["POST"]["provided_contents"]["choices"]
     assert {"value": "extras.configcontext", "display": "config contexts"} in choices
 
 
 def test_a_token_is_not_sent_where_it_was_not_given_for(service: Service) -> None:
-    made = service.api.post(REPOSITORIES, {"name": service.unique(), "remote_url": "https://git.example.com/x.git", "token": TOKEN})
+    made = service.api.post(
+        REPOSITORIES, {"name": service.unique(), "remote_url": "https://git.example.com/x.git", "token": TOKEN}
+    )
     service.api.patch(made["url"], {"remote_url": "https://git.example.com/y.git"})
     for url in ("https://evil.example.com/y.git", "http://git.example.com/y.git", "https://git.example.com:8443/y.git"):
         assert list(service.api.patch(made["url"], {"remote_url": url}, status=400)) == ["token"]
@@ -555,12 +718,27 @@ def test_secrets_are_sent_only_where_those_who_may_change_their_group_say(servic
     group, other = (api.post("/api/extras/secrets-groups/", {"name": f"{name} {place}"}) for place in "ab")
     body = {"name": name, "remote_url": f"https://git.example.com/{name}.git", "secrets_group": group["id"]}
     writing, seeing = ("view add change", "extras.gitrepository"), ("view", "extras.secretsgroup")
-    refused = {"secrets_group": ["To have the secrets of this group sent to the host of the URL, you need the permission to change the group."]}
+    refused = {
+        "secrets_group": [
+            "To have the secrets of this group sent to the host of the URL, you need the permission to change the group."
+        ]
+    }
     viewer = service.user(writing, seeing).api
     assert viewer.post(REPOSITORIES, body, status=400) == refused
-    assert service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": other["name"]})).api.post(REPOSITORIES, body, status=400) == refused
-    made = service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": group["name"]})).api.post(REPOSITORIES, body)
-    for url in (f"https://evil.example.com/{name}.git", f"https://git.example.com:8443/{name}.git", f"http://git.example.com/{name}.git"):
+    assert (
+        service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": other["name"]})).api.post(
+            REPOSITORIES, body, status=400
+        )
+        == refused
+    )
+    made = service.user(writing, seeing, ("change", "extras.secretsgroup", {"name": group["name"]})).api.post(
+        REPOSITORIES, body
+    )
+    for url in (
+        f"https://evil.example.com/{name}.git",
+        f"https://git.example.com:8443/{name}.git",
+        f"http://git.example.com/{name}.git",
+    ):
         assert viewer.patch(made["url"], {"remote_url": url}, status=400) == refused
     viewer.patch(made["url"], {"remote_url": f"https://git.example.com/{name}-moved.git", "branch": "other"})
     plain = viewer.post(REPOSITORIES, {"name": service.unique(), "remote_url": f"https://evil.example.com/{name}.git"})
@@ -570,12 +748,19 @@ def test_secrets_are_sent_only_where_those_who_may_change_their_group_say(servic
 # -- asking for a sync
 
 
-def test_a_sync_is_asked_for_by_those_who_may_change_the_repository(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_a_sync_is_asked_for_by_those_who_may_change_the_repository(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     head = remote.write({})
     repository = add(remote)
     path = f"{repository['url']}sync/"
     queued = service.api.get(path)
-    assert (queued["state"], queued["requested_by"], queued["finished"], queued["objects"]) == ("queued", service.admin.username, None, [])
+    assert (queued["state"], queued["requested_by"], queued["finished"], queued["objects"]) == (
+        "queued",
+        service.admin.username,
+        None,
+        [],
+    )
     synced(repository, ask=False)
     reader = service.user(("view", "extras.gitrepository")).api
     done = reader.get(path)
@@ -626,7 +811,9 @@ def test_the_worker_is_woken_and_syncs(service: Service, remote: Remote, add: An
     assert service.api.get(path)["head"] == head
 
 
-def test_a_worker_that_died_is_replaced_when_its_time_is_over(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_a_worker_that_died_is_replaced_when_its_time_is_over(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     remote.write({"config_contexts/a.json": context(service.unique(), {})})
     repository = add(remote)
     change(service, claimed_until=now() + datetime.timedelta(minutes=1))
@@ -635,7 +822,9 @@ def test_a_worker_that_died_is_replaced_when_its_time_is_over(service: Service, 
     assert synced(repository)["state"] == "succeeded"
 
 
-def test_what_is_asked_for_while_a_sync_runs_is_done_after_it(service: Service, remote: Remote, add: Any, synced: Any) -> None:
+def test_what_is_asked_for_while_a_sync_runs_is_done_after_it(
+    service: Service, remote: Remote, add: Any, synced: Any
+) -> None:
     remote.write({})
     repository, meanwhile = None, []
 

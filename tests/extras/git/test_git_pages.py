@@ -38,7 +38,11 @@ def finish(service: Service, repository: Any) -> None:
     """Makes the synchronisation look finished."""
     with service.unit_of_work() as uow:
         values = {"wanted": None, "finished": uow.now, "head": "a" * 40, "report": REPORT}
-        uow.write(sa.update(_sync).where(_sync.c.repository_id == uow.registry["extras.gitrepository"].parse_key(repository["id"])).values(**values))
+        uow.write(
+            sa.update(_sync)
+            .where(_sync.c.repository_id == uow.registry["extras.gitrepository"].parse_key(repository["id"]))
+            .values(**values)
+        )
 
 
 def test_a_synchronisation_is_requested_and_its_report_shown(service: Service, repository: Any) -> None:
@@ -57,7 +61,9 @@ def test_a_synchronisation_is_requested_and_its_report_shown(service: Service, r
     assert "data-poll" not in browser.get(part["data-poll"], status=200).html.select_one("#git-sync").attrs
 
 
-def test_a_reader_sees_the_report_without_the_button(service: Service, repository: Any, make_user: Callable[..., Account]) -> None:
+def test_a_reader_sees_the_report_without_the_button(
+    service: Service, repository: Any, make_user: Callable[..., Account]
+) -> None:
     reader = Browser(service, make_user(("view", "extras.gitrepository"), password=PASSWORD))
     path = f"/extras/git-repositories/{repository['id']}/"
     assert reader.get(path, status=200).html.select("#panel-sync button") == []

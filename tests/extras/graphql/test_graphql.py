@@ -13,7 +13,12 @@ from netinv_core.testing import Api, Case, Service, Unique
 from tests.support.cabling_fixtures import Plant
 
 GRAPHQL = "/api/graphql/"
-DEVICES, INTERFACES, ADDRESSES, SITES = "/api/dcim/devices/", "/api/dcim/interfaces/", "/api/ipam/ip-addresses/", "/api/dcim/sites/"
+DEVICES, INTERFACES, ADDRESSES, SITES = (
+    "/api/dcim/devices/",
+    "/api/dcim/interfaces/",
+    "/api/ipam/ip-addresses/",
+    "/api/dcim/sites/",
+)
 TENANTS, TAGS, FIELDS = "/api/tenancy/tenants/", "/api/extras/tags/", "/api/extras/custom-fields/"
 LABELS = sorted(registry_for("sqlite", {}).endpoints)
 
@@ -38,13 +43,24 @@ def plant(api: Api, unique: Unique) -> Plant:
 
 @pytest.fixture
 def make_devices(plant: Plant, api: Api, unique: Unique) -> Any:
-    """``make_devices(3, 2)``: the names of three devices with two interfaces each, and two addresses on each of those."""
+    """``make_devices(3, 2)``: the names of three devices with two interfaces each, and two addresses on each of
+    those.
+    """
 
     def make(count: int, ports: int = 2) -> list[str]:
         made = api.post(DEVICES, [{"name": unique(), **plant.hardware} for _ in range(count)])
-        ends = [{"device": device["id"], "name": f"eth{n}", "type": "1000base-t", "status": "active"} for device in made for n in range(ports)]
+        ends = [
+            {"device": device["id"], "name": f"eth{n}", "type": "1000base-t", "status": "active"}
+            for device in made
+            for n in range(ports)
+        ]
         bound = [
-            {"address": f"2001:db8::{n}:{m}/64", "status": "active", "assigned_object_type": "dcim.interface", "assigned_object_id": shown["id"]}
+            {
+                "address": f"2001:db8::{n}:{m}/64",
+                "status": "active",
+                "assigned_object_type": "dcim.interface",
+                "assigned_object_id": shown["id"],
+            }
             for n, shown in enumerate(api.post(INTERFACES, ends))
             for m in (1, 2)
         ]
@@ -60,12 +76,17 @@ DEEP = """query ($names: [String]) { devices(name: $names) {
 } }"""
 
 
-def test_what_is_asked_for_comes_in_the_shape_in_which_it_is_asked_for(api: Api, make_devices: Any, plant: Plant) -> None:
+def test_what_is_asked_for_comes_in_the_shape_in_which_it_is_asked_for(
+    api: Api, make_devices: Any, plant: Plant
+) -> None:
     (name,) = make_devices(1)
     (device,) = ask(api, DEEP, names=[name])["devices"]
     assert (device["name"], device["status"], device["tags"]) == (name, {"slug": "active", "name": "Active"}, [])
     assert device["site"] == {"name": api.get(f"{SITES}{plant.site}/")["name"], "region": None}
-    assert [(port["name"], port["type"]) for port in device["interfaces"]] == [("eth0", "A_1000BASE_T"), ("eth1", "A_1000BASE_T")]
+    assert [(port["name"], port["type"]) for port in device["interfaces"]] == [
+        ("eth0", "A_1000BASE_T"),
+        ("eth1", "A_1000BASE_T"),
+    ]
     address = device["interfaces"][1]["ip_addresses"][0]
     assert address == {
         "address": "2001:db8::1:1/64",
@@ -77,7 +98,9 @@ def test_what_is_asked_for_comes_in_the_shape_in_which_it_is_asked_for(api: Api,
     }
 
 
-def test_its_statements_are_as_many_for_three_objects_as_for_thirty(api: Api, make_devices: Any, statements: Any) -> None:
+def test_its_statements_are_as_many_for_three_objects_as_for_thirty(
+    api: Api, make_devices: Any, statements: Any
+) -> None:
     few, many = make_devices(3), make_devices(30, 4)
     ask(api, DEEP, names=few)
     with statements() as for_few:
@@ -109,39 +132,67 @@ def query_fields(service: Service) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_all_that_a_model_has_can_be_read(service: Service, query_fields: list[dict[str, Any]], label: str) -> None:
-    """Every value and every way from it, for an object with every field filled; as many statements for it as for more of them."""
+    """Every value and every way from it, for an object with every field filled; as many statements for it as for more
+    of them.
+    """
     case = Case(service, label).for_reading()
     shown = case.filled()
     case.make_many(2)
     type_ = f"{case.endpoint.schema_name}Type"
     many = next(field["name"] for field in query_fields if field["type"]["ofType"] == {"name": type_})
     one = next(field["name"] for field in query_fields if field["type"]["name"] == type_)
-    described = ask(service.api, f'{{ __type(name: "{type_}") {{ fields {{ name type {{ kind ofType {{ kind }} }} }} }} }}')["__type"]["fields"]
-    described = [field for field in described if not field["name"].startswith(("cf_", "cpf_", "rel_"))]  # other tests define any number of them
-    ways = {field["name"] for field in described if {field["type"]["kind"], (field["type"]["ofType"] or {}).get("kind")} & {"OBJECT", "INTERFACE"}}
-    asked = " ".join(f"{field['name']} {{ id __typename }}" if field["name"] in ways else field["name"] for field in described)
+    described = ask(
+        service.api, f'{{ __type(name: "{type_}") {{ fields {{ name type {{ kind ofType {{ kind }} }} }} }} }}'
+    )["__type"]["fields"]
+    described = [
+        field for field in described if not field["name"].startswith(("cf_", "cpf_", "rel_"))
+    ]  # other tests define any number of them
+    ways = {
+        field["name"]
+        for field in described
+        if {field["type"]["kind"], (field["type"]["ofType"] or {}).get("kind")} & {"OBJECT", "INTERFACE"}
+    }
+    asked = " ".join(
+        f"{field['name']} {{ id __typename }}" if field["name"] in ways else field["name"] for field in described
+    )
     with service.configured(graphql_max_relations=0):
-        answer = ask(service.api, f"query ($id: ID) {{ one: {one}(id: $id) {{ {asked} }} {many}(limit: 3) {{ {asked} }} }}", id=str(shown["id"]))
+        answer = ask(
+            service.api,
+            f"query ($id: ID) {{ one: {one}(id: $id) {{ {asked} }} {many}(limit: 3) {{ {asked} }} }}",
+            id=str(shown["id"]),
+        )
     assert answer["one"]["id"] == str(shown["id"])
     assert 1 <= len(answer[many]) <= 3
-    values = {name: shown[name] for name in ("display", "name", "slug", "description", "url", "last_updated") if name in answer["one"] and name in shown}
+    values = {
+        name: shown[name]
+        for name in ("display", "name", "slug", "description", "url", "last_updated")
+        if name in answer["one"] and name in shown
+    }
     assert {name: answer["one"][name] for name in values} == values
 
 
 def test_ways_lead_back_too(api: Api, make_devices: Any, plant: Plant) -> None:
     names = make_devices(2)
-    answer = ask(api, "query ($id: ID!) { site(id: $id) { devices { name interfaces { name } consoleports { name } } racks { name } } }", id=plant.site)
+    answer = ask(
+        api,
+        "query ($id: ID!) { site(id: $id) { devices { name interfaces { name } consoleports { name } } racks { name } } }",
+        id=plant.site,
+    )
     assert {device["name"] for device in answer["site"]["devices"]} == set(names)
     assert answer["site"]["racks"] == []
 
 
 def test_a_key_that_is_unique_leads_back_to_one(api: Api, make_devices: Any) -> None:
     (name,) = make_devices(1)
-    (device,) = ask(api, "query ($n: [String]) { devices(name: $n) { id interfaces { ip_addresses { id } } } }", n=[name])["devices"]
+    (device,) = ask(
+        api, "query ($n: [String]) { devices(name: $n) { id interfaces { ip_addresses { id } } } }", n=[name]
+    )["devices"]
     first, second = (address["id"] for address in device["interfaces"][0]["ip_addresses"])
     api.patch(f"{DEVICES}{device['id']}/", {"primary_ip6": first})
     query = "query ($id: ID) { ip_address(id: $id) { primary_ip6_for { name primary_ip { id } primary_ip4 { id } } } }"
-    assert ask(api, query, id=first) == {"ip_address": {"primary_ip6_for": {"name": name, "primary_ip": {"id": first}, "primary_ip4": None}}}
+    assert ask(api, query, id=first) == {
+        "ip_address": {"primary_ip6_for": {"name": name, "primary_ip": {"id": first}, "primary_ip4": None}}
+    }
     assert ask(api, query, id=second) == {"ip_address": {"primary_ip6_for": None}}
 
 
@@ -185,7 +236,11 @@ def test_custom_fields_and_tags_and_contexts_are_there(api: Api, make: Any, uniq
 
 def test_a_plugin_s_models_are_there_by_themselves(api: Api, service: Service) -> None:
     window = Case(service, "example.maintenancewindow").make()
-    answer = ask(api, "query ($id: ID) { maintenance_window(id: $id) { name site { maintenance_windows { id } } } }", id=window["id"])
+    answer = ask(
+        api,
+        "query ($id: ID) { maintenance_window(id: $id) { name site { maintenance_windows { id } } } }",
+        id=window["id"],
+    )
     assert answer["maintenance_window"]["name"] == window["name"]
     assert {"id": window["id"]} in answer["maintenance_window"]["site"]["maintenance_windows"]
 
@@ -198,7 +253,12 @@ def test_filters_are_those_of_the_resource(api: Api, make_devices: Any, plant: P
     names = [first, second]
 
     def found(arguments: str) -> list[str]:
-        return [device["name"] for device in ask(api, f"query ($n: [String]) {{ devices(name: $n, {arguments}) {{ name }} }}", n=names)["devices"]]
+        return [
+            device["name"]
+            for device in ask(api, f"query ($n: [String]) {{ devices(name: $n, {arguments}) {{ name }} }}", n=names)[
+                "devices"
+            ]
+        ]
 
     assert found(f'name__ic: "{first.upper()}"') == [first]
     assert found(f'site_id: "{plant.site}", status: ["active", "planned"]') == names
@@ -206,9 +266,15 @@ def test_filters_are_those_of_the_resource(api: Api, make_devices: Any, plant: P
     assert found("limit: 1, offset: 1") == [second]
     assert found("limit: 0") == []
     assert found("serial: null, tag: []") == names
-    assert faults(api, '{ devices(status: "nope") { name } }', 200) == ["status: Select a valid choice. nope is not one of the available choices."]
-    assert faults(api, "{ devices(limit: -1) { name } }", 200) == ["limit: Ensure this value is greater than or equal to 0."]
-    assert faults(api, "{ devices(nosuch: 1) { name } }") == ['Unknown argument "nosuch" on field "devices" of type "Query".']
+    assert faults(api, '{ devices(status: "nope") { name } }', 200) == [
+        "status: Select a valid choice. nope is not one of the available choices."
+    ]
+    assert faults(api, "{ devices(limit: -1) { name } }", 200) == [
+        "limit: Ensure this value is greater than or equal to 0."
+    ]
+    assert faults(api, "{ devices(nosuch: 1) { name } }") == [
+        'Unknown argument "nosuch" on field "devices" of type "Query".'
+    ]
 
 
 def test_an_error_of_one_field_leaves_the_others(api: Api, make_devices: Any) -> None:
@@ -234,9 +300,13 @@ def test_each_list_has_filters_and_a_part_of_its_own(api: Api, make_devices: Any
 def test_variables_fit_where_a_value_would(api: Api, make: Any) -> None:
     site = make(SITES, status="active", asn=4200000000)
     for declared, value in (("[String]", [site["name"]]), ("String!", site["name"]), ("String", site["name"])):
-        assert ask(api, f"query ($x: {declared}) {{ sites(name: $x) {{ slug asn }} }}", x=value) == {"sites": [{"slug": site["slug"], "asn": 4200000000}]}
+        assert ask(api, f"query ($x: {declared}) {{ sites(name: $x) {{ slug asn }} }}", x=value) == {
+            "sites": [{"slug": site["slug"], "asn": 4200000000}]
+        }
     assert ask(api, "query ($x: String!) { site(id: $x) { name } }", x=site["id"]) == {"site": {"name": site["name"]}}
-    assert ask(api, "query ($x: [ID], $n: [String]) { sites(id: $x, name: $n) { name } }", x=site["id"]) == {"sites": [{"name": site["name"]}]}
+    assert ask(api, "query ($x: [ID], $n: [String]) { sites(id: $x, name: $n) { name } }", x=site["id"]) == {
+        "sites": [{"name": site["name"]}]
+    }
     assert faults(api, "query ($x: Boolean) { sites(name: $x) { name } }", x=True) == [
         'Variable "$x" of type "Boolean" used in position expecting type "[String]".'
     ]
@@ -255,7 +325,9 @@ def test_aliases_fragments_directives_and_operations(api: Api, make: Any) -> Non
         "__typename": "Query",
         "__schema": {"queryType": {"name": "Query"}},
     }
-    assert ask(api, "query two { __typename }", 400, operation="three")["errors"] == [{"message": 'Unknown operation named "three".'}]
+    assert ask(api, "query two { __typename }", 400, operation="three")["errors"] == [
+        {"message": 'Unknown operation named "three".'}
+    ]
 
 
 def test_the_schema_describes_itself(api: Api) -> None:
@@ -272,16 +344,27 @@ def test_the_schema_describes_itself(api: Api) -> None:
 
 
 def test_without_credentials_nothing_is_answered(anonymous: Api) -> None:
-    assert anonymous.post(GRAPHQL, {"query": "{ sites { name } }"}, status=403) == {"detail": "Authentication credentials were not provided."}
+    assert anonymous.post(GRAPHQL, {"query": "{ sites { name } }"}, status=403) == {
+        "detail": "Authentication credentials were not provided."
+    }
 
 
-def test_what_may_not_be_viewed_is_not_there_at_any_level(api: Api, make: Any, make_user: Any, make_devices: Any, plant: Plant) -> None:
+def test_what_may_not_be_viewed_is_not_there_at_any_level(
+    api: Api, make: Any, make_user: Any, make_devices: Any, plant: Plant
+) -> None:
     first, second = make_devices(2)
     query = "query ($n: [String]) { devices(name: $n) { name site { name devices { name } } device_type { model } interfaces { name } } racks { name } }"
-    limited = make_user(("view", "dcim.device", {"name": first}), ("view", "dcim.site"), ("view", "dcim.interface", {"name": "eth1"}))
+    limited = make_user(
+        ("view", "dcim.device", {"name": first}), ("view", "dcim.site"), ("view", "dcim.interface", {"name": "eth1"})
+    )
     site = api.get(f"{SITES}{plant.site}/")["name"]
     (shown,) = ask(limited.api, query, n=[first, second])["devices"]
-    assert shown == {"name": first, "site": {"name": site, "devices": [{"name": first}]}, "device_type": None, "interfaces": [{"name": "eth1"}]}
+    assert shown == {
+        "name": first,
+        "site": {"name": site, "devices": [{"name": first}]},
+        "device_type": None,
+        "interfaces": [{"name": "eth1"}],
+    }
     assert ask(limited.api, query, n=[first])["racks"] == []
     nobody = make_user()
     assert ask(nobody.api, query, n=[first, second]) == {"devices": [], "racks": []}
@@ -297,7 +380,9 @@ def test_an_object_of_any_type_is_shown_to_who_may_view_it(api: Api, make_user: 
     assert shown == {"assigned_object": {"display": "eth0"}, "interface": {"name": "eth0"}}
     blind = make_user(("view", "ipam.ipaddress"))
     assert ask(blind.api, query, d=[name])["ip_addresses"] == []  # no parameter leads by what is hidden
-    by_address = 'query { ip_addresses(address: "2001:db8::0:1/64") { assigned_object { display } interface { name } } }'
+    by_address = (
+        'query { ip_addresses(address: "2001:db8::0:1/64") { assigned_object { display } interface { name } } }'
+    )
     hidden = ask(blind.api, by_address)["ip_addresses"]
     assert hidden and all(item == {"assigned_object": None, "interface": None} for item in hidden)
 
@@ -307,7 +392,9 @@ def test_a_token_that_only_reads_may_ask(service: Service) -> None:
     assert ask(reader.api, "{ sites(limit: 0) { name } }") == {"sites": []}
 
 
-@pytest.mark.parametrize(("start", "name"), [("webhooks", "secret"), ("tokens", "key"), ("users", "password"), ("tokens", "key_hash")])
+@pytest.mark.parametrize(
+    ("start", "name"), [("webhooks", "secret"), ("tokens", "key"), ("users", "password"), ("tokens", "key_hash")]
+)
 def test_secrets_are_no_part_of_it(api: Api, start: str, name: str) -> None:
     assert faults(api, f"{{ {start} {{ {name} }} }}")[0].startswith(f'Cannot query field "{name}" on type ')
 
@@ -318,15 +405,25 @@ def test_secrets_are_no_part_of_it(api: Api, start: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("query", "message", "place"),
     [
-        ("{ sites { ", "Syntax Error GraphQL (1:11) Expected Name, found EOF\n\n1: { sites { \n             ^\n", (1, 11)),
-        ("{\n  sites {\n    5\n  }\n}", 'Syntax Error GraphQL (3:5) Expected Name, found Int "5"\n\n2:   sites {\n3:     5\n       ^\n4:   }\n', (3, 5)),
+        (
+            "{ sites { ",
+            "Syntax Error GraphQL (1:11) Expected Name, found EOF\n\n1: { sites { \n             ^\n",
+            (1, 11),
+        ),
+        (
+            "{\n  sites {\n    5\n  }\n}",
+            'Syntax Error GraphQL (3:5) Expected Name, found Int "5"\n\n2:   sites {\n3:     5\n       ^\n4:   }\n',
+            (3, 5),
+        ),
         ("{ nope }", 'Cannot query field "nope" on type "Query". Did you mean "note", "notes" or "role"?', (1, 3)),
         ("mutation { x }", "Schema is not configured for mutations", (1, 1)),
         ("subscription { x }", "Schema is not configured for subscriptions", (1, 1)),
     ],
 )
 def test_errors_say_what_and_where(api: Api, query: str, message: str, place: tuple[int, int]) -> None:
-    assert ask(api, query, 400) == {"errors": [{"message": message, "locations": [{"line": place[0], "column": place[1]}]}]}
+    assert ask(api, query, 400) == {
+        "errors": [{"message": message, "locations": [{"line": place[0], "column": place[1]}]}]
+    }
 
 
 @pytest.mark.parametrize("body", [{}, {"query": ""}, {"query": None}, {"query": 5}])
@@ -338,9 +435,11 @@ def test_bodies_that_are_none(api: Api) -> None:
     assert "non_field_errors" in api.post(GRAPHQL, [], status=400)
     for variables in ([], "{", 5, "[1]"):
         assert api.post(GRAPHQL, {"query": "{ __typename }", "variables": variables}, status=400 if variables else 200)
-    assert api.post(GRAPHQL, {"query": "query ($n: [String]) { sites(name: $n) { name } }", "variables": '{"n": ["none"]}'}, status=200) == {
-        "data": {"sites": []}
-    }
+    assert api.post(
+        GRAPHQL,
+        {"query": "query ($n: [String]) { sites(name: $n) { name } }", "variables": '{"n": ["none"]}'},
+        status=200,
+    ) == {"data": {"sites": []}}
     assert "detail" in api.send("POST", GRAPHQL, b"{", headers={"Content-Type": "application/json"}, status=400).json
     assert faults(api, "fragment F on SiteType { name }") == ["Must provide an operation."]
 
@@ -352,7 +451,8 @@ def test_the_path_speaks_as_the_others_do(api: Api) -> None:
 
 
 BOMB = "query { sites { ...F0 } } " + " ".join(
-    f"fragment F{n} on SiteType {{ tenant {{ sites {{ ...F{n + 1} }} }} x: tenant {{ sites {{ ...F{n + 1} }} }} }}" for n in range(9)
+    f"fragment F{n} on SiteType {{ tenant {{ sites {{ ...F{n + 1} }} }} x: tenant {{ sites {{ ...F{n + 1} }} }} }}"
+    for n in range(9)
 )
 BOMB += " fragment F9 on SiteType { name }"
 
@@ -360,8 +460,14 @@ BOMB += " fragment F9 on SiteType { name }"
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("{ sites " + "{ racks { site " * 8 + "{ name }" + "} }" * 8 + " }", "This query is nested more than 12 levels deep (netinv.graphql_max_depth)."),
-        ("{ " + " ".join(f"s{n}: sites {{ name }}" for n in range(101)) + " }", "This query follows more than 100 relations (netinv.graphql_max_relations)."),
+        (
+            "{ sites " + "{ racks { site " * 8 + "{ name }" + "} }" * 8 + " }",
+            "This query is nested more than 12 levels deep (netinv.graphql_max_depth).",
+        ),
+        (
+            "{ " + " ".join(f"s{n}: sites {{ name }}" for n in range(101)) + " }",
+            "This query follows more than 100 relations (netinv.graphql_max_relations).",
+        ),
         ("{ sites {" + " name" * 501 + " } }", "This query names more than 500 fields."),
         (BOMB, "This query is nested more than 12 levels deep (netinv.graphql_max_depth)."),
         ("{ sites {" + " tenant { sites {" * 3000 + " name" + " } }" * 3000 + "} }", ""),
@@ -377,12 +483,22 @@ def test_an_answer_has_bounds(api: Api, make_devices: Any, service: Service) -> 
     names = make_devices(3)
     query = "query ($n: [String]) { devices(name: $n) { interfaces { ip_addresses { address } } } }"
     large = query.replace("$n)", "$n, limit: 2000000000)").replace("interfaces", "interfaces(limit: 2000000000)")
-    for asked, most, status in ((query, 20, 400), (query, 2, 400), (query, 21, 200), (query, 0, 200), (large, 2, 400), (large, 20, 400), (large, 21, 200)):
+    for asked, most, status in (
+        (query, 20, 400),
+        (query, 2, 400),
+        (query, 21, 200),
+        (query, 0, 200),
+        (large, 2, 400),
+        (large, 20, 400),
+        (large, 21, 200),
+    ):
         with service.configured(graphql_max_objects=most):
             answer = ask(api, asked, status, n=names)
         if status == 400:
             (error,) = answer["errors"]
-            assert error["message"].startswith(f"This query asks for more than {most} objects (netinv.graphql_max_objects).")
+            assert error["message"].startswith(
+                f"This query asks for more than {most} objects (netinv.graphql_max_objects)."
+            )
 
 
 def test_whoever_does_not_ask_does_not_pay() -> None:
@@ -393,7 +509,12 @@ def test_whoever_does_not_ask_does_not_pay() -> None:
 
 def test_relationships_and_computed_fields_are_members(api: Api, make: Any, unique: Unique, statements: Any) -> None:
     word = unique().replace("-", "_").lower()
-    made = [api.post("/api/extras/computed-fields/", {"label": word, "slug": word, "content_type": "tenancy.tenant", "template": "{{ obj.name | upper }}"})]
+    made = [
+        api.post(
+            "/api/extras/computed-fields/",
+            {"label": word, "slug": word, "content_type": "tenancy.tenant", "template": "{{ obj.name | upper }}"},
+        )
+    ]
     types = {"source_type": "tenancy.tenant", "destination_type": "tenancy.tenant"}
     for name, more in (
         (word, {"destination_type": "dcim.rackrole"}),
@@ -403,13 +524,25 @@ def test_relationships_and_computed_fields_are_members(api: Api, make: Any, uniq
         made.append(api.post("/api/extras/relationships/", {"name": name, "slug": name, **types, **more}))
     one, two, roles = make(TENANTS), make(TENANTS), [make("/api/dcim/rack-roles/") for _ in range(2)]
     sent = {word: ("destination", roles), f"{word}_above": ("destination", [two]), f"{word}_peer": ("peer", [two])}
-    api.patch(one["url"], {"relationships": {slug: {side: {"objects": [item["id"] for item in items]}} for slug, (side, items) in sent.items()}})
+    api.patch(
+        one["url"],
+        {
+            "relationships": {
+                slug: {side: {"objects": [item["id"] for item in items]}} for slug, (side, items) in sent.items()
+            }
+        },
+    )
     query = f"""query ($ids: [String]) {{ tenants(id: $ids) {{ cpf_{word} rel_{word} {{ name }}
         rel_{word}_above_source {{ name }} rel_{word}_above_destination {{ name }} rel_{word}_peer {{ name }} }} }}"""
 
     def shown(*tenants: Any) -> Any:
         found = ask(api, query, ids=[tenant["id"] for tenant in tenants])["tenants"]
-        return {item[f"cpf_{word}"]: [item[f"rel_{word}{end}"] for end in ("", "_above_source", "_above_destination", "_peer")] for item in found}
+        return {
+            item[f"cpf_{word}"]: [
+                item[f"rel_{word}{end}"] for end in ("", "_above_source", "_above_destination", "_peer")
+            ]
+            for item in found
+        }
 
     named = {tenant["id"]: {"name": tenant["name"]} for tenant in (one, two)}
     assert shown(one, two) == {

@@ -40,7 +40,9 @@ def test_a_query_with_variables_is_executed(service: Service, site: Any) -> None
         ("{ sites { name } }", "{", "no JSON"),
     ],
 )
-def test_a_query_that_is_wrong_is_kept_with_the_reason(service: Service, query: str, variables: str, reason: str) -> None:
+def test_a_query_that_is_wrong_is_kept_with_the_reason(
+    service: Service, query: str, variables: str, reason: str
+) -> None:
     page = Browser(service, service.admin).post("/graphql/", {"query": query, "variables": variables}, status=422)
     assert reason in page.html.select_one("#result").text
     if query:

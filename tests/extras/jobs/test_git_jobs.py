@@ -15,7 +15,12 @@ from netinv_extras.git.worker import sync_now
 from netinv_extras.jobs import runner as job_running
 from tests.support.git_remotes import Remote
 
-REPOSITORIES, JOBS, RESULTS, SITES = "/api/extras/git-repositories/", "/api/extras/jobs/", "/api/extras/job-results/", "/api/dcim/sites/"
+REPOSITORIES, JOBS, RESULTS, SITES = (
+    "/api/extras/git-repositories/",
+    "/api/extras/jobs/",
+    "/api/extras/job-results/",
+    "/api/dcim/sites/",
+)
 SHARED = "PREFIX = 'from git '\n"
 BRANCHES = """
 from netinv_extras.jobs import Job, StringVar
@@ -37,7 +42,11 @@ AUDIT = "from netinv_extras.jobs import Job\n\nclass Audit(Job):\n    def run(se
 
 def files(description: str = "first", word: str = "a") -> dict[str, Any]:
     """A repository's files."""
-    return {"jobs/branches.py": BRANCHES.format(description=description, word=word), "jobs/_shared.py": SHARED, "jobs/README.md": "text"}
+    return {
+        "jobs/branches.py": BRANCHES.format(description=description, word=word),
+        "jobs/_shared.py": SHARED,
+        "jobs/README.md": "text",
+    }
 
 
 @pytest.fixture
@@ -66,7 +75,12 @@ def synced(service: Service, remote: Remote) -> Any:
         remote.write(changes)
         if not made:
             word = service.unique()
-            made.update(service.api.post(REPOSITORIES, {"name": word, "slug": word, "remote_url": remote.url, "provided_contents": ["extras.job"]}))
+            made.update(
+                service.api.post(
+                    REPOSITORIES,
+                    {"name": word, "slug": word, "remote_url": remote.url, "provided_contents": ["extras.job"]},
+                )
+            )
         else:
             service.api.post(f"{made['url']}sync/", status=200)
         sync_now(service.engine, service.registry)
@@ -94,7 +108,12 @@ def test_a_class_in_a_repository_becomes_a_job_that_is_enabled_and_run(service: 
     assert (outcome["state"], outcome["refused"], outcome["created"]) == ("succeeded", [], 1)
     assert outcome["objects"] == [{"object_type": "extras.job", "name": "branches/NewBranch", "outcome": "created"}]
     job, slug = jobs(service)["NewBranch"], outcome["repository"]["slug"]
-    assert (job["source"], job["module_name"], job["grouping"], job["description"]) == ("git", "branches", "Branches", "first")
+    assert (job["source"], job["module_name"], job["grouping"], job["description"]) == (
+        "git",
+        "branches",
+        "Branches",
+        "first",
+    )
     assert (job["installed"], job["enabled"], job["slug"]) == (True, False, f"git-{slug}-branches-newbranch")
     assert service.api.get(f"{job['url']}variables/")[0]["name"] == "code"
     service.api.post(f"{job['url']}run/", {"data": {"code": "x"}}, status=403)
@@ -113,10 +132,16 @@ def test_what_a_commit_changes_is_what_runs_from_then_on(service: Service, synce
     ran(service, job, code=first)
     assert synced(files())["unchanged"] == 1
     outcome = synced(files("second", "b") | {"jobs/audit.py": AUDIT})
-    assert sorted((item["name"], item["outcome"]) for item in outcome["objects"]) == [("audit/Audit", "created"), ("branches/NewBranch", "updated")]
+    assert sorted((item["name"], item["outcome"]) for item in outcome["objects"]) == [
+        ("audit/Audit", "created"),
+        ("branches/NewBranch", "updated"),
+    ]
     assert (jobs(service)["NewBranch"]["description"], jobs(service)["NewBranch"]["enabled"]) == ("second", True)
     ran(service, job, code=second)
-    assert [service.api.get(SITES, {"name": name})["results"][0]["comments"] for name in (first, second)] == ["from git a", "from git b"]
+    assert [service.api.get(SITES, {"name": name})["results"][0]["comments"] for name in (first, second)] == [
+        "from git a",
+        "from git b",
+    ]
     synced({"jobs/_shared.py": "PREFIX = 'changed '\n"})
     third = service.unique()
     ran(service, job, code=third)
@@ -131,13 +156,19 @@ def test_a_class_that_leaves_the_repository_is_not_installed_any_more(service: S
     assert (jobs(service)["Audit"]["installed"], jobs(service)["NewBranch"]["installed"]) == (False, True)
     service.api.post(f"{audit['url']}run/", {}, status=403)
     synced({"jobs/audit.py": AUDIT})
-    assert (jobs(service)["Audit"]["installed"], jobs(service)["Audit"]["enabled"], jobs(service)["Audit"]["id"]) == (True, True, audit["id"])
+    assert (jobs(service)["Audit"]["installed"], jobs(service)["Audit"]["enabled"], jobs(service)["Audit"]["id"]) == (
+        True,
+        True,
+        audit["id"],
+    )
 
 
 def test_a_failing_job_shows_the_line_of_the_repository(service: Service, synced: Any) -> None:
     slug = synced({"jobs/audit.py": AUDIT})["repository"]["slug"]
     job = jobs(service)["Audit"]
-    service.api.patch(job["url"], {"enabled": True, "has_sensitive_variables": False, "has_sensitive_variables_override": True})
+    service.api.patch(
+        job["url"], {"enabled": True, "has_sensitive_variables": False, "has_sensitive_variables_override": True}
+    )
     result = ran(service, job)
     said = "\n".join(item["message"] for item in service.api.get(f"{RESULTS}{result['id']}/logs/"))
     assert result["status"]["value"] == "errored"
@@ -154,7 +185,9 @@ def test_a_failing_job_shows_the_line_of_the_repository(service: Service, synced
         ("bytes", b"\xff\n", "it is not UTF-8: byte 1"),
     ],
 )
-def test_a_module_that_is_wrong_is_refused_and_keeps_no_other_out(service: Service, synced: Any, name: str, text: Any, reason: str) -> None:
+def test_a_module_that_is_wrong_is_refused_and_keeps_no_other_out(
+    service: Service, synced: Any, name: str, text: Any, reason: str
+) -> None:
     outcome = synced(files() | {f"jobs/{name}.py": text})
     assert (outcome["state"], outcome["refused"]) == ("incomplete", [{"file": f"jobs/{name}.py", "reason": reason}])
     assert list(jobs(service)) == ["NewBranch"]
@@ -170,7 +203,9 @@ def test_code_is_not_run_unless_the_operator_allows_it(service: Service, synced:
     trace = tmp_path / "trace"
     with service.configured(git_jobs=False):
         outcome = synced({"jobs/x.py": f"open({str(trace)!r}, 'w').write('run')\n{AUDIT}"})
-        assert outcome["refused"] == [{"file": "", "reason": "The setting netinv.git_jobs does not allow code from repositories."}]
+        assert outcome["refused"] == [
+            {"file": "", "reason": "The setting netinv.git_jobs does not allow code from repositories."}
+        ]
         assert (jobs(service), trace.exists()) == ({}, False)
     assert synced({"README.md": "more"})["created"] == 1 and trace.exists()
     service.api.patch(jobs(service)["Audit"]["url"], {"enabled": True})
@@ -180,7 +215,9 @@ def test_code_is_not_run_unless_the_operator_allows_it(service: Service, synced:
         assert jobs(service)["Audit"]["installed"] is False
 
 
-def test_with_the_repository_its_jobs_lose_their_classes_but_not_their_results(service: Service, synced: Any, remote: Remote) -> None:
+def test_with_the_repository_its_jobs_lose_their_classes_but_not_their_results(
+    service: Service, synced: Any, remote: Remote
+) -> None:
     repository = synced(files())["repository"]
     job = jobs(service)["NewBranch"]
     service.api.patch(job["url"], {"enabled": True})
@@ -189,7 +226,12 @@ def test_with_the_repository_its_jobs_lose_their_classes_but_not_their_results(s
     gone = jobs(service)["NewBranch"]
     assert (gone["id"], gone["installed"]) == (job["id"], False)
     assert service.api.get(f"{RESULTS}{result['id']}/")["job_model"]["id"] == job["id"]
-    again = {"name": repository["name"], "slug": repository["slug"], "remote_url": remote.url, "provided_contents": ["extras.job"]}
+    again = {
+        "name": repository["name"],
+        "slug": repository["slug"],
+        "remote_url": remote.url,
+        "provided_contents": ["extras.job"],
+    }
     service.api.post(REPOSITORIES, again)
     sync_now(service.engine, service.registry)
     found = service.api.get(JOBS, {"source": "git", "installed": True})["results"]
@@ -201,7 +243,11 @@ def test_versions_before_1_3_name_them_by_the_repository(service: Service, synce
     old = {"Accept": "application/json; version=1.2"}
     service.api.patch(jobs(service)["NewBranch"]["url"], {"enabled": True})
     shown = service.api.get(f"{JOBS}git.{slug}/branches/NewBranch/", headers=old)
-    assert (shown["id"], shown["name"], shown["vars"]) == (f"git.{slug}/branches/NewBranch", "NewBranch", {"code": "StringVar"})
+    assert (shown["id"], shown["name"], shown["vars"]) == (
+        f"git.{slug}/branches/NewBranch",
+        "NewBranch",
+        {"code": "StringVar"},
+    )
     assert shown["id"] in [item["id"] for item in service.api.get(JOBS, {"limit": 0}, headers=old)["results"]]
     assert ran(service, jobs(service)["NewBranch"], code=service.unique())["name"] == f"git.{slug}/branches/NewBranch"
     service.api.get(f"{JOBS}git.elsewhere/branches/NewBranch/", headers=old, status=404)

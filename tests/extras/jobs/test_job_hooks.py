@@ -20,7 +20,10 @@ def hook(service: Service, job: Callable[[str], Any]) -> Iterator[Callable[..., 
     made = []
 
     def add(**fields: Any) -> Any:
-        found = service.api.post(HOOKS, {"name": service.unique(), "content_types": ["tenancy.tenant"], "job": job("Watcher")["id"], **fields})
+        found = service.api.post(
+            HOOKS,
+            {"name": service.unique(), "content_types": ["tenancy.tenant"], "job": job("Watcher")["id"], **fields},
+        )
         made.append(found["url"])
         return found
 
@@ -52,7 +55,9 @@ def test_changes_start_the_job_once_each_and_its_own_changes_none(service: Servi
     assert [logs(service, item)[0][1].split()[0] for item in watched(service)[before + 2 :]] == ["update", "delete"]
 
 
-def test_only_the_chosen_events_of_enabled_hooks_count_and_only_what_is_committed(service: Service, hook: Callable[..., Any]) -> None:
+def test_only_the_chosen_events_of_enabled_hooks_count_and_only_what_is_committed(
+    service: Service, hook: Callable[..., Any]
+) -> None:
     hook(type_delete=True)
     hook(type_create=True, enabled=False)
     before = len(watched(service))
@@ -65,7 +70,9 @@ def test_only_the_chosen_events_of_enabled_hooks_count_and_only_what_is_committe
     work(service)
 
 
-def test_a_hook_takes_as_many_statements_for_many_changes_as_for_few(service: Service, hook: Callable[..., Any], job: Callable[[str], Any]) -> None:
+def test_a_hook_takes_as_many_statements_for_many_changes_as_for_few(
+    service: Service, hook: Callable[..., Any], job: Callable[[str], Any]
+) -> None:
     hook(type_create=True)
     service.api.post(TENANTS, {"name": service.unique()})  # what the process caches is cached
     counts = []
@@ -74,7 +81,9 @@ def test_a_hook_takes_as_many_statements_for_many_changes_as_for_few(service: Se
             service.api.post(TENANTS, [{"name": service.unique()} for _ in range(count)])
         counts.append(len(found))
     assert counts[0] == counts[1]
-    service.api.delete(RESULTS, [{"id": item["id"]} for item in watched(service) if item["status"]["value"] == "pending"])
+    service.api.delete(
+        RESULTS, [{"id": item["id"]} for item in watched(service) if item["status"]["value"] == "pending"]
+    )
 
 
 def test_a_disabled_job_is_not_started(service: Service, hook: Callable[..., Any], job: Callable[[str], Any]) -> None:
@@ -87,7 +96,12 @@ def test_a_disabled_job_is_not_started(service: Service, hook: Callable[..., Any
 
 
 def test_hooks_and_buttons_that_make_no_sense_are_refused(service: Service, job: Callable[[str], Any]) -> None:
-    good = {"name": service.unique(), "content_types": ["tenancy.tenant"], "job": job("Watcher")["id"], "type_create": True}
+    good = {
+        "name": service.unique(),
+        "content_types": ["tenancy.tenant"],
+        "job": job("Watcher")["id"],
+        "type_create": True,
+    }
     for wrong, field in (
         ({"type_create": False}, "__all__"),
         ({"job": job("Echo")["id"]}, "job"),
@@ -95,19 +109,44 @@ def test_hooks_and_buttons_that_make_no_sense_are_refused(service: Service, job:
         ({"content_types": ["extras.jobresult"]}, "content_types"),
     ):
         assert list(service.api.post(HOOKS, {**good, **wrong}, status=400)) == [field]
-    button = {"name": service.unique(), "content_types": ["dcim.site"], "job": job("Marker")["id"], "text": "{{ obj.name }}"}
-    for wrong, field in (({"job": job("Watcher")["id"]}, "job"), ({"text": "{{"}, "text"), ({"content_types": []}, "content_types")):
+    button = {
+        "name": service.unique(),
+        "content_types": ["dcim.site"],
+        "job": job("Marker")["id"],
+        "text": "{{ obj.name }}",
+    }
+    for wrong, field in (
+        ({"job": job("Watcher")["id"]}, "job"),
+        ({"text": "{{"}, "text"),
+        ({"content_types": []}, "content_types"),
+    ):
         assert list(service.api.post(BUTTONS, {**button, **wrong}, status=400)) == [field]
 
 
 def test_a_button_starts_its_job_for_an_object(service: Service, job: Callable[[str], Any]) -> None:
     site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
-    button = service.api.post(BUTTONS, {"name": service.unique(), "content_types": ["dcim.site"], "job": job("Marker")["id"], "text": "{{ obj.name }}"})
-    assert (button["job"], button["button_class"], button["confirmation"], button["weight"]) == (job("Marker")["id"], "default", True, 100)
+    button = service.api.post(
+        BUTTONS,
+        {
+            "name": service.unique(),
+            "content_types": ["dcim.site"],
+            "job": job("Marker")["id"],
+            "text": "{{ obj.name }}",
+        },
+    )
+    assert (button["job"], button["button_class"], button["confirmation"], button["weight"]) == (
+        job("Marker")["id"],
+        "default",
+        True,
+        100,
+    )
     pressed = {"object_model_name": "dcim.site", "object_pk": site["id"]}
     asked = service.api.post(f"{button['url']}run/", pressed)["job_result"]
     work(service)
-    assert (result(service, asked)["status"]["value"], result(service, asked)["data"]) == ("completed", {"output": f"\n{site['name']}"})
+    assert (result(service, asked)["status"]["value"], result(service, asked)["data"]) == (
+        "completed",
+        {"output": f"\n{site['name']}"},
+    )
     assert service.api.get(site["url"])["facility"] == "marked"
     for wrong, field in (
         ({"object_model_name": "dcim.rack"}, "object_model_name"),

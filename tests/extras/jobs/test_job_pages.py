@@ -42,7 +42,13 @@ def test_the_form_has_a_control_for_each_variable(browser: Browser, job: Find) -
 
 def test_a_run_is_requested_by_the_form_and_its_log_is_shown(service: Service, browser: Browser, job: Find) -> None:
     site = service.api.post("/api/dcim/sites/", {"name": service.unique(), "status": "active"})
-    values = [("var-text", "hello <b>"), ("var-flag", "true"), ("var-picks", "a"), ("var-picks", "2"), ("var-site", site["id"])]
+    values = [
+        ("var-text", "hello <b>"),
+        ("var-flag", "true"),
+        ("var-picks", "a"),
+        ("var-picks", "2"),
+        ("var-site", site["id"]),
+    ]
     response = browser.post(run_path(job("Echo")), values, status=303)
     page = response.follow(status=200).html
     log = page.select_one("#job-log")
@@ -90,7 +96,11 @@ def test_variables_for_objects_offer_what_the_user_may_view(service: Service, ma
 def test_objects_are_named_beside_a_picker(service: Service, browser: Browser, job: Find) -> None:
     names = [service.unique(), service.unique()]
     sites = [service.api.post("/api/dcim/sites/", {"name": name, "status": "active"}) for name in names]
-    values = {"var-text": "x", "_text_var-site": sites[0]["slug"], "_text_var-sites": ", ".join(item["slug"] for item in sites)}
+    values = {
+        "var-text": "x",
+        "_text_var-site": sites[0]["slug"],
+        "_text_var-sites": ", ".join(item["slug"] for item in sites),
+    }
     page = browser.post(run_path(job("Echo")), values, status=303).follow()
     work(service)
     log = browser.get(f"{page.request.path}live-log/").html.select_one("#job-log")
@@ -134,7 +144,9 @@ def test_a_second_user_approves_a_run(service: Service, browser: Browser, make_u
     assert "does not wait" in approver.post(f"{path}decide/", {"deny": "1"}, status=303).follow()
 
 
-def test_a_second_user_denies_a_run_after_a_dry_run(service: Service, browser: Browser, make_user: MakeUser, job: Find) -> None:
+def test_a_second_user_denies_a_run_after_a_dry_run(
+    service: Service, browser: Browser, make_user: MakeUser, job: Find
+) -> None:
     path = make_request(service, browser, job)
     approver = Browser(service, make_user(*APPROVER, ("view", "extras.jobresult"), password=PASSWORD))
     assert "Pending" in approver.post(f"{path}decide/", {"dry_run": "1"}, status=303).follow()
@@ -155,7 +167,9 @@ def test_a_reader_sees_a_job_but_cannot_run_it(service: Service, make_user: Make
     reader.post(run_path(shown), {"var-text": "x"}, status=403)
 
 
-def test_nobody_sees_runs_without_permission(service: Service, make_user: MakeUser, browser: Browser, job: Find) -> None:
+def test_nobody_sees_runs_without_permission(
+    service: Service, make_user: MakeUser, browser: Browser, job: Find
+) -> None:
     path = browser.post(run_path(job("Echo")), {"var-text": "x"}, status=303).headers["Location"]
     nobody = Browser(service, make_user(password=PASSWORD))
     for address in (path, f"{path}live-log/", run_path(job("Echo"))):

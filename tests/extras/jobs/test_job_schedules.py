@@ -1,4 +1,6 @@
-"""Schedules of jobs: run when their time has come, once, however many workers look and however late; some only after approval."""
+"""Schedules of jobs: run when their time has come, once, however many workers look and however late; some only after
+approval.
+"""
 
 from __future__ import annotations
 
@@ -59,9 +61,20 @@ def test_a_schedule_is_shown_with_what_it_is_to_do(service: Service, schedule: C
         **{"name": weekly["name"], "display": f"{weekly['name']}: weekly"},
     }
     found = service.api.get(f"{PATH}{weekly['id']}/")
-    assert (found["last_run_at"], found["total_run_count"], found["job_class"]) == ("2049-12-25T00:00:00Z", 0, "local/examples/MakeSites")
-    assert (found["user"]["username"], found["job_model"]["job_class_name"], found["queue"]) == (service.admin.username, "MakeSites", None)
-    assert found["description"] == f"Nautobot job {weekly['name']} scheduled by {service.admin.username} on 2050-01-01 00:00:00+00:00"
+    assert (found["last_run_at"], found["total_run_count"], found["job_class"]) == (
+        "2049-12-25T00:00:00Z",
+        0,
+        "local/examples/MakeSites",
+    )
+    assert (found["user"]["username"], found["job_model"]["job_class_name"], found["queue"]) == (
+        service.admin.username,
+        "MakeSites",
+        None,
+    )
+    assert (
+        found["description"]
+        == f"Nautobot job {weekly['name']} scheduled by {service.admin.username} on 2050-01-01 00:00:00+00:00"
+    )
     assert (found["approval_required"], found["approved_by_user"], found["approved_at"]) == (False, None, None)
     assert service.api.get(f"{PATH}{once['id']}/")["last_run_at"] is None
     assert service.api.get(PATH, {"job_model": "local-examples-makesites", "name": once["name"]})["count"] == 1
@@ -87,7 +100,11 @@ def test_what_was_due_while_no_worker_looked_runs_once(
     work(service)
     work(service)
     (run,) = runs(service, made)
-    assert (run["status"]["value"], run["schedule"]["id"], run["user"]["username"]) == ("completed", made["id"], service.admin.username)
+    assert (run["status"]["value"], run["schedule"]["id"], run["user"]["username"]) == (
+        "completed",
+        made["id"],
+        service.admin.username,
+    )
     shown, row = service.api.get(f"{PATH}{made['id']}/"), in_database(service, made)
     assert shown["total_run_count"] == 1 and shown["last_run_at"] >= run["created"]
     if following is None:
@@ -134,7 +151,9 @@ def test_a_schedule_that_is_deleted_runs_no_more(service: Service, schedule: Cal
 @pytest.fixture
 def approver(service: Service) -> Any:
     """Somebody who may approve jobs."""
-    return service.user(("view approve run", "extras.job"), ("view change delete", "extras.scheduledjob"), ("view", "extras.jobresult")).api
+    return service.user(
+        ("view approve run", "extras.job"), ("view change delete", "extras.scheduledjob"), ("view", "extras.jobresult")
+    ).api
 
 
 def test_a_job_that_needs_approval_waits_for_it(service: Service, ask: Callable[..., Any], approver: Any) -> None:
@@ -147,7 +166,9 @@ def test_a_job_that_needs_approval_waits_for_it(service: Service, ask: Callable[
     assert own == {"detail": "You cannot approve a job that you asked for yourself."}
     approved = approver.post(f"{PATH}{waiting['id']}/approve/", status=200)
     assert approved["approved_by_user"] and approved["approved_at"]
-    assert approver.post(f"{PATH}{waiting['id']}/approve/", status=409) == {"detail": "This scheduled job does not wait for approval."}
+    assert approver.post(f"{PATH}{waiting['id']}/approve/", status=409) == {
+        "detail": "This scheduled job does not wait for approval."
+    }
     work(service)
     (run,) = runs(service, waiting)
     assert (run["status"]["value"], run["user"]["username"]) == ("completed", service.admin.username)
@@ -169,11 +190,15 @@ def test_approval_needs_permission_on_the_job_and_on_the_schedule(service: Servi
         someone = service.user(*permissions).api
         for action in ("approve", "deny"):
             someone.post(f"{PATH}{waiting['id']}/{action}/", status=status)
-    service.user(("view", "extras.scheduledjob"), ("view", "extras.job")).api.post(f"{PATH}{waiting['id']}/dry-run/", status=403)
+    service.user(("view", "extras.scheduledjob"), ("view", "extras.job")).api.post(
+        f"{PATH}{waiting['id']}/dry-run/", status=403
+    )
     service.api.delete(f"{PATH}{waiting['id']}/")
 
 
-def test_a_denied_job_is_gone(service: Service, ask: Callable[..., Any], schedule: Callable[..., Any], approver: Any) -> None:
+def test_a_denied_job_is_gone(
+    service: Service, ask: Callable[..., Any], schedule: Callable[..., Any], approver: Any
+) -> None:
     waiting, other = ask("Asks", word=service.unique()), schedule("daily")
     approver.post(f"{PATH}{other['id']}/deny/", status=409)
     approver.post(f"{PATH}{waiting['id']}/deny/", status=204)
@@ -193,7 +218,9 @@ def test_a_dry_run_runs_now_and_writes_nothing(service: Service, ask: Callable[.
     assert service.api.get(f"{PATH}{waiting['id']}/")["total_run_count"] == 0
 
 
-def test_what_should_have_run_already_is_approved_only_when_that_is_said(service: Service, schedule: Callable[..., Any], approver: Any) -> None:
+def test_what_should_have_run_already_is_approved_only_when_that_is_said(
+    service: Service, schedule: Callable[..., Any], approver: Any
+) -> None:
     waiting, again = schedule("future", job="Asks"), schedule("hourly", job="Asks")
     past = now() - datetime.timedelta(days=1)
     for shown in (waiting, again):
@@ -210,7 +237,12 @@ def test_what_should_have_run_already_is_approved_only_when_that_is_said(service
 
 
 def test_a_crontab_that_is_longer_than_its_column_is_refused(ask: Callable[..., Any], service: Service) -> None:
-    schedule = {"name": service.unique(), "interval": "custom", "start_time": LATER, "crontab": f"{'0,' * 130}0 * * * *"}
+    schedule = {
+        "name": service.unique(),
+        "interval": "custom",
+        "start_time": LATER,
+        "crontab": f"{'0,' * 130}0 * * * *",
+    }
     answer = ask("MakeSites", body={"schedule": schedule}, word="w", status=400)
     assert answer == {"schedule": {"crontab": ["Ensure this field has no more than 255 characters."]}}
 

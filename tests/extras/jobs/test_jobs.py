@@ -42,9 +42,18 @@ def test_classes_in_the_folder_become_jobs_that_are_not_enabled(service: Service
     echo = found["Echo"]
     assert (echo["source"], echo["module_name"], echo["slug"]) == ("local", "examples", "local-examples-echo")
     assert (echo["grouping"], echo["name"], echo["display"]) == ("Examples", "Echo", "Echo")
-    assert (echo["description"], echo["commit_default"], echo["has_sensitive_variables"]) == ("Says what it was given.", False, True)
+    assert (echo["description"], echo["commit_default"], echo["has_sensitive_variables"]) == (
+        "Says what it was given.",
+        False,
+        True,
+    )
     audit = found["Audit"]
-    assert (audit["grouping"], audit["name"], audit["read_only"], audit["task_queues"]) == ("Audits", "Audit of sites", True, ["audits", "default"])
+    assert (audit["grouping"], audit["name"], audit["read_only"], audit["task_queues"]) == (
+        "Audits",
+        "Audit of sites",
+        True,
+        ["audits", "default"],
+    )
     assert (audit["soft_time_limit"], audit["time_limit"]) == (20.0, 30.0)
     assert (found["Watcher"]["is_job_hook_receiver"], found["Marker"]["is_job_button_receiver"]) == (True, True)
 
@@ -79,19 +88,42 @@ def test_a_new_class_is_found_a_gone_one_is_told_and_overrides_stay(service: Ser
     finally:
         with service.unit_of_work() as uow:
             job_models.refresh(uow)
-        service.api.delete(PATH, [{"id": item["id"]} for item in service.api.get(PATH, {"module_name": "things"})["results"]])
+        service.api.delete(
+            PATH, [{"id": item["id"]} for item in service.api.get(PATH, {"module_name": "things"})["results"]]
+        )
 
 
 def test_variables_are_described(service: Service, job: Callable[[str], Any]) -> None:
     found = {item["name"]: item for item in service.api.get(f"{job('Echo')['url']}variables/")}
-    assert found["text"] == {"name": "text", "type": "StringVar", "help_text": "some text", "required": True, "min_length": 1, "max_length": 20}
-    assert found["num"] == {"name": "num", "type": "IntegerVar", "required": False, "min_value": 1, "max_value": 9, "default": 3}
+    assert found["text"] == {
+        "name": "text",
+        "type": "StringVar",
+        "help_text": "some text",
+        "required": True,
+        "min_length": 1,
+        "max_length": 20,
+    }
+    assert found["num"] == {
+        "name": "num",
+        "type": "IntegerVar",
+        "required": False,
+        "min_value": 1,
+        "max_value": 9,
+        "default": 3,
+    }
     assert found["flag"] == {"name": "flag", "type": "BooleanVar", "required": False}
-    assert found["pick"] == {"name": "pick", "type": "ChoiceVar", "required": False, "choices": [["a", "A"], ["b", "B"]]}
+    assert found["pick"] == {
+        "name": "pick",
+        "type": "ChoiceVar",
+        "required": False,
+        "choices": [["a", "A"], ["b", "B"]],
+    }
     assert found["site"] == {"name": "site", "type": "ObjectVar", "required": False, "model": "dcim.site"}
     assert found["prose"]["label"] == "Prose"
     receiver = service.api.get(f"{job('Marker')['url']}variables/")
-    assert receiver == [{"name": name, "type": "StringVar", "required": True} for name in ("object_pk", "object_model_name")]
+    assert receiver == [
+        {"name": name, "type": "StringVar", "required": True} for name in ("object_pk", "object_model_name")
+    ]
 
 
 def test_versions_before_1_3_list_classes(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
@@ -102,11 +134,18 @@ def test_versions_before_1_3_list_classes(service: Service, job: Callable[[str],
     second = service.api.get(PATH, {"source": "local", "installed": "true", "limit": 1, "offset": 1}, version="1.2")
     assert (second["count"], second["results"]) == (page["count"], [found[1]])
     shown = next(item for item in found if item["id"] == "local/examples/MakeSites")
-    assert (shown["pk"], shown["test_methods"], shown["vars"]) == (job("MakeSites")["id"], [], {"word": "StringVar", "then": "StringVar"})
+    assert (shown["pk"], shown["test_methods"], shown["vars"]) == (
+        job("MakeSites")["id"],
+        [],
+        {"word": "StringVar", "then": "StringVar"},
+    )
     assert (shown["result"]["id"], shown["result"]["status"]["value"]) == (asked["id"], "pending")
     assert service.api.get(shown["url"])["id"] == "local/examples/MakeSites"
     answered = service.api.post(f"{shown['url']}run/", {"data": {"word": "x"}}, status=200, version="1.2")
-    assert answered["result"]["job_model"]["id"] == shown["pk"] and answered["result"]["job_kwargs"] == {"data": {"word": "x", "then": ""}, "commit": True}
+    assert answered["result"]["job_model"]["id"] == shown["pk"] and answered["result"]["job_kwargs"] == {
+        "data": {"word": "x", "then": ""},
+        "commit": True,
+    }
     service.api.get(f"{PATH}local/examples/Nothing/", status=404)
     service.api.delete(RESULTS, [{"id": asked["id"]}, {"id": answered["result"]["id"]}])
 
@@ -129,22 +168,37 @@ def test_versions_before_1_3_list_classes(service: Service, job: Callable[[str],
         ({"text": "x", "flag": "maybe"}, {"flag": ["Must be a valid boolean."]}),
         ({"text": "x", "pick": "c"}, {"pick": ["Select a valid choice. c is not one of the available choices."]}),
         ({"text": "x", "picks": "a"}, {"picks": ["Enter a list of values."]}),
-        ({"text": "x", "picks": ["a", "z"]}, {"picks": ["Select a valid choice. z is not one of the available choices."]}),
+        (
+            {"text": "x", "picks": ["a", "z"]},
+            {"picks": ["Select a valid choice. z is not one of the available choices."]},
+        ),
         (
             {"text": "x", "site": "zz"},
-            {"site": ["Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: zz"]},
+            {
+                "site": [
+                    "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: zz"
+                ]
+            },
         ),
-        ({"text": "x", "site": {"name": "no such"}}, {"site": ["Related object not found using the provided attributes: {'name': 'no such'}"]}),
+        (
+            {"text": "x", "site": {"name": "no such"}},
+            {"site": ["Related object not found using the provided attributes: {'name': 'no such'}"]},
+        ),
         ({"text": "x", "site": {"region__name__x": []}}, ...),
         ({"text": "x", "sites": {"a": 1}}, {"sites": ["Enter a list of values."]}),
         ({"text": "x", "address": "10.0.0.0/8"}, {"address": ["Invalid IPv4/IPv6 address format: 10.0.0.0/8"]}),
         ({"text": "x", "interface": "10.0.0.1"}, {"interface": ["CIDR mask (e.g. /24) is required."]}),
-        ({"text": "x", "network": "10.0.0.1/24"}, {"network": ["10.0.0.1/24 is not a valid prefix. Did you mean 10.0.0.0/24?"]}),
+        (
+            {"text": "x", "network": "10.0.0.1/24"},
+            {"network": ["10.0.0.1/24 is not a valid prefix. Did you mean 10.0.0.0/24?"]},
+        ),
         ({"text": "x", "network": "10.0.0.0/25"}, {"network": ["The prefix length must be less than or equal to 24."]}),
         ("zz", ["Job data needs to be a dict"]),
     ],
 )
-def test_input_that_does_not_fit_is_refused(service: Service, job: Callable[[str], Any], data: Any, errors: Any) -> None:
+def test_input_that_does_not_fit_is_refused(
+    service: Service, job: Callable[[str], Any], data: Any, errors: Any
+) -> None:
     refused = service.api.post(f"{job('Echo')['url']}run/", {"data": data, "commit": True}, status=400)
     assert list(refused) == ["errors"] and (errors is ... or refused["errors"] == errors)
 
@@ -156,19 +210,35 @@ def test_the_rest_of_a_request_is_checked_too(service: Service, ask: Callable[..
         ({"schedule": {"interval": "nope"}}, {"schedule": {"interval": ['"nope" is not a valid choice.']}}),
         ({"schedule": {}}, {"schedule": {"interval": ["This field is required."]}}),
         ({"schedule": 5}, {"schedule": {"non_field_errors": ["Invalid data. Expected a dictionary, but got int."]}}),
-        ({"schedule": {"interval": "future"}}, {"schedule": {name: ["This field is required."] for name in ("name", "start_time")}}),
+        (
+            {"schedule": {"interval": "future"}},
+            {"schedule": {name: ["This field is required."] for name in ("name", "start_time")}},
+        ),
         (
             {"schedule": {"interval": "daily", "name": "n", "start_time": "2001-01-01T00:00:00Z"}},
             {"schedule": {"start_time": ["The time must not be in the past."]}},
         ),
         ({"schedule": {"interval": "custom", "name": "n"}}, {"schedule": {"crontab": ["This field is required."]}}),
-        ({"schedule": {"interval": "custom", "name": "n", "crontab": "61 * * * *"}}, {"schedule": {"crontab": ["“61” is no minute (0 to 59)."]}}),
-        ({"schedule": {"interval": "custom", "name": "n", "crontab": "0 0 31 2 *"}}, {"schedule": {"crontab": ["There is no such date."]}}),
+        (
+            {"schedule": {"interval": "custom", "name": "n", "crontab": "61 * * * *"}},
+            {"schedule": {"crontab": ["“61” is no minute (0 to 59)."]}},
+        ),
+        (
+            {"schedule": {"interval": "custom", "name": "n", "crontab": "0 0 31 2 *"}},
+            {"schedule": {"crontab": ["There is no such date."]}},
+        ),
     ):
         assert ask("MakeSites", status=400, body=body, word="w") == refused
     for junk in ([], "zz", None, 5):
-        service.api.post(f"{PATH}{service.api.get(PATH, {'job_class_name': 'Echo'})['results'][0]['id']}/run/", junk, status=400)
-    secret = ask("Echo", status=400, body={"schedule": {"interval": "future", "name": "n", "start_time": "2050-01-01T00:00:00Z"}}, text="x")
+        service.api.post(
+            f"{PATH}{service.api.get(PATH, {'job_class_name': 'Echo'})['results'][0]['id']}/run/", junk, status=400
+        )
+    secret = ask(
+        "Echo",
+        status=400,
+        body={"schedule": {"interval": "future", "name": "n", "start_time": "2050-01-01T00:00:00Z"}},
+        text="x",
+    )
     assert list(secret["schedule"]) == ["interval"]
 
 
@@ -179,7 +249,13 @@ def test_only_who_may_run_a_job_does(service: Service, job: Callable[[str], Any]
     runner = service.user(("view run", "extras.job", {"job_class_name": "Echo"}))
     blind = service.user(("run", "extras.job"))
     frozen = service.user(("view run", "extras.job"), write_enabled=False)
-    for someone, item, status in ((reader, echo, 403), (runner, other, 404), (frozen, echo, 403), (runner, echo, 201), (blind, echo, 201)):
+    for someone, item, status in (
+        (reader, echo, 403),
+        (runner, other, 404),
+        (frozen, echo, 403),
+        (runner, echo, 201),
+        (blind, echo, 201),
+    ):
         someone.api.post(f"{item['url']}run/", body, status=status)
     service.anonymous.post(f"{echo['url']}run/", body, status=403)
     runner.api.post(f"{PATH}local/examples/Echo/run/", body, status=200)
@@ -189,16 +265,22 @@ def test_only_who_may_run_a_job_does(service: Service, job: Callable[[str], Any]
     service.api.patch(echo["url"], {"enabled": True})
     site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
     refused = runner.api.post(f"{echo['url']}run/", {"data": {"text": "x", "site": site["id"]}}, status=400)
-    assert refused == {"errors": {"site": [f"Select a valid choice. {site['id']} is not one of the available choices."]}}
+    assert refused == {
+        "errors": {"site": [f"Select a valid choice. {site['id']} is not one of the available choices."]}
+    }
     work(service)
 
 
-def test_asking_takes_as_many_statements_for_many_objects_as_for_few(service: Service, job: Callable[[str], Any]) -> None:
+def test_asking_takes_as_many_statements_for_many_objects_as_for_few(
+    service: Service, job: Callable[[str], Any]
+) -> None:
     sites = service.api.post(SITES, [{"name": service.unique(), "status": "active"} for _ in range(30)])
     counts = []
     for some in (sites[:2], sites):
         with service.statements() as found:
-            service.api.post(f"{job('Echo')['url']}run/", {"data": {"text": "x", "sites": [item["id"] for item in some]}})
+            service.api.post(
+                f"{job('Echo')['url']}run/", {"data": {"text": "x", "sites": [item["id"] for item in some]}}
+            )
         counts.append(len(found))
     assert counts[0] == counts[1] <= 10
     work(service)
@@ -209,17 +291,40 @@ def test_asking_takes_as_many_statements_for_many_objects_as_for_few(service: Se
 
 def test_a_job_is_run_with_its_values(service: Service, ask: Callable[..., Any]) -> None:
     site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
-    asked = ask("Echo", body={"commit": True}, text="x", site={"name": site["name"]}, sites=[site["id"]], network="10.0.0.0/24", picks=["a", "2"])
-    assert (asked["status"], asked["completed"], asked["name"]) == ({"value": "pending", "label": "Pending"}, None, "local/examples/Echo")
+    asked = ask(
+        "Echo",
+        body={"commit": True},
+        text="x",
+        site={"name": site["name"]},
+        sites=[site["id"]],
+        network="10.0.0.0/24",
+        picks=["a", "2"],
+    )
+    assert (asked["status"], asked["completed"], asked["name"]) == (
+        {"value": "pending", "label": "Pending"},
+        None,
+        "local/examples/Echo",
+    )
     assert asked["user"]["username"] == service.admin.username
     work(service)
     done = result(service, asked)
     assert done["status"] == {"value": "completed", "label": "Completed"} and done["completed"] >= done["created"]
-    kinds = dict.fromkeys(("text", "pick", "prose"), "str") | {"num": "int", "flag": "bool", "picks": "list", "site": "dict", "sites": "list"}
+    kinds = dict.fromkeys(("text", "pick", "prose"), "str") | {
+        "num": "int",
+        "flag": "bool",
+        "picks": "list",
+        "site": "dict",
+        "sites": "list",
+    }
     kinds |= {"address": "NoneType", "interface": "NoneType", "network": "IPNetwork"}
     assert done["data"]["output"].startswith("\nTrue 3 False '' ['a', 2] 256 ")
     assert ast.literal_eval(done["data"]["output"].partition("256 ")[2]) == kinds
-    assert (done["display"], done["obj_type"], done["job_kwargs"], done["schedule"]) == (done["job_id"], "extras.job", None, None)
+    assert (done["display"], done["obj_type"], done["job_kwargs"], done["schedule"]) == (
+        done["job_id"],
+        "extras.job",
+        None,
+        None,
+    )
     entries = service.api.get(f"{RESULTS}{asked['id']}/logs/")
     assert [(item["display"], item["log_level"], item["log_object"], item["grouping"]) for item in entries] == [
         ("got x", "info", None, "run"),
@@ -233,16 +338,24 @@ def test_a_job_is_run_with_its_values(service: Service, ask: Callable[..., Any])
 def test_what_a_job_writes_is_validated_recorded_and_told(service: Service, ask: Callable[..., Any]) -> None:
     word = service.unique()
     hook = service.api.post(
-        "/api/extras/webhooks/", {"name": word, "content_types": ["dcim.site"], "type_create": True, "payload_url": "http://r.example.com/"}
+        "/api/extras/webhooks/",
+        {"name": word, "content_types": ["dcim.site"], "type_create": True, "payload_url": "http://r.example.com/"},
     )
     asked = ask("MakeSites", word=word)
     work(service)
     done = result(service, asked)
     assert (done["status"]["value"], done["data"]) == ("completed", {"output": "\nchanged"})
-    assert [item["name"] for item in service.api.get(SITES, {"name__isw": word})["results"]] == [f"{word} 0", f"{word} 1"]
+    assert [item["name"] for item in service.api.get(SITES, {"name__isw": word})["results"]] == [
+        f"{word} 0",
+        f"{word} 1",
+    ]
     assert [level for level, _ in logs(service, asked)] == ["success", "warning"]
-    rows = service.rows(sa.select(_change).where(_change.c.request_id == uuid.UUID(done["job_id"])).order_by(_change.c.position))
-    assert [(row.action, row.object_repr, row.user_name) for row in rows] == [("create", f"{word} {n}", service.admin.username) for n in (0, 1)]
+    rows = service.rows(
+        sa.select(_change).where(_change.c.request_id == uuid.UUID(done["job_id"])).order_by(_change.c.position)
+    )
+    assert [(row.action, row.object_repr, row.user_name) for row in rows] == [
+        ("create", f"{word} {n}", service.admin.username) for n in (0, 1)
+    ]
     assert rows[0].after["facility"] == "changed"
     assert service.api.get("/api/extras/webhook-deliveries/", {"webhook": hook["id"]})["count"] == 2
     service.api.delete(hook["url"])
@@ -256,10 +369,23 @@ def test_what_a_job_writes_is_validated_recorded_and_told(service: Service, ask:
             "raise",
             True,
             "errored",
-            [("failure", "An exception occurred: `RuntimeError: on purpose`"), ("info", "Database changes have been reverted due to error.")],
+            [
+                ("failure", "An exception occurred: `RuntimeError: on purpose`"),
+                ("info", "Database changes have been reverted due to error."),
+            ],
         ),
-        ("fail", True, "failed", [("failure", "it is not to be"), ("info", "Database changes have been reverted due to error.")]),
-        ("log failure", True, "failed", [("failure", "something is wrong"), ("info", "Database changes have been reverted automatically.")]),
+        (
+            "fail",
+            True,
+            "failed",
+            [("failure", "it is not to be"), ("info", "Database changes have been reverted due to error.")],
+        ),
+        (
+            "log failure",
+            True,
+            "failed",
+            [("failure", "something is wrong"), ("info", "Database changes have been reverted automatically.")],
+        ),
     ],
 )
 def test_what_does_not_end_well_or_is_but_tried_leaves_nothing(
@@ -291,7 +417,9 @@ def test_input_is_sealed_until_the_job_is_done_and_then_gone(service: Service, a
     assert (row.arguments, row.job_kwargs, row.claimed_by, row.claimed_until) == ("", None, None, None)
 
 
-def test_what_became_unfit_meanwhile_is_not_run(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
+def test_what_became_unfit_meanwhile_is_not_run(
+    service: Service, job: Callable[[str], Any], ask: Callable[..., Any]
+) -> None:
     runner = service.user(("view run", "extras.job"), ("view", "dcim.site"))
     site = service.api.post(SITES, {"name": service.unique(), "status": "active"})
     disabled, orphaned = ask("MakeSites", word="w"), ask("Echo", runner.api, text="x")
@@ -319,7 +447,9 @@ def runner(service: Service) -> Runner:
     return job_running.runner(service.engine, service.registry)
 
 
-def test_what_a_job_says_can_be_read_while_it_runs(service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path) -> None:
+def test_what_a_job_says_can_be_read_while_it_runs(
+    service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
     asked = ask("Linger", gate=str(gate))
     runner.poll()
@@ -331,7 +461,9 @@ def test_what_a_job_says_can_be_read_while_it_runs(service: Service, ask: Callab
     assert result(service, asked)["data"] == {"output": "\nwaited"}
 
 
-def test_a_lease_is_extended_while_the_job_lives(service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path) -> None:
+def test_a_lease_is_extended_while_the_job_lives(
+    service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
     with service.configured(job_lease=3):
         asked = ask("Linger", gate=str(gate))
@@ -344,7 +476,9 @@ def test_a_lease_is_extended_while_the_job_lives(service: Service, ask: Callable
     assert result(service, asked)["status"]["value"] == "completed"
 
 
-def test_a_job_over_its_soft_limit_is_told_and_one_over_its_limit_is_killed(service: Service, job: Callable[[str], Any], ask: Callable[..., Any]) -> None:
+def test_a_job_over_its_soft_limit_is_told_and_one_over_its_limit_is_killed(
+    service: Service, job: Callable[[str], Any], ask: Callable[..., Any]
+) -> None:
     linger = job("Linger")
     limits = {"soft_time_limit": 0.5, "soft_time_limit_override": True, "time_limit": 60, "time_limit_override": True}
     service.api.patch(linger["url"], limits)
@@ -365,7 +499,9 @@ def test_a_job_over_its_soft_limit_is_told_and_one_over_its_limit_is_killed(serv
     service.api.patch(linger["url"], {"soft_time_limit_override": False, "time_limit_override": False})
 
 
-def test_a_job_whose_process_is_killed_is_errored_at_once_and_has_written_nothing(service: Service, ask: Callable[..., Any]) -> None:
+def test_a_job_whose_process_is_killed_is_errored_at_once_and_has_written_nothing(
+    service: Service, ask: Callable[..., Any]
+) -> None:
     word = service.unique()
     asked = ask("MakeSites", word=word, then="die")
     work(service)
@@ -389,7 +525,9 @@ def worker(service: Service, **settings: Any) -> int:
 
 
 @pytest.mark.parametrize("writing", [False, True])
-def test_a_job_whose_worker_is_killed_is_errored_when_its_lease_ends(service: Service, ask: Callable[..., Any], writing: bool) -> None:
+def test_a_job_whose_worker_is_killed_is_errored_when_its_lease_ends(
+    service: Service, ask: Callable[..., Any], writing: bool
+) -> None:
     word = service.unique()
     asked = ask("MakeSites", word=word, then="linger") if writing else ask("Linger")
     process = worker(service, job_lease=3600)
@@ -424,7 +562,9 @@ def _lease_of(service: Service, asked: Any) -> datetime.datetime:
     return row.claimed_until
 
 
-def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path) -> None:
+def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(
+    service: Service, ask: Callable[..., Any], runner: Runner, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
     asked = ask("Linger", gate=str(gate))
     runner.poll()
@@ -437,7 +577,9 @@ def test_what_was_given_up_is_not_ended_by_a_job_that_comes_back(service: Servic
     assert logs(service, asked)[-1][1] == ABANDONED
 
 
-def test_deleting_the_result_of_a_running_job_ends_it(service: Service, ask: Callable[..., Any], runner: Runner) -> None:
+def test_deleting_the_result_of_a_running_job_ends_it(
+    service: Service, ask: Callable[..., Any], runner: Runner
+) -> None:
     with service.configured(job_lease=1):
         asked = ask("Linger")
         runner.poll()
@@ -476,8 +618,24 @@ def test_commands_list_jobs_and_find_them_anew(service: Service, tmp_path: Path)
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False)
     secret, jobs = "x" * 32, JOBS["netinv.jobs_root"]
-    lines = ["[app:main]", "use = egg:netinv-core", f"netinv.database_url = {url}", f"netinv.secret = {secret}", f"netinv.jobs_root = {jobs}"]
-    logging = ["[loggers]", "keys = root", "[handlers]", "keys =", "[formatters]", "keys =", "[logger_root]", "level = CRITICAL", "handlers ="]
+    lines = [
+        "[app:main]",
+        "use = egg:netinv-core",
+        f"netinv.database_url = {url}",
+        f"netinv.secret = {secret}",
+        f"netinv.jobs_root = {jobs}",
+    ]
+    logging = [
+        "[loggers]",
+        "keys = root",
+        "[handlers]",
+        "keys =",
+        "[formatters]",
+        "keys =",
+        "[logger_root]",
+        "level = CRITICAL",
+        "handlers =",
+    ]
     ini.write_text("\n".join([*lines, *logging]).replace("%", "%%"))
     listed = CliRunner().invoke(cli, ["-c", str(ini), "jobs", "list"], env={"COLUMNS": "120"})
     assert listed.exit_code == 0 and "local/examples/Echo" in listed.output and "Examples: Echo" in listed.output

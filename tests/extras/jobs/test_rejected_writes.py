@@ -26,5 +26,7 @@ def test_an_object_that_is_refused_after_its_row_is_written_is_not_kept(
         inventory.create(TENANT, {"name": kept, "description": "ours"})
         with pytest.raises(Denied):
             inventory.create(TENANT, {"name": refused, "description": "theirs"})
-    names = {tenant["name"] for tenant in service.api.get("/api/tenancy/tenants/", {"name": [kept, refused]})["results"]}
+    names = {
+        tenant["name"] for tenant in service.api.get("/api/tenancy/tenants/", {"name": [kept, refused]})["results"]
+    }
     assert names == {kept}

@@ -19,12 +19,20 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 
 @pytest.fixture
 def relate(api: Api) -> Iterator[Any]:
-    """``relate(type, source, destination, …)``: a new relationship, of rack roles with tenants unless said otherwise; gone after the test."""
+    """``relate(type, source, destination, …)``: a new relationship, of rack roles with tenants unless said otherwise;
+    gone after the test.
+    """
     made = []
 
     def post(kind: str = "many-to-many", source: str = ROLE, destination: str = TENANT, **members: Any) -> Any:
         slug = f"r{uuid.uuid4().hex[:12]}"
-        body = {"name": slug.upper(), "slug": slug, "type": kind, "source_type": source, "destination_type": destination}
+        body = {
+            "name": slug.upper(),
+            "slug": slug,
+            "type": kind,
+            "source_type": source,
+            "destination_type": destination,
+        }
         found = api.post(RELATIONSHIPS, {**body, **members})
         made.append(found["url"])
         return found
@@ -68,15 +76,26 @@ def test_a_relationship_has_what_was_given_and_the_usual_for_the_rest(api: Api, 
     word = unique().replace("-", " ")
     made = api.post(RELATIONSHIPS, {"name": f"Some {word}", "source_type": ROLE, "destination_type": TENANT})
     assert made["slug"] == f"some {word}".replace(" ", "_").lower()
-    assert (made["type"], made["required_on"], made["source_filter"], made["source_hidden"]) == ("many-to-many", "", None, False)
+    assert (made["type"], made["required_on"], made["source_filter"], made["source_hidden"]) == (
+        "many-to-many",
+        "",
+        None,
+        False,
+    )
     api.delete(made["url"])
 
 
 @pytest.mark.parametrize(
     ("members", "error"),
     [
-        ({"type": "symmetric-one-to-one"}, {"destination_type": ["Must match source_type for a symmetric relationship"]}),
-        ({"source_filter": {"nosuch": 1}}, {"source_filter": ["'nosuch' is not a valid filter parameter for dcim.RackRole object"]}),
+        (
+            {"type": "symmetric-one-to-one"},
+            {"destination_type": ["Must match source_type for a symmetric relationship"]},
+        ),
+        (
+            {"source_filter": {"nosuch": 1}},
+            {"source_filter": ["'nosuch' is not a valid filter parameter for dcim.RackRole object"]},
+        ),
         ({"destination_filter": [1]}, {"destination_filter": ["Filter for tenancy.Tenant must be a dictionary"]}),
         ({"source_filter": {"created": "never"}}, {"source_filter": ["'created': Enter a valid date."]}),
         ({"source_type": "extras.note"}, {"source_type": ["Invalid content type: extras.note"]}),
@@ -91,7 +110,12 @@ def test_a_relationship_has_what_was_given_and_the_usual_for_the_rest(api: Api, 
     ],
 )
 def test_a_definition_makes_sense(api: Api, unique: Any, members: dict[str, Any], error: Any) -> None:
-    assert api.post(RELATIONSHIPS, {"name": unique(), "source_type": ROLE, "destination_type": TENANT, **members}, status=400) == error
+    assert (
+        api.post(
+            RELATIONSHIPS, {"name": unique(), "source_type": ROLE, "destination_type": TENANT, **members}, status=400
+        )
+        == error
+    )
 
 
 def test_what_associations_rest_on_does_not_change(api: Api, relate: Any, associate: Any, make: Any) -> None:
@@ -115,11 +139,19 @@ def test_an_association_is_called_after_its_objects(relate: Any, associate: Any,
 
 def test_objects_at_its_ends_are_of_the_relationship_s_types(api: Api, relate: Any, make: Any) -> None:
     relationship, tenant = relate(), make(TENANTS)
-    body = {"relationship": relationship["id"], "source_type": TENANT, "source_id": tenant["id"], "destination_type": TENANT, "destination_id": NOBODY}
+    body = {
+        "relationship": relationship["id"],
+        "source_type": TENANT,
+        "source_id": tenant["id"],
+        "destination_type": TENANT,
+        "destination_id": NOBODY,
+    }
     expected = {"source_type": [f"source_type has a different value than defined in {relationship['name']}"]}
     assert api.post(ASSOCIATIONS, body, status=400) == expected
     body |= {"source_type": ROLE, "source_id": make(ROLES)["id"]}
-    assert api.post(ASSOCIATIONS, body, status=400) == {"destination_id": [f"Related object not found using the provided ID: {NOBODY}"]}
+    assert api.post(ASSOCIATIONS, body, status=400) == {
+        "destination_id": [f"Related object not found using the provided ID: {NOBODY}"]
+    }
 
 
 def test_nothing_is_associated_with_itself_or_twice(relate: Any, associate: Any, make: Any) -> None:
@@ -141,7 +173,9 @@ def test_an_end_takes_as_many_as_the_type_says(relate: Any, associate: Any, make
     for end, source, destination in (("source", roles[0], tenants[1]), ("destination", roles[1], tenants[0])):
         if end in ends:
             thing, word = (source, "from") if end == "source" else (destination, "to")
-            message = f"Unable to create more than one {relationship['name']} association {word} {thing['display']} ({end})"
+            message = (
+                f"Unable to create more than one {relationship['name']} association {word} {thing['display']} ({end})"
+            )
             assert associate(relationship, source, destination, status=400) == {end: [message]}
         else:
             associate(relationship, source, destination)
@@ -175,14 +209,21 @@ def test_objects_that_the_filter_does_not_find_have_no_such_relationship(api: Ap
 def test_associations_are_found_by_what_they_join(api: Api, relate: Any, associate: Any, make: Any) -> None:
     relationship, role, tenant = relate(), make(ROLES), make(TENANTS)
     made = associate(relationship, role, tenant)
-    for query in ({"relationship": relationship["slug"]}, {"source_id": role["id"]}, {"destination_id": tenant["id"]}, {"peer_id": tenant["id"]}):
+    for query in (
+        {"relationship": relationship["slug"]},
+        {"source_id": role["id"]},
+        {"destination_id": tenant["id"]},
+        {"peer_id": tenant["id"]},
+    ):
         assert [found["id"] for found in api.get(ASSOCIATIONS, query)["results"]] == [made["id"]]
     assert api.get(ASSOCIATIONS, {"source_id": role["id"], "source_type": TENANT})["count"] == 0
     assert api.get(ASSOCIATIONS, {"source_type": "nope.nope"}, status=400)
     assert api.get(ASSOCIATIONS, {"peer_id": "nope"}, status=400)
 
 
-def test_they_go_with_their_objects_and_with_their_relationship(api: Api, relate: Any, associate: Any, make: Any) -> None:
+def test_they_go_with_their_objects_and_with_their_relationship(
+    api: Api, relate: Any, associate: Any, make: Any
+) -> None:
     relationship, role, tenant = relate(), make(ROLES), make(TENANTS)
     first, second, third = [associate(relationship, make(ROLES), make(TENANTS)) for _ in range(3)]
     mine = associate(relationship, role, tenant)
@@ -203,7 +244,9 @@ def test_objects_show_both_ends_to_those_who_ask(api: Api, relate: Any, associat
     named, plain = relate("one-to-many", source_label="Its tenants"), relate("one-to-one")
     associate(named, role, tenant)
     seen = shown(api, role, named)
-    assert {name: seen[name] for name in ("id", "url", "name", "type")} == {name: named[name] for name in ("id", "url", "name", "type")}
+    assert {name: seen[name] for name in ("id", "url", "name", "type")} == {
+        name: named[name] for name in ("id", "url", "name", "type")
+    }
     nested = {name: tenant[name] for name in ("display", "id", "url", "name", "slug")}
     assert seen["destination"] == {"label": "Its tenants", "object_type": TENANT, "objects": [nested]}
     assert shown(api, tenant, named)["source"]["label"] == "rack role"
@@ -226,7 +269,10 @@ def test_what_is_sent_takes_the_place_of_what_was_there(api: Api, relate: Any, m
     assert others(api, role, relationship, "destination") == [one["id"], two["id"]]
     kept = api.get(ASSOCIATIONS, {"source_id": role["id"], "destination_id": two["id"]})["results"]
     answer = put(api, role, relationship, "destination", [{"name": three["name"]}, two])
-    assert [item["id"] for item in answer["relationships"][relationship["slug"]]["destination"]["objects"]] == [two["id"], three["id"]]
+    assert [item["id"] for item in answer["relationships"][relationship["slug"]]["destination"]["objects"]] == [
+        two["id"],
+        three["id"],
+    ]
     assert api.get(ASSOCIATIONS, {"source_id": role["id"], "destination_id": two["id"]})["results"] == kept
     assert others(api, three, relationship, "source") == [role["id"]]
     api.patch(role["url"], {"relationships": {}, "description": "left alone"})
@@ -268,14 +314,24 @@ def test_peers_who_name_each_other_are_one_pair(api: Api, relate: Any, make: Any
         ({"SLUG": {"destination": ["x"]}}, '"objects" must be specified under ["SLUG"]["destination"] when present'),
         ({"SLUG": {"destination": {"objects": "x"}}}, '["SLUG"]["destination"]["objects"] must be a list, not a str'),
         ({"SLUG": ["x"]}, "[\"SLUG\"] must be an object with 'destination', not a list"),
-        ({"SLUG": {"destination": {"objects": [NOBODY, NOBODY]}}}, 'For "NAME", "destination" objects must include at most a single object'),
+        (
+            {"SLUG": {"destination": {"objects": [NOBODY, NOBODY]}}},
+            'For "NAME", "destination" objects must include at most a single object',
+        ),
         ({"SLUG": {"destination": {"objects": [NOBODY]}}}, f"Related object not found using the provided ID: {NOBODY}"),
-        ({"SLUG": {"destination": {"objects": [{"name": "nope"}]}}}, "Related object not found using the provided attributes: {'name': 'nope'}"),
+        (
+            {"SLUG": {"destination": {"objects": [{"name": "nope"}]}}},
+            "Related object not found using the provided attributes: {'name': 'nope'}",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(api: Api, relate: Any, make: Any, sent: Any, message: str) -> None:
     relationship, role = relate("one-to-one"), make(ROLES)
-    body = {name.replace("SLUG", relationship["slug"]): value for name, value in sent.items()} if isinstance(sent, dict) else sent
+    body = (
+        {name.replace("SLUG", relationship["slug"]): value for name, value in sent.items()}
+        if isinstance(sent, dict)
+        else sent
+    )
     message = message.replace("SLUG", relationship["slug"]).replace("NAME", relationship["name"])
     assert api.patch(role["url"], {"relationships": body}, status=400) == {"relationships": [message]}
 
@@ -310,13 +366,20 @@ def test_a_change_of_relationships_is_in_the_change_log(api: Api, relate: Any, m
     assert api.get(CHANGES, {"changed_object_id": role["id"]})["count"] == 2
 
 
-def test_writing_an_object_is_enough_to_associate_it_with_what_is_visible(api: Api, make_user: Any, relate: Any, make: Any) -> None:
+def test_writing_an_object_is_enough_to_associate_it_with_what_is_visible(
+    api: Api, make_user: Any, relate: Any, make: Any
+) -> None:
     relationship, role, tenant, invisible = relate(), make(ROLES), make(TENANTS), make(TENANTS)
     editor = make_user(("view change", ROLE), ("view", "tenancy.tenant", {"id": tenant["id"]})).api
     put(editor, role, relationship, "destination", [tenant["id"]])
     assert others(api, role, relationship, "destination") == [tenant["id"]]
-    path, body = f"{ROLES}{role['id']}/", {"relationships": {relationship["slug"]: {"destination": {"objects": [invisible["id"]]}}}}
-    assert editor.patch(path, body, status=400) == {"relationships": [f"Related object not found using the provided ID: {invisible['id']}"]}
+    path, body = (
+        f"{ROLES}{role['id']}/",
+        {"relationships": {relationship["slug"]: {"destination": {"objects": [invisible["id"]]}}}},
+    )
+    assert editor.patch(path, body, status=400) == {
+        "relationships": [f"Related object not found using the provided ID: {invisible['id']}"]
+    }
     put(api, role, relationship, "destination", [tenant["id"], invisible["id"]])
     put(editor, role, relationship, "destination", [tenant["id"], invisible["id"]])  # written back as it was read
     editor.post(ASSOCIATIONS, {}, status=403)
@@ -353,13 +416,21 @@ def test_peers_are_found_from_either_end(api: Api, relate: Any, associate: Any, 
 # -- statements
 
 
-def test_relationships_cost_the_same_for_one_object_and_for_many(api: Api, service: Service, relate: Any, make: Any) -> None:
+def test_relationships_cost_the_same_for_one_object_and_for_many(
+    api: Api, service: Service, relate: Any, make: Any
+) -> None:
     relationship, other, tenants = relate(), relate(source=ROLE, destination=ROLE), [make(TENANTS) for _ in range(3)]
     roles = [make(ROLES) for _ in range(12)]
 
     def body(role: Any) -> dict[str, Any]:
         objects = {"destination": {"objects": [tenant["id"] for tenant in tenants]}}
-        return {"id": role["id"], "relationships": {relationship["slug"]: objects, other["slug"]: {"destination": {"objects": [roles[0]["id"]]}}}}
+        return {
+            "id": role["id"],
+            "relationships": {
+                relationship["slug"]: objects,
+                other["slug"]: {"destination": {"objects": [roles[0]["id"]]}},
+            },
+        }
 
     with service.statements() as one:
         api.patch(ROLES, [body(roles[1])])

@@ -17,7 +17,9 @@ MOST = 4  # statements: token, template, ids, rows
 @pytest.fixture
 def make_template(api: Api, unique: Unique) -> Any:
     """``make_template(code, …)``: a template for sites."""
-    return lambda code, **fields: api.post(TEMPLATES, {"name": unique(), "content_type": "dcim.site", "template_code": code, **fields})
+    return lambda code, **fields: api.post(
+        TEMPLATES, {"name": unique(), "content_type": "dcim.site", "template_code": code, **fields}
+    )
 
 
 @pytest.fixture
@@ -26,7 +28,9 @@ def make_sites(api: Api, unique: Unique) -> Any:
 
     def post(number: int, **fields: Any) -> list[Any]:
         word = unique()
-        bodies = [{"name": f"{word} {place}", "status": "active", "description": word, **fields} for place in range(number)]
+        bodies = [
+            {"name": f"{word} {place}", "status": "active", "description": word, **fields} for place in range(number)
+        ]
         found: list[Any] = api.post(SITES, bodies)
         return found
 
@@ -64,10 +68,16 @@ def test_what_a_template_leaves_open_has_an_answer(api: Api, make_template: Any,
     assert answer.headers["Content-Disposition"] == 'attachment; filename="sites.__x"'
 
 
-def test_objects_are_read_by_attributes(api: Api, make_template: Any, make_sites: Any, make: Any, unique: Unique) -> None:
+def test_objects_are_read_by_attributes(
+    api: Api, make_template: Any, make_sites: Any, make: Any, unique: Unique
+) -> None:
     region, field = make("/api/dcim/regions/"), unique()
-    tag = api.post("/api/extras/tags/", {"name": unique(), "slug": unique(), "color": "ff0000", "content_types": ["dcim.site"]})
-    api.post("/api/extras/custom-fields/", {"label": field, "slug": field, "type": "text", "content_types": ["dcim.site"]})
+    tag = api.post(
+        "/api/extras/tags/", {"name": unique(), "slug": unique(), "color": "ff0000", "content_types": ["dcim.site"]}
+    )
+    api.post(
+        "/api/extras/custom-fields/", {"label": field, "slug": field, "type": "text", "content_types": ["dcim.site"]}
+    )
     sites = make_sites(2, region=region["id"], tags=[tag["id"]], custom_fields={field: "gold"})
     code = (
         "{{ queryset.count() }} {{ queryset|length }} {{ queryset.exists() }} {{ queryset.first().name }}\n"
@@ -75,12 +85,17 @@ def test_objects_are_read_by_attributes(api: Api, make_template: Any, make_sites
         f" {{{{ site.cf.{field} }}}} {{% for tag in site.tags %}}{{{{ tag.slug }}}}{{% endfor %}}{{{{ site.nothing }}}}\n{{% endfor %}}"
     )
     names = [site["name"] for site in sites]
-    lines = [f"{place} {name} {region['name']} {region['slug']} Active active gold {tag['slug']}" for place, name in enumerate(names, 1)]
+    lines = [
+        f"{place} {name} {region['name']} {region['slug']} Active active gold {tag['slug']}"
+        for place, name in enumerate(names, 1)
+    ]
     assert exported(api, make_template(code), **of(sites)).text.splitlines() == [f"2 2 True {names[0]}", *lines]
     assert exported(api, make_template("{{ queryset }}"), **of(sites)).text == ", ".join(names)
 
 
-def test_it_takes_as_many_statements_for_many_objects_as_for_one(api: Api, make_template: Any, make_sites: Any, statements: Any) -> None:
+def test_it_takes_as_many_statements_for_many_objects_as_for_one(
+    api: Api, make_template: Any, make_sites: Any, statements: Any
+) -> None:
     template, counts = make_template(NAMES), []
     for number in (1, 40):
         sites = make_sites(number)
@@ -90,7 +105,9 @@ def test_it_takes_as_many_statements_for_many_objects_as_for_one(api: Api, make_
     assert counts[0] == counts[1] <= MOST
 
 
-def test_only_what_the_viewer_may_see_is_exported(api: Api, make_template: Any, make_sites: Any, make_user: Any, anonymous: Api) -> None:
+def test_only_what_the_viewer_may_see_is_exported(
+    api: Api, make_template: Any, make_sites: Any, make_user: Any, anonymous: Api
+) -> None:
     sites, template = make_sites(2), make_template(NAMES)
     one = make_user(("view", "dcim.site", {"name": sites[0]["name"]}))
     assert exported(one.api, template, **of(sites)).text == f"{sites[0]['name']}\n"
@@ -98,14 +115,18 @@ def test_only_what_the_viewer_may_see_is_exported(api: Api, make_template: Any, 
     exported(anonymous, template, status=403)
 
 
-def test_all_there_is_comes_at_once_unless_a_part_is_asked_for(api: Api, make_template: Any, make_sites: Any, configured: Any) -> None:
+def test_all_there_is_comes_at_once_unless_a_part_is_asked_for(
+    api: Api, make_template: Any, make_sites: Any, configured: Any
+) -> None:
     sites, template = make_sites(4), make_template(NAMES)
     with configured(paginate_count=1, max_page_size=2, max_export_size=3):
         assert exported(api, template, **of(sites[:1]), limit=2, offset=1).text.split("\n")[0] == sites[1]["name"]
         assert exported(api, template, **of(sites), offset=1).text.count("\n") == 3
         for query in ({}, {"limit": 0}, {"limit": 50}):
             answer = exported(api, template, status=400, **of(sites), **query).json
-            assert answer == {"export": ["At most 3 objects are exported at once: filter them, or use limit and offset."]}
+            assert answer == {
+                "export": ["At most 3 objects are exported at once: filter them, or use limit and offset."]
+            }
     with configured(max_export_size=0, paginate_count=1):
         assert exported(api, template, **of(sites)).text.count("\n") == 4
 
@@ -113,7 +134,9 @@ def test_all_there_is_comes_at_once_unless_a_part_is_asked_for(api: Api, make_te
 @pytest.mark.parametrize("name", ["", "nothing", "\x00", "é"])
 def test_a_name_that_no_template_has_is_refused(api: Api, make_template: Any, name: str) -> None:
     template = make_template(NAMES)
-    assert exported(api, {"name": name}, status=400).json == {"export": ["There is no export template of this name for sites."]}
+    assert exported(api, {"name": name}, status=400).json == {
+        "export": ["There is no export template of this name for sites."]
+    }
     answer = exported(api, template, status=400, path="/api/dcim/devices/").json
     assert answer == {"export": ["There is no export template of this name for devices."]}
 
@@ -125,11 +148,16 @@ def test_a_name_that_no_template_has_is_refused(api: Api, make_template: Any, na
         ("{{ 1 / 0 }}", "ZeroDivisionError: division by zero"),
         ("{{ queryset.__class__.__mro__ }}", "unsafe"),
         ("{% for site in queryset %}{{ site._crowd.context }}{% endfor %}", "has no attribute '_crowd'"),
-        ("{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}", "it takes longer than 0.2 s"),
+        (
+            "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}",
+            "it takes longer than 0.2 s",
+        ),
         ("{% for a in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "it makes too much text"),
     ],
 )
-def test_a_template_that_fails_says_why(api: Api, make_template: Any, make_sites: Any, configured: Any, code: str, reason: str) -> None:
+def test_a_template_that_fails_says_why(
+    api: Api, make_template: Any, make_sites: Any, configured: Any, code: str, reason: str
+) -> None:
     with configured(export_timeout=0.2):
         answer = exported(api, make_template(code), status=400, **of(make_sites(1))).json
     assert list(answer) == ["export"]
@@ -155,15 +183,31 @@ def test_an_owned_template_stands_back_for_one_that_nobody_owns(api: Api, make_t
 def test_it_works_on_the_lists_of_plugins(api: Api, make_template: Any, unique: Unique) -> None:
     path, label = "/api/plugins/example/maintenance-windows/", "example.maintenancewindow"
     site = api.post(SITES, {"name": unique(), "status": "active"})
-    window = {"name": unique(), "slug": unique(), "site": site["id"], "start": "2030-01-01T22:00:00Z", "end": "2030-01-02T04:00:00Z"}
+    window = {
+        "name": unique(),
+        "slug": unique(),
+        "site": site["id"],
+        "start": "2030-01-01T22:00:00Z",
+        "end": "2030-01-02T04:00:00Z",
+    }
     api.post(path, window)
-    template = make_template("{% for w in queryset %}{{ w.name }} {{ w.site }} {{ w.status }} {{ w.get_status_display() }}{% endfor %}", content_type=label)
-    assert exported(api, template, path=path, name=window["name"]).text == f"{window['name']} {site['name']} planned Planned"
+    template = make_template(
+        "{% for w in queryset %}{{ w.name }} {{ w.site }} {{ w.status }} {{ w.get_status_display() }}{% endfor %}",
+        content_type=label,
+    )
+    assert (
+        exported(api, template, path=path, name=window["name"]).text
+        == f"{window['name']} {site['name']} planned Planned"
+    )
 
 
-def test_templates_are_read_when_they_are_saved_and_found_by_content_type(api: Api, make_template: Any, service: Any) -> None:
+def test_templates_are_read_when_they_are_saved_and_found_by_content_type(
+    api: Api, make_template: Any, service: Any
+) -> None:
     body = {"name": "x", "content_type": "dcim.site", "template_code": "{% for %}"}
-    assert api.post(TEMPLATES, body, status=400)["template_code"][0].startswith("This template does not compile. Line 1: ")
+    assert api.post(TEMPLATES, body, status=400)["template_code"][0].startswith(
+        "This template does not compile. Line 1: "
+    )
     made = make_template(NAMES)
     number = service.registry.content_types["dcim.site"].id
     for value in (number, "dcim.site"):

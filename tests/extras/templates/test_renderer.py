@@ -136,7 +136,9 @@ def test_renderings_have_a_time_together() -> None:
     sources = [unlike("{% for i in range(10 ** 12) %}{% endfor %}") for _ in range(3)]
     results = made("first", *sources, "last", seconds=1.0, total=0.3)
     assert results[0] == "first"
-    assert {str(result) for result in results[1:]} == {"there was no more time: the templates of one request have 0.3 s together"}
+    assert {str(result) for result in results[1:]} == {
+        "there was no more time: the templates of one request have 0.3 s together"
+    }
 
 
 @pytest.mark.parametrize("count", [1, 50])
@@ -145,7 +147,9 @@ def test_one_that_kills_its_process_costs_the_others_nothing(count: int) -> None
     renderings = [Rendering(bomb, {"n": number}) for number in range(6, 6 + count)] + [Rendering("{{ n }}!", {"n": 1})]
     results = sandbox.render(renderings, dataclasses.replace(LIMITS, seconds=0.3, total=60.0))
     numbers = [str(number) for number in range(6, 6 + count)]
-    assert [result for result in results if isinstance(result, str)] == [number for number in numbers if number != "7"] + ["1!"]
+    assert [result for result in results if isinstance(result, str)] == [
+        number for number in numbers if number != "7"
+    ] + ["1!"]
 
 
 def test_what_runs_out_of_time_again_and_again_is_refused_for_a_while() -> None:
@@ -162,7 +166,11 @@ def test_too_much_to_load_is_refused() -> None:
     assert str(result) == "it asks for too many attributes of too many objects"
     assert made("{% for i in range(2000) %}{{ obj.name }}{% endfor %}", variables=OBJ, loader=Column()) == ["x" * 2000]
     asked: list[str] = []
-    made("{{ obj._x }}{{ obj['__class__'] }}{{ obj|attr('_y') }}{{ '{0._z}'.format(obj) }}", variables=OBJ, loader=Column(asked.append))
+    made(
+        "{{ obj._x }}{{ obj['__class__'] }}{{ obj|attr('_y') }}{{ '{0._z}'.format(obj) }}",
+        variables=OBJ,
+        loader=Column(asked.append),
+    )
     assert asked == []
 
 
@@ -190,7 +198,10 @@ def test_a_process_has_no_environment_no_files_and_serves_many(pool: renderer_po
     made("{{ 1 }}", pool=pool)
     (process,) = renderer_pool.pool(pool).processes()
     proc = Path(f"/proc/{process.pid}")
-    assert set(proc.joinpath("environ").read_text().split("\x00")) <= {"", *(f"{name}={os.environ.get(name)}" for name in renderer_pool.ENVIRONMENT)}
+    assert set(proc.joinpath("environ").read_text().split("\x00")) <= {
+        "",
+        *(f"{name}={os.environ.get(name)}" for name in renderer_pool.ENVIRONMENT),
+    }
     targets = [str(each.readlink()).partition(":")[0] for each in proc.joinpath("fd").iterdir()]
     assert sorted(targets) == ["/dev/null", "/dev/null", "pipe", "socket"]
     assert "secret" not in proc.joinpath("cmdline").read_text()
@@ -208,7 +219,11 @@ def test_a_process_that_is_killed_in_the_middle_is_replaced_and_nothing_is_lost(
             os.kill(process.pid, signal.SIGKILL)
             killed.append(process.pid)
 
-    assert made("before", "{{ obj.name }}", "after", variables=OBJ, loader=Column(kill), pool=pool) == ["before", "x", "after"]
+    assert made("before", "{{ obj.name }}", "after", variables=OBJ, loader=Column(kill), pool=pool) == [
+        "before",
+        "x",
+        "after",
+    ]
     (process,) = renderer_pool.pool(pool).processes()
     assert killed and process.pid not in killed
     os.kill(process.pid, signal.SIGKILL)
@@ -233,7 +248,11 @@ def test_others_wait_for_a_process_and_not_for_ever(pool: renderer_pool.Limits) 
         leave.wait(60)
 
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.extend(made("{{ obj.name }}", variables=OBJ, loader=Column(hold), pool=pool, seconds=60.0, total=60.0)))
+    thread = threading.Thread(
+        target=lambda: results.extend(
+            made("{{ obj.name }}", variables=OBJ, loader=Column(hold), pool=pool, seconds=60.0, total=60.0)
+        )
+    )
     thread.start()
     assert inside.wait(60)
     assert reason("x", pool=pool, total=0.05) == "no renderer is free"
@@ -243,7 +262,9 @@ def test_others_wait_for_a_process_and_not_for_ever(pool: renderer_pool.Limits) 
     assert results == ["x"]
 
 
-def test_other_threads_run_while_a_template_is_in_c_and_what_always_ends_its_process_fails_alone(service: Service, pool: renderer_pool.Limits) -> None:
+def test_other_threads_run_while_a_template_is_in_c_and_what_always_ends_its_process_fails_alone(
+    service: Service, pool: renderer_pool.Limits
+) -> None:
     results: list[Any] = []
     sources = ["before", unlike(FREEZE), "after"]
     thread = threading.Thread(target=lambda: results.extend(made(*sources, pool=pool, seconds=600.0, total=600.0)))
@@ -284,7 +305,9 @@ time.sleep(600)
 
 def test_renderers_end_with_the_process_that_started_them_however_it_ends() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as parent:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         parent.kill()

@@ -1,4 +1,6 @@
-"""The sandbox of templates: nothing but plain data can be reached from what templates see, wherever they are written."""
+"""The sandbox of templates: nothing but plain data can be reached from what templates see, wherever they are
+written.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,22 @@ pytestmark = pytest.mark.any_database
 # -- a walk over all that can be reached
 
 SCALARS = (str, markupsafe.Markup, bytes, int, float, bool, type(None), decimal.Decimal)
-TIMES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, type(datetime.date(2020, 1, 1).isocalendar()))
+TIMES = (
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    datetime.timedelta,
+    type(datetime.date(2020, 1, 1).isocalendar()),
+)
 CONTAINERS = (list, tuple, dict, range, type({}.keys()), type({}.values()), type({}.items()), Members, Object, Queryset)
-ITERATORS = (GeneratorType, map, zip, enumerate, reversed, *(type(reversed(each)) for each in ([], {}, {}.values(), {}.items(), range(1))))
+ITERATORS = (
+    GeneratorType,
+    map,
+    zip,
+    enumerate,
+    reversed,
+    *(type(reversed(each)) for each in ([], {}, {}.values(), {}.items(), range(1))),
+)
 JINJA = (Function, Macro, LoopContext, BlockReference, TemplateReference, Cycler, Joiner, Namespace, _GroupTuple)
 PLAIN = frozenset((*SCALARS, *TIMES, *CONTAINERS, *ITERATORS, *JINJA))
 EXAMPLES: dict[str, Any] = {
@@ -77,8 +92,12 @@ def attributes(environment: Sandbox, thing: Any) -> Iterator[tuple[str, Any]]:
         yield f"[{place}]", environment.getitem(thing, place)
 
 
-def walk(environment: Sandbox, context: Any, roots: list[tuple[str, Any]], visit: Callable[[str, Any], None], depth: int) -> None:
-    """Visits all that can be reached by attributes, items, calls without arguments and filters without arguments, each kind of thing once a level."""
+def walk(
+    environment: Sandbox, context: Any, roots: list[tuple[str, Any]], visit: Callable[[str, Any], None], depth: int
+) -> None:
+    """Visits all that can be reached by attributes, items, calls without arguments and filters without arguments, each
+    kind of thing once a level.
+    """
     seen: set[Any] = set()
     for level in range(depth):
         following: list[tuple[str, Any]] = []
@@ -86,7 +105,11 @@ def walk(environment: Sandbox, context: Any, roots: list[tuple[str, Any]], visit
             visit(path, thing)
             if isinstance(thing, Undefined):
                 continue
-            key = (type(thing), getattr(thing, "__name__", ""), isinstance(thing, BuiltinMethodType) and type(thing.__self__))
+            key = (
+                type(thing),
+                getattr(thing, "__name__", ""),
+                isinstance(thing, BuiltinMethodType) and type(thing.__self__),
+            )
             if key in seen and level:
                 continue
             seen.add(key)
@@ -124,8 +147,17 @@ def test_nothing_but_plain_data_can_be_reached() -> None:
     template = compiled.compiled(COLLECTED, lines=False)
     template.render({**given, "collect": Function(collected.append)})
     context = template.new_context(given)
-    roots = [*given.items(), *environment.globals.items(), *((f"collected {place}", thing) for place, thing in enumerate(collected))]
-    roots += [(f"collected item {place}", thing) for each in collected if type(each) is list for place, thing in enumerate(each)]
+    roots = [
+        *given.items(),
+        *environment.globals.items(),
+        *((f"collected {place}", thing) for place, thing in enumerate(collected)),
+    ]
+    roots += [
+        (f"collected item {place}", thing)
+        for each in collected
+        if type(each) is list
+        for place, thing in enumerate(each)
+    ]
     roots += [(name, batches.value(0, 0, name)) for name in EXAMPLES if name != "hidden"]
     roots += [(f"format .{name}", environment.getattr("{0." + name + "!r:.0}", "format")) for name in INSIDES.split()]
     visited: set[type] = set()
@@ -135,12 +167,38 @@ def test_nothing_but_plain_data_can_be_reached() -> None:
         assert is_plain(environment, thing), f"{path} is {thing!r}"
 
     walk(environment, context, roots, visit, 3)
-    assert {Object, Queryset, Members, Function, Macro, LoopContext, Cycler, Joiner, Namespace, datetime.datetime, decimal.Decimal} <= visited
+    assert {
+        Object,
+        Queryset,
+        Members,
+        Function,
+        Macro,
+        LoopContext,
+        Cycler,
+        Joiner,
+        Namespace,
+        datetime.datetime,
+        decimal.Decimal,
+    } <= visited
 
 
 def test_functions_are_not_callable_by_their_types() -> None:
     environment = Templates()._environments[False]
-    for thing in (str.format, str.upper, str, type, dict, int.from_bytes, datetime.datetime.now, len, open, print, Object, Queryset.__getattr__, load):
+    for thing in (
+        str.format,
+        str.upper,
+        str,
+        type,
+        dict,
+        int.from_bytes,
+        datetime.datetime.now,
+        len,
+        open,
+        print,
+        Object,
+        Queryset.__getattr__,
+        load,
+    ):
         assert not environment.is_safe_callable(thing), thing
 
 
@@ -181,12 +239,27 @@ GLOBALS = [
     "(1).from_bytes.__self__",
     "().__class__.__bases__[0].__subclasses__()",
 ]
-LEAKS = ("for tests only", "sqlite", "postgresql", "mysql", "Registry", "<class", "<function _", "<bound method", " at 0x", "environ", "object at")
+LEAKS = (
+    "for tests only",
+    "sqlite",
+    "postgresql",
+    "mysql",
+    "Registry",
+    "<class",
+    "<function _",
+    "<bound method",
+    " at 0x",
+    "environ",
+    "object at",
+)
 
 
 def attacks(name: str) -> list[str]:
     """The attacks on a variable, and those on what every template has, as expressions."""
-    direct = [attack.replace("OBJ", name) if attack.startswith('"') else f"{name}.{attack.replace('OBJ', name)}" for attack in ATTACKS]
+    direct = [
+        attack.replace("OBJ", name) if attack.startswith('"') else f"{name}.{attack.replace('OBJ', name)}"
+        for attack in ATTACKS
+    ]
     return [*direct, *GLOBALS]
 
 
@@ -196,17 +269,29 @@ def leaks(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(len(ATTACKS) + len(GLOBALS)))
-def test_attacks_on_exports_and_computed_fields_yield_nothing(api: Api, service: Service, make: Any, number: int) -> None:
+def test_attacks_on_exports_and_computed_fields_yield_nothing(
+    api: Api, service: Service, make: Any, number: int
+) -> None:
     site, word = make("/api/dcim/sites/", status="active"), service.unique()
     expression = attacks("obj")[number]
-    body = {"slug": word.replace("-", "_"), "label": word, "content_type": "dcim.site", "template": "{{ " + expression + " }}", "fallback_value": "-"}
+    body = {
+        "slug": word.replace("-", "_"),
+        "label": word,
+        "content_type": "dcim.site",
+        "template": "{{ " + expression + " }}",
+        "fallback_value": "-",
+    }
     field = api.post("/api/extras/computed-fields/", body)
     shown = api.get(site["url"], {"include": "computed_fields"})["computed_fields"][field["slug"]]
     api.delete(field["url"])
     assert shown in ("-", "", "[Undefined]") and not leaks(shown), expression
     code = "{% for obj in queryset %}{{ " + expression + " }}{% endfor %}{{ " + attacks("queryset")[number] + " }}"
-    template = api.post("/api/extras/export-templates/", {"name": word, "content_type": "dcim.site", "template_code": code})
-    answer = api.send("GET", "/api/dcim/sites/", query={"export": template["name"], "id": site["id"]}, status=[200, 400])
+    template = api.post(
+        "/api/extras/export-templates/", {"name": word, "content_type": "dcim.site", "template_code": code}
+    )
+    answer = api.send(
+        "GET", "/api/dcim/sites/", query={"export": template["name"], "id": site["id"]}, status=[200, 400]
+    )
     assert not leaks(answer.text), expression
 
 
@@ -216,13 +301,19 @@ def test_attacks_on_webhooks_yield_nothing(sending_service: Service) -> None:
     with Receiver() as receiver:
         hooks = []
         for place, expression in enumerate(attacks("data") + attacks("event")):
-            body = {"content_types": ["tenancy.tenantgroup"], "type_create": True, "payload_url": f"{receiver.url}/{place}"}
+            body = {
+                "content_types": ["tenancy.tenantgroup"],
+                "type_create": True,
+                "payload_url": f"{receiver.url}/{place}",
+            }
             body |= {"name": service.unique(), "body_template": source.replace("X", expression)}
             hooks.append(service.api.post("/api/extras/webhooks/", body))
         service.api.post("/api/tenancy/tenant-groups/", {"name": service.unique(), "slug": service.unique()})
         assert deliver_now(service.engine, service.registry, 60)
         received = [request.body.decode() for request in receiver.received]
-    attempts = [service.api.get("/api/extras/webhook-deliveries/", {"webhook_id": hook["id"]})["results"] for hook in hooks]
+    attempts = [
+        service.api.get("/api/extras/webhook-deliveries/", {"webhook_id": hook["id"]})["results"] for hook in hooks
+    ]
     for hook in hooks:
         service.api.delete(hook["url"])
     assert sum(map(len, attempts)) == len(hooks)
@@ -233,10 +324,19 @@ def test_custom_links_and_job_buttons_are_compiled_and_kept_as_they_are(api: Api
     job = service.examples["extras.jobbutton"]["job"]
     for expression in attacks("obj"):
         text = "{{ " + expression + " }}"
-        link = {"name": service.unique(), "content_type": "dcim.site", "text": text, "target_url": text, "new_window": False}
+        link = {
+            "name": service.unique(),
+            "content_type": "dcim.site",
+            "text": text,
+            "target_url": text,
+            "new_window": False,
+        }
         made = api.post("/api/extras/custom-links/", link)
         assert (made["text"], made["target_url"]) == (text, text)
-        button = api.post("/api/extras/job-buttons/", {"name": service.unique(), "content_types": ["dcim.site"], "text": text, "job": job})
+        button = api.post(
+            "/api/extras/job-buttons/",
+            {"name": service.unique(), "content_types": ["dcim.site"], "text": text, "job": job},
+        )
         assert button["text"] == text
         for shown in (made, button):
             api.delete(shown["url"])
@@ -260,13 +360,24 @@ NESTED = "{{ " + "(" * 20000 + "1" + ")" * 20000 + " }}"
     ],
 )
 def test_a_template_that_is_too_much_to_compile_is_refused(api: Api, unique: Any, code: str) -> None:
-    error = api.post("/api/extras/export-templates/", {"name": unique(), "content_type": "dcim.site", "template_code": code}, status=400)
+    error = api.post(
+        "/api/extras/export-templates/",
+        {"name": unique(), "content_type": "dcim.site", "template_code": code},
+        status=400,
+    )
     assert list(error) == ["template_code"]
-    assert error["template_code"][0].startswith(("This template does not compile.", "Ensure this field has no more than 100000 characters."))
+    assert error["template_code"][0].startswith(
+        ("This template does not compile.", "Ensure this field has no more than 100000 characters.")
+    )
 
 
 def test_constants_are_not_made_when_a_template_is_saved() -> None:
     limits = sandbox.Limits.of({name: default for name, (_, default) in settings.DEFINITIONS.items()})
-    for source in ("{{ 'x' * 10 ** 9 }}", "{{ 9 ** 9999999 }}", "{{ 'x'|center(10 ** 9) }}", "{{ ['x' * 1000000] * 1000|join }}"):
+    for source in (
+        "{{ 'x' * 10 ** 9 }}",
+        "{{ 9 ** 9999999 }}",
+        "{{ 'x'|center(10 ** 9) }}",
+        "{{ ['x' * 1000000] * 1000|join }}",
+    ):
         (fault,) = sandbox.faults([sandbox.Rendering(source, None)], limits)
         assert fault is None or "longer than 2 s" in fault or "256 MiB" in fault

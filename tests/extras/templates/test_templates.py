@@ -12,7 +12,16 @@ from netinv_core.testing.checks.query_counts import CREATE_ONE
 CREATE_EQUIPPED = 40  # statements for devices that get components of every kind
 DEVICES = "/api/dcim/devices/"
 TYPES = "/api/dcim/device-types/"
-KINDS = ["console-port", "console-server-port", "power-port", "power-outlet", "interface", "rear-port", "front-port", "device-bay"]
+KINDS = [
+    "console-port",
+    "console-server-port",
+    "power-port",
+    "power-outlet",
+    "interface",
+    "rear-port",
+    "front-port",
+    "device-bay",
+]
 NAMED = ("view", ["dcim.devicetype", "dcim.devicerole", "dcim.site"])
 
 
@@ -36,13 +45,19 @@ def make_type(make: Any, unique: Any) -> Any:
 @pytest.fixture
 def add(api: Api) -> Any:
     """``add(kind, device_type, name, …)``: a template of a kind."""
-    return lambda kind, device_type, name, status=201, **fields: api.post(of(kind), {"device_type": device_type["id"], "name": name, **fields}, status=status)
+    return lambda kind, device_type, name, status=201, **fields: api.post(
+        of(kind), {"device_type": device_type["id"], "name": name, **fields}, status=status
+    )
 
 
 @pytest.fixture
 def place(make: Any) -> dict[str, Any]:
     """What every device names beside its type."""
-    return {"device_role": make("/api/dcim/device-roles/")["id"], "site": make("/api/dcim/sites/", status="active")["id"], "status": "active"}
+    return {
+        "device_role": make("/api/dcim/device-roles/")["id"],
+        "site": make("/api/dcim/sites/", status="active")["id"],
+        "status": "active",
+    }
 
 
 @pytest.fixture
@@ -84,7 +99,11 @@ def test_a_new_device_has_components_of_every_kind_as_the_templates_say(api: Api
         "device-bay": ["bay1"],
     }
     console, power = components(api, "console-port", device)[1], components(api, "power-port", device)[0]
-    assert (console["label"], console["type"], console["description"]) == ("CON", {"value": "rj-45", "label": "RJ-45"}, "front")
+    assert (console["label"], console["type"], console["description"]) == (
+        "CON",
+        {"value": "rj-45", "label": "RJ-45"},
+        "front",
+    )
     assert (power["maximum_draw"], power["allocated_draw"]) == (500, 300)
     assert components(api, "console-port", device)[0]["type"] is None
     assert components(api, "interface", device)[0]["mgmt_only"] is True
@@ -96,24 +115,35 @@ def test_each_devices_components_are_joined_to_its_own(api: Api, equipped: Any, 
         fed, unfed = components(api, "power-outlet", device)
         assert (fed["power_port"]["id"], fed["feed_leg"]["value"], unfed["power_port"]) == (inlets["psu2"], "B", None)
         (rear,) = components(api, "rear-port", device)
-        fronts = [(shown["name"], shown["rear_port"]["id"], shown["rear_port_position"]) for shown in components(api, "front-port", device)]
+        fronts = [
+            (shown["name"], shown["rear_port"]["id"], shown["rear_port_position"])
+            for shown in components(api, "front-port", device)
+        ]
         assert fronts == [("front1", rear["id"], 2), ("front2", rear["id"], 1)]
 
 
-def test_everything_made_is_recorded_after_the_device_itself_in_the_same_request(api: Api, make_user: Any, equipped: Any, body: Any) -> None:
+def test_everything_made_is_recorded_after_the_device_itself_in_the_same_request(
+    api: Api, make_user: Any, equipped: Any, body: Any
+) -> None:
     user = make_user(("add view", "dcim.device"), NAMED)
     device = user.api.post(DEVICES, body(equipped))
     (made,) = api.get("/api/extras/object-changes/", {"changed_object_id": device["id"]})["results"]
     changes = api.get("/api/extras/object-changes/", {"request_id": made["request_id"], "limit": 0})["results"]
-    assert {change["user_name"] for change in changes} == {user.username} and {change["action"]["value"] for change in changes} == {"create"}
+    assert {change["user_name"] for change in changes} == {user.username} and {
+        change["action"]["value"] for change in changes
+    } == {"create"}
     recorded = sorted(change["changed_object_id"] for change in changes)
-    assert recorded == sorted([device["id"], *[shown["id"] for kind in KINDS for shown in components(api, kind, device)]])
+    assert recorded == sorted(
+        [device["id"], *[shown["id"] for kind in KINDS for shown in components(api, kind, device)]]
+    )
     for change in changes:
         shown = api.get(change["changed_object"]["url"])
         assert change["object_data"]["name"] == shown["name"]
 
 
-def test_templates_made_or_changed_later_leave_devices_as_they_are(api: Api, equipped: Any, add: Any, body: Any) -> None:
+def test_templates_made_or_changed_later_leave_devices_as_they_are(
+    api: Api, equipped: Any, add: Any, body: Any
+) -> None:
     device = api.post(DEVICES, body(equipped))
     before = {kind: components(api, kind, device) for kind in KINDS}
     add("console-port", equipped, "con3")
@@ -182,17 +212,23 @@ def test_an_outlet_is_fed_by_a_power_port_of_its_type(api: Api, add: Any, make_t
 def test_only_parents_have_device_bays_and_remain_parents_while_they_do(api: Api, add: Any, make_type: Any) -> None:
     kind, parent = make_type(), make_type(subdevice_role="parent")
     error = add("device-bay", kind, "bay", status=400)
-    assert error == {"__all__": [f'Subdevice role of device type ({kind["model"]}) must be set to "parent" to allow device bays.']}
+    assert error == {
+        "__all__": [f'Subdevice role of device type ({kind["model"]}) must be set to "parent" to allow device bays.']
+    }
     bay = add("device-bay", parent, "bay")
     for role in ("", "child"):
         error = api.patch(f"{TYPES}{parent['id']}/", {"subdevice_role": role, "u_height": 0}, status=400)
-        assert error["subdevice_role"] == ["Must delete all device bay templates associated with this device before declassifying it as a parent device."]
+        assert error["subdevice_role"] == [
+            "Must delete all device bay templates associated with this device before declassifying it as a parent device."
+        ]
     api.patch(f"{TYPES}{parent['id']}/", {"u_height": 2})
     api.delete(bay["url"])
     assert api.patch(f"{TYPES}{parent['id']}/", {"subdevice_role": ""})["subdevice_role"] is None
 
 
-def test_a_type_whose_templates_are_joined_to_those_of_another_makes_no_devices(api: Api, add: Any, make_type: Any, body: Any) -> None:
+def test_a_type_whose_templates_are_joined_to_those_of_another_makes_no_devices(
+    api: Api, add: Any, make_type: Any, body: Any
+) -> None:
     kind, other = make_type(), make_type()
     rear = add("rear-port", kind, "rear", type="lc")
     add("front-port", kind, "front", type="lc", rear_port=rear["id"])
@@ -226,7 +262,13 @@ def test_templates_are_found_by_what_they_are_joined_to(api: Api, equipped: Any)
     mine = {"devicetype_id": equipped["id"]}
     (rear,), (front, _) = (api.get(of(kind), mine)["results"] for kind in ("rear-port", "front-port"))
     assert api.get(of("front-port"), {"rear_port_template": rear["id"]})["count"] == 2
-    assert [shown["id"] for shown in api.get(of("rear-port"), {"front_port_templates": front["id"]})["results"]] == [rear["id"]]
+    assert [shown["id"] for shown in api.get(of("rear-port"), {"front_port_templates": front["id"]})["results"]] == [
+        rear["id"]
+    ]
     assert api.get(of("power-outlet"), {"power_port_template": "psu2", **mine})["count"] == 1
-    assert [shown["name"] for shown in api.get(of("power-port"), {"has_power_outlet_templates": "true", **mine})["results"]] == ["psu2"]
-    assert [shown["name"] for shown in api.get(of("power-port"), {"power_outlet_templates": "out1", **mine})["results"]] == ["psu2"]
+    assert [
+        shown["name"] for shown in api.get(of("power-port"), {"has_power_outlet_templates": "true", **mine})["results"]
+    ] == ["psu2"]
+    assert [
+        shown["name"] for shown in api.get(of("power-port"), {"power_outlet_templates": "out1", **mine})["results"]
+    ] == ["psu2"]

@@ -39,7 +39,16 @@ def tell(api: Api, unique: Unique) -> Iterator[Tell]:
 
     def make(*labels: str, **given: Any) -> Any:
         name = unique()
-        found = api.post(WEBHOOKS, {"name": name, "content_types": list(labels), "payload_url": f"http://{name}.example.com/", **EVERY, **given})
+        found = api.post(
+            WEBHOOKS,
+            {
+                "name": name,
+                "content_types": list(labels),
+                "payload_url": f"http://{name}.example.com/",
+                **EVERY,
+                **given,
+            },
+        )
         made.append(found)
         return found
 
@@ -64,8 +73,15 @@ def fail(service: Service, *keys: int) -> None:
     table = service.registry[deliveries.LABEL].table
     attempt: Any = deliveries.WebhookAttempt.__table__
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.id.in_(keys)).values(state="failed", attempts=1, finished=uow.now, claimed_by=uuid.uuid4()))
-        rows = [{"delivery_id": key, "number": 1, "time": uow.now, "duration_ms": 7, "status": 500, "answer": "no"} for key in keys]
+        uow.write(
+            sa.update(table)
+            .where(table.c.id.in_(keys))
+            .values(state="failed", attempts=1, finished=uow.now, claimed_by=uuid.uuid4())
+        )
+        rows = [
+            {"delivery_id": key, "number": 1, "time": uow.now, "duration_ms": 7, "status": 500, "answer": "no"}
+            for key in keys
+        ]
         uow.write(sa.insert(attempt), rows)
 
 
@@ -87,7 +103,11 @@ def test_a_change_is_told_once_to_each_webhook_that_wants_it(api: Api, tell: Tel
     api.patch(made["url"], {"description": "changed"})
     api.delete(made["url"])
     name = body["name"]
-    assert told(api, every) == [("create", "dcim.region", name), ("update", "dcim.region", name), ("delete", "dcim.region", name)]
+    assert told(api, every) == [
+        ("create", "dcim.region", name),
+        ("update", "dcim.region", name),
+        ("delete", "dcim.region", name),
+    ]
     assert told(api, made_only) == [("create", "dcim.region", name)]
     assert told(api, other) == []
 
@@ -101,9 +121,18 @@ def test_a_delivery_says_what_it_is_about(service: Service, tell: Tell, unique: 
     assert shown["webhook"] == {name: webhook[name] for name in ("display", "id", "url", "name")}
     assert shown["event"] == {"value": "create", "label": "Created"}
     assert shown["state"] == {"value": "queued", "label": "Queued"}
-    assert (shown["change_id"], shown["request_id"], shown["time"]) == (change["id"], change["request_id"], change["time"])
+    assert (shown["change_id"], shown["request_id"], shown["time"]) == (
+        change["id"],
+        change["request_id"],
+        change["time"],
+    )
     assert (shown["changed_object_type"], shown["changed_object_id"]) == ("dcim.region", made["id"])
-    assert (shown["user_name"], shown["attempts"], shown["finished"], shown["history"]) == (service.admin.username, 0, None, [])
+    assert (shown["user_name"], shown["attempts"], shown["finished"], shown["history"]) == (
+        service.admin.username,
+        0,
+        None,
+        [],
+    )
     assert service.api.get(shown["url"]) == shown
 
 
@@ -148,17 +177,26 @@ def test_cascades_and_effects_are_told(api: Api, tell: Tell, unique: Unique) -> 
     role = api.post("/api/dcim/device-roles/", {**region(unique), "color": "ffffff"})
     group = api.post("/api/dcim/rack-groups/", {"name": unique(), "site": site["id"]})
     name = unique()
-    device = api.post(DEVICES, {"name": name, "device_type": model["id"], "device_role": role["id"], "site": site["id"], "status": "active"})
+    device = api.post(
+        DEVICES,
+        {"name": name, "device_type": model["id"], "device_role": role["id"], "site": site["id"], "status": "active"},
+    )
     told_first = told(api, webhook)
     assert told_first[0] == ("create", "dcim.rackgroup", group["name"])
     assert sorted(told_first[1:]) == [("create", "dcim.device", name), ("create", "dcim.interface", "eth0")]
     api.delete(device["url"])
     api.delete(site["url"])
     ended = told(api, webhook)[3:]
-    assert sorted(ended) == [("delete", "dcim.device", name), ("delete", "dcim.interface", "eth0"), ("delete", "dcim.rackgroup", group["name"])]
+    assert sorted(ended) == [
+        ("delete", "dcim.device", name),
+        ("delete", "dcim.interface", "eth0"),
+        ("delete", "dcim.rackgroup", group["name"]),
+    ]
 
 
-def test_several_changes_of_one_object_in_a_unit_of_work_are_told_as_one(service: Service, tell: Tell, unique: Unique) -> None:
+def test_several_changes_of_one_object_in_a_unit_of_work_are_told_as_one(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
     webhook, body, endpoint = tell("dcim.region"), region(unique), service.registry["dcim.region"]
     with service.unit_of_work() as uow:
         (made,) = save.create(uow, endpoint, [body], single=True)
@@ -167,9 +205,14 @@ def test_several_changes_of_one_object_in_a_unit_of_work_are_told_as_one(service
     assert told(service.api, webhook) == [("create", "dcim.region", body["name"])]
 
 
-def test_what_is_rolled_back_is_not_told_and_wakes_nobody(service: Service, tell: Tell, unique: Unique, tmp_path: Path) -> None:
+def test_what_is_rolled_back_is_not_told_and_wakes_nobody(
+    service: Service, tell: Tell, unique: Unique, tmp_path: Path
+) -> None:
     webhook = tell("dcim.region")
-    with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"), session_factory(service.engine)() as session:
+    with (
+        service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"),
+        session_factory(service.engine)() as session,
+    ):
         uow = UnitOfWork(service.registry, session, identity.Identity(superuser=True), writing=True)
         save.create(uow, service.registry["dcim.region"], [region(unique)])
         session.rollback()
@@ -190,8 +233,12 @@ def test_a_webhook_counts_as_it_is_when_the_change_is_written(service: Service, 
     assert [event for event, *_ in told(api, webhook)] == ["create", "update", "create", "delete"]
 
 
-def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(service: Service, tell: Tell, unique: Unique) -> None:
-    """Made, switched off and deleted in the transaction of the change itself, in a process that had cached another state."""
+def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
+    """Made, switched off and deleted in the transaction of the change itself, in a process that had cached another
+    state.
+    """
     webhook, registry = tell("dcim.region"), service.registry
     service.api.post(REGIONS, region(unique))
     with service.unit_of_work() as uow:
@@ -201,32 +248,53 @@ def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(servic
     assert len(told(service.api, webhook)) == 1
 
 
-def test_changes_succeed_while_the_webhooks_they_are_told_to_come_and_go(service: Service, tell: Tell, unique: Unique) -> None:
+def test_changes_succeed_while_the_webhooks_they_are_told_to_come_and_go(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
     """Whoever writes a delivery holds its webhook, or finds it gone: nobody is refused because of it."""
     webhooks = [tell("dcim.manufacturer") for _ in range(4)]
     service.api.post("/api/dcim/manufacturers/", region(unique))
-    headers, bodies = {"Authorization": f"Token {service.api.token}"}, [[region(unique) for _ in range(20)] for _ in range(20)]
+    headers, bodies = (
+        {"Authorization": f"Token {service.api.token}"},
+        [[region(unique) for _ in range(20)] for _ in range(20)],
+    )
 
     def ask(number: int) -> int:
         if number % 5 == 4:
-            return requests.delete(f"{address}{WEBHOOKS}{webhooks[number // 5]['id']}/", headers=headers, timeout=120).status_code
-        return requests.post(f"{address}/api/dcim/manufacturers/", json=bodies[number], headers=headers, timeout=120).status_code
+            return requests.delete(
+                f"{address}{WEBHOOKS}{webhooks[number // 5]['id']}/", headers=headers, timeout=120
+            ).status_code
+        return requests.post(
+            f"{address}/api/dcim/manufacturers/", json=bodies[number], headers=headers, timeout=120
+        ).status_code
 
     with served(service.app) as address:
         assert sorted(at_once(ask, 20)) == [201] * 16 + [204] * 4
     table = service.registry[deliveries.LABEL].table
-    assert service.rows(sa.select(table.c.id).where(table.c.webhook_id.in_([uuid.UUID(webhook["id"]) for webhook in webhooks]))) == []
+    assert (
+        service.rows(
+            sa.select(table.c.id).where(table.c.webhook_id.in_([uuid.UUID(webhook["id"]) for webhook in webhooks]))
+        )
+        == []
+    )
 
 
 # -- beside requests
 
 
-def test_an_import_is_told_and_wakes_the_worker_once(service: Service, tell: Tell, unique: Unique, tmp_path: Path) -> None:
+def test_an_import_is_told_and_wakes_the_worker_once(
+    service: Service, tell: Tell, unique: Unique, tmp_path: Path
+) -> None:
     webhook, names, dump = tell("dcim.region", "dcim.site"), [unique() for _ in range(3)], tmp_path / "dump.json"
     fields = [{"name": name, "slug": name} for name in names]
     items = [("dcim.region", fields[0]), ("dcim.region", fields[1]), ("dcim.site", {**fields[2], "status": "active"})]
-    dump.write_text(json.dumps([{"model": model, "pk": place, "fields": given} for place, (model, given) in enumerate(items)]))
-    with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"), session_factory(service.engine)() as session:
+    dump.write_text(
+        json.dumps([{"model": model, "pk": place, "fields": given} for place, (model, given) in enumerate(items)])
+    )
+    with (
+        service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"),
+        session_factory(service.engine)() as session,
+    ):
         uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
         uow.identity = identity.by_username(uow, service.admin.username)
         import_netbox(uow, dump, Report(), origin=unique())
@@ -234,7 +302,9 @@ def test_an_import_is_told_and_wakes_the_worker_once(service: Service, tell: Tel
         session.commit()
         assert words(service) == [deliveries.DELIVER]
     assert [name for *_, name in told(service.api, webhook)] == names
-    assert {item["user_name"] for item in service.api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]} == {service.admin.username}
+    assert {item["user_name"] for item in service.api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]} == {
+        service.admin.username
+    }
 
 
 def test_a_command_is_told(service: Service, tell: Tell, unique: Unique, tmp_path: Path) -> None:
@@ -247,7 +317,9 @@ def test_a_command_is_told(service: Service, tell: Tell, unique: Unique, tmp_pat
     assert told(service.api, webhook) == [("create", "dcim.region", body["name"])]
 
 
-def test_a_request_wakes_the_worker_once_after_its_commit(service: Service, tell: Tell, unique: Unique, tmp_path: Path) -> None:
+def test_a_request_wakes_the_worker_once_after_its_commit(
+    service: Service, tell: Tell, unique: Unique, tmp_path: Path
+) -> None:
     tell("dcim.region")
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"):
         service.api.post(REGIONS, [region(unique) for _ in range(3)])
@@ -295,7 +367,9 @@ def test_deliveries_are_found_by_what_they_are_about(service: Service, tell: Tel
     for query, places in ours:
         found = api.get(DELIVERIES, {"webhook": webhook["name"], **query})["results"]
         assert {item["id"] for item in found} == {keys[place] for place in places}, query
-    assert shown["history"] == [{**shown["history"][0], "number": 1, "duration_ms": 7, "status": 500, "error": "", "answer": "no"}]
+    assert shown["history"] == [
+        {**shown["history"][0], "number": 1, "duration_ms": 7, "status": 500, "error": "", "answer": "no"}
+    ]
     assert "history" not in api.get(f"{DELIVERIES}{keys[0]}/", {"exclude": "history"})
 
 
@@ -327,13 +401,20 @@ def test_a_failed_delivery_is_queued_again(service: Service, tell: Tell, unique:
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"):
         again = changer.api.post(at, status=200)
         assert words(service) == [deliveries.DELIVER]
-    assert (again["state"]["value"], again["attempts"], again["finished"], len(again["history"])) == ("queued", 1, None, 1)
+    assert (again["state"]["value"], again["attempts"], again["finished"], len(again["history"])) == (
+        "queued",
+        1,
+        None,
+        1,
+    )
     assert again["due"] > made["due"] and again["time"] == made["time"]
     api.post(f"{DELIVERIES}{2**31 - 1}/retry/", status=404)
     api.get(at, status=405)
 
 
-def test_those_that_filters_select_are_queued_again_in_one_statement(service: Service, tell: Tell, unique: Unique) -> None:
+def test_those_that_filters_select_are_queued_again_in_one_statement(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
     api, webhook, other = service.api, tell("dcim.region"), tell("dcim.region")
     api.post(REGIONS, [region(unique) for _ in range(4)])
     keys = [item["id"] for item in api.get(DELIVERIES, {"webhook": [webhook["name"], other["name"]]})["results"]]
@@ -355,7 +436,9 @@ def test_those_that_filters_select_are_queued_again_in_one_statement(service: Se
 # -- gone
 
 
-def test_a_deleted_webhook_takes_its_deliveries_along_without_reading_them(service: Service, tell: Tell, unique: Unique) -> None:
+def test_a_deleted_webhook_takes_its_deliveries_along_without_reading_them(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
     api, webhook = service.api, tell("dcim.region")
     api.post(REGIONS, [region(unique) for _ in range(3)])
     keys = [item["id"] for item in api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]]
@@ -379,14 +462,18 @@ def test_a_delivery_outlives_its_change_record(service: Service, tell: Tell, uni
     assert api.get(shown["url"])["object_repr"] == made["name"]
 
 
-def test_old_deliveries_are_forgotten_with_the_change_log_unless_they_wait(service: Service, tell: Tell, unique: Unique) -> None:
+def test_old_deliveries_are_forgotten_with_the_change_log_unless_they_wait(
+    service: Service, tell: Tell, unique: Unique
+) -> None:
     api, webhook = service.api, tell("dcim.region")
     api.post(REGIONS, [region(unique) for _ in range(3)])
     keys = [item["id"] for item in api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]]
     fail(service, keys[0], keys[1])
     table = service.registry[deliveries.LABEL].table
     with service.unit_of_work() as uow:
-        uow.write(sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400)))
+        uow.write(
+            sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400))
+        )
     with service.configured(changelog_retention=0):
         assert deliveries.prune(service.engine, service.registry) == 0
     with service.configured(changelog_retention=365):

@@ -86,7 +86,10 @@ def test_the_queue_lists_deliveries_with_their_last_answer(service: Service, bro
     newest, oldest = page.html.select("tbody tr")
     assert "503 <b>not now</b>" in oldest.text
     assert oldest.b is None
-    assert (oldest.select_one("input[name=pk]")["value"], newest.select_one("input[name=pk]")) == (str(first["id"]), None)
+    assert (oldest.select_one("input[name=pk]")["value"], newest.select_one("input[name=pk]")) == (
+        str(first["id"]),
+        None,
+    )
     assert newest.select_one(f"a[href='/dcim/regions/{region['id']}/']").text == region["name"]
     assert newest.select_one(f"a[href='/extras/webhooks/{webhook['id']}/']").text == webhook["name"]
     assert newest.select_one(f"a[href='/extras/webhook-deliveries/{second['id']}/']") is not None
@@ -213,7 +216,9 @@ def test_a_delivery_shows_what_waits_behind_it(service: Service, browser: Browse
 # -- permissions
 
 
-def test_a_reader_of_deliveries_sees_no_change_without_permission(service: Service, make_user: MakeUser, webhook: Any) -> None:
+def test_a_reader_of_deliveries_sees_no_change_without_permission(
+    service: Service, make_user: MakeUser, webhook: Any
+) -> None:
     region = make_region(service)
     (delivery,) = deliveries_of(service, webhook)
     fail(service, delivery["id"])
@@ -230,7 +235,9 @@ def test_a_reader_of_deliveries_sees_no_change_without_permission(service: Servi
     assert region["slug"] not in page.html.select_one("#panel-request").text
 
 
-def test_deliveries_outside_of_constraints_are_neither_listed_nor_sent_again(service: Service, make_user: MakeUser, webhook: Any) -> None:
+def test_deliveries_outside_of_constraints_are_neither_listed_nor_sent_again(
+    service: Service, make_user: MakeUser, webhook: Any
+) -> None:
     other = make_webhook(service)
     make_region(service)
     fail(service, *(delivery["id"] for item in (webhook, other) for delivery in deliveries_of(service, item)))
@@ -292,7 +299,9 @@ def test_the_preview_of_a_failing_template_says_why(service: Service, browser: B
     service.api.delete(webhook["url"])
 
 
-def test_the_preview_shows_no_change_that_the_user_may_not_view(service: Service, make_user: MakeUser, webhook: Any) -> None:
+def test_the_preview_shows_no_change_that_the_user_may_not_view(
+    service: Service, make_user: MakeUser, webhook: Any
+) -> None:
     region = make_region(service)
     labels = ["extras.webhook", "extras.objectchange"]
     browser = Browser(service, make_user(("view", labels), password=PASSWORD))
@@ -347,4 +356,6 @@ def test_the_menu_has_one_entry_for_deliveries_which_leads_to_the_queue(browser:
 def test_an_empty_list_describes_its_model_without_markup(service: Service, browser: Browser) -> None:
     page = browser.get("/extras/webhook-deliveries/", {"webhook": "none"}, status=200)
     assert "``" not in page.html.text
-    assert description_of(service.registry["extras.webhookdelivery"]).startswith("Delivery of a change to a webhook: queued until")
+    assert description_of(service.registry["extras.webhookdelivery"]).startswith(
+        "Delivery of a change to a webhook: queued until"
+    )

@@ -28,9 +28,22 @@ LOCAL = "127.0.0.0/8 ::1"
 
 
 def sender(**settings: Any) -> Sender:
-    """A sender that may send to this machine, with more time than a busy machine takes; tests of those that do not answer set less."""
-    given = {"webhook_allow": LOCAL, "webhook_connect_timeout": "60", "webhook_read_timeout": "60", "webhook_total_timeout": "60", **settings}
-    return Sender(known_settings.read({"netinv.secret": "s" * 32, **{f"netinv.{name}": str(value) for name, value in given.items()}}, {"extras": extras}))
+    """A sender that may send to this machine, with more time than a busy machine takes; tests of those that do not
+    answer set less.
+    """
+    given = {
+        "webhook_allow": LOCAL,
+        "webhook_connect_timeout": "60",
+        "webhook_read_timeout": "60",
+        "webhook_total_timeout": "60",
+        **settings,
+    }
+    return Sender(
+        known_settings.read(
+            {"netinv.secret": "s" * 32, **{f"netinv.{name}": str(value) for name, value in given.items()}},
+            {"extras": extras},
+        )
+    )
 
 
 def message(url: str, verify: bool | str = True, secrets: tuple[str, ...] = (), body: bytes = b"{}") -> Message:
@@ -52,7 +65,13 @@ def test_the_request_arrives_as_it_was_made() -> None:
         (request,) = receiver.received
     assert answer.good and answer.error == "" and answer.seconds > 0
     assert (request.method, request.path, request.body) == ("POST", "/hook?a=1", b'{"a": "\xc3\xa9"}')
-    assert {name.lower() for name in request.headers} == {"host", "accept-encoding", "content-type", "content-length", "user-agent"}
+    assert {name.lower() for name in request.headers} == {
+        "host",
+        "accept-encoding",
+        "content-type",
+        "content-length",
+        "user-agent",
+    }
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
@@ -205,7 +224,9 @@ def test_a_name_that_nobody_has() -> None:
     assert sender().send(message("http://nobody.invalid/")).error == "The name of the host cannot be resolved."
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://", "http://[", "nothing"])
+@pytest.mark.parametrize(
+    "url", ["ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://", "http://[", "nothing"]
+)
 def test_other_urls_fail_and_say_so(url: str) -> None:
     answer = sender().send(message(url))
     assert answer.status is None and answer.error
@@ -305,17 +326,34 @@ def test_public_addresses_are_not(address: str) -> None:
 
 def test_networks_and_hosts_can_be_allowed() -> None:
     guard = Guard(["10.0.0.0/8", "fd00::/8", "Chat.example"])
-    for host, address in [("a", "10.1.1.1"), ("a", "::ffff:10.1.1.1"), ("a", "fd00::1"), ("chat.example.", "192.168.1.1"), ("a", "64:ff9b::10.1.1.1")]:
+    for host, address in [
+        ("a", "10.1.1.1"),
+        ("a", "::ffff:10.1.1.1"),
+        ("a", "fd00::1"),
+        ("chat.example.", "192.168.1.1"),
+        ("a", "64:ff9b::10.1.1.1"),
+    ]:
         guard.check(host, ipaddress.ip_address(address))
     for host, address in [("a", "192.168.1.1"), ("b.chat.example", "192.168.1.1"), ("a", "127.0.0.1"), ("a", "::1")]:
         with pytest.raises(Refused):
             guard.check(host, ipaddress.ip_address(address))
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.2", "0.0.0.0", "64:ff9b::127.0.0.1"])
-@pytest.mark.parametrize(("url", "port"), [("redis://localhost/1", 6379), ("redis://127.0.0.1:7000/1", 7000), ("rediss://[::1]:7000/1", 7000)])
-def test_the_queue_and_the_database_are_refused_even_where_their_addresses_are_allowed(address: str, url: str, port: int) -> None:
-    settings = {"netinv.secret": "s" * 32, "netinv.queue_url": url, "netinv.database_url": "postgresql://u:p@localhost/netinv"}
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.2", "0.0.0.0", "64:ff9b::127.0.0.1"]
+)
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [("redis://localhost/1", 6379), ("redis://127.0.0.1:7000/1", 7000), ("rediss://[::1]:7000/1", 7000)],
+)
+def test_the_queue_and_the_database_are_refused_even_where_their_addresses_are_allowed(
+    address: str, url: str, port: int
+) -> None:
+    settings = {
+        "netinv.secret": "s" * 32,
+        "netinv.queue_url": url,
+        "netinv.database_url": "postgresql://u:p@localhost/netinv",
+    }
     guard = Guard(["0.0.0.0/0", "::/0"], own=own_services(known_settings.read(settings, {"extras": extras})))
     for own in (port, 5432):
         with pytest.raises(Refused, match=f"Nothing is sent to port {own} of .*netinv's own"):
@@ -331,7 +369,9 @@ def test_a_message_to_the_queue_is_not_sent() -> None:
     assert answer.error == f"Nothing is sent to port {receiver.port} of 127.0.0.1: it is a service of netinv's own."
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0"]
+)
 def test_nothing_reaches_a_receiver_that_is_not_allowed(host: str) -> None:
     with Receiver() as receiver:
         answer = sender(webhook_allow="10.0.0.0/8").send(message(f"http://{host}:{receiver.port}/"))
@@ -339,7 +379,9 @@ def test_nothing_reaches_a_receiver_that_is_not_allowed(host: str) -> None:
     assert answer.error.startswith("Nothing is sent to ")
 
 
-def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(monkeypatch: pytest.MonkeyPatch, refused_connections: list[Any]) -> None:
+def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(
+    monkeypatch: pytest.MonkeyPatch, refused_connections: list[Any]
+) -> None:
     """A name server that gives a public address first and this machine's at the next question gains nothing."""
     asked = []
     real = socket.getaddrinfo
@@ -350,23 +392,33 @@ def test_the_name_is_resolved_once_and_what_was_checked_is_connected_to(monkeypa
 
     monkeypatch.setattr(socket, "getaddrinfo", changing)
     with Receiver() as receiver:
-        answer = sender(webhook_allow="192.0.2.0/24", webhook_connect_timeout=0.2).send(message(f"http://changing.example:{receiver.port}/"))
+        answer = sender(webhook_allow="192.0.2.0/24", webhook_connect_timeout=0.2).send(
+            message(f"http://changing.example:{receiver.port}/")
+        )
         assert (receiver.connections, asked, answer.status) == (0, ["changing.example"], None)
         assert refused_connections == [("192.0.2.1", receiver.port)]
 
 
 def test_one_address_that_is_refused_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     real = socket.getaddrinfo
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **named: real("127.0.0.1", *rest, **named) + real("10.0.0.1", *rest, **named))
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *rest, **named: real("127.0.0.1", *rest, **named) + real("10.0.0.1", *rest, **named),
+    )
     with Receiver() as receiver:
         assert "10.0.0.1" in sender().send(message(f"http://both.example:{receiver.port}/")).error
         assert receiver.connections == 0
 
 
-@pytest.mark.parametrize(("text", "known"), [("10.0.0.0/8 ::1 a.example", True), ("10.0.0.0/99", False), ("10.0.0", False), ("a/b", False)])
+@pytest.mark.parametrize(
+    ("text", "known"), [("10.0.0.0/8 ::1 a.example", True), ("10.0.0.0/99", False), ("10.0.0", False), ("a/b", False)]
+)
 def test_the_setting_names_networks_and_hosts(text: str, known: bool) -> None:
     if known:
-        assert known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, {"extras": extras})["webhook_allow"] == tuple(text.split())
+        assert known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, {"extras": extras})[
+            "webhook_allow"
+        ] == tuple(text.split())
     else:
         with pytest.raises(ValueError, match="webhook_allow"):
             known_settings.read({"netinv.secret": "s" * 32, "netinv.webhook_allow": text}, {"extras": extras})
@@ -382,14 +434,18 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
     made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), start, start + datetime.timedelta(days=3))
+        x509.CertificateBuilder(
+            name, name, key.public_key(), x509.random_serial_number(), start, start + datetime.timedelta(days=3)
+        )
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
     path = tmp_path_factory.mktemp("tls") / "localhost.pem"
-    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
     return path
 
@@ -422,7 +478,9 @@ def test_a_certificate_that_nobody_signed_is_refused_unless_it_is_not_to_be_chec
     refused = one.send(message(_by_name(secure, "localhost")))
     assert (refused.status, refused.error) == (None, "TLS failed: self-signed certificate")
     assert one.send(message(_by_name(secure, "localhost"), verify=False)).good
-    assert not one.send(message(_by_name(secure, "localhost"))).good, "what was not checked is not used for what is to be"
+    assert not one.send(message(_by_name(secure, "localhost"))).good, (
+        "what was not checked is not used for what is to be"
+    )
 
 
 def test_a_missing_file_of_authorities_is_a_failed_attempt(secure: Any, tmp_path: Path) -> None:
@@ -457,7 +515,10 @@ def test_nothing_is_left_open() -> None:
 def test_many_threads_share_a_sender() -> None:
     with Receiver() as receiver:
         one, answers = sender(), []
-        threads = [threading.Thread(target=lambda: answers.extend(one.send(message(receiver.url)) for _ in range(20))) for _ in range(8)]
+        threads = [
+            threading.Thread(target=lambda: answers.extend(one.send(message(receiver.url)) for _ in range(20)))
+            for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -1,4 +1,6 @@
-"""Messages as they arrive at a receiver: byte for byte as recorded, signed, and made from templates that can do no harm."""
+"""Messages as they arrive at a receiver: byte for byte as recorded, signed, and made from templates that can do no
+harm.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ RECORDED = json.loads((SUPPORT / "recorded" / "webhook_bodies.json").read_text()
 SECRET = "s3cret"
 BASE = "http://localhost"  # where these requests are sent to
 # What differs between any two services: ids, times, days.
-_CHANCE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?)?")
+_CHANCE = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?)?"
+)
 
 
 @pytest.fixture
@@ -44,7 +48,18 @@ def told(service: Service) -> Iterator[Callable[..., list[Received]]]:
     def run(act: Callable[[], Any], types: str = "dcim.site", **fields: Any) -> list[Received]:
         events = {"type_create": True, "type_update": True, "type_delete": True}
         with Receiver() as receiver:
-            made.append(service.api.post(WEBHOOKS, {"name": service.unique(), "content_types": [types], "payload_url": receiver.url, **events, **fields})["id"])
+            made.append(
+                service.api.post(
+                    WEBHOOKS,
+                    {
+                        "name": service.unique(),
+                        "content_types": [types],
+                        "payload_url": receiver.url,
+                        **events,
+                        **fields,
+                    },
+                )["id"]
+            )
             act()
             assert deliver_now(service.engine, service.registry, 120)
             service.api.delete(f"{WEBHOOKS}{made.pop()}/")
@@ -56,7 +71,8 @@ def told(service: Service) -> Iterator[Callable[..., list[Received]]]:
 
 
 def levelled(body: str) -> str:
-    """A body without what differs between any two services: each kind stands for itself, in its form; a plugin's member is left out.
+    """A body without what differs between any two services: each kind stands for itself, in its form; a plugin's member
+    is left out.
 
     URLs begin with the service's address, which recorded ones lack.
     """
@@ -66,7 +82,12 @@ def levelled(body: str) -> str:
 
 def expected(event: str, service: Service, name: str) -> str:
     """The recorded body, about a site of another name and by another user."""
-    renamed = RECORDED[event].replace("WH Site", name).replace("wh-site", name).replace('"username": "admin"', f'"username": "{service.admin.username}"')
+    renamed = (
+        RECORDED[event]
+        .replace("WH Site", name)
+        .replace("wh-site", name)
+        .replace('"username": "admin"', f'"username": "{service.admin.username}"')
+    )
     return levelled(renamed.replace("tag-a", f"{name}-tag"))
 
 
@@ -74,8 +95,12 @@ def expected(event: str, service: Service, name: str) -> str:
 def site(service: Service) -> Any:
     """A site as the recorded one was before its update."""
     name = service.unique()
-    tag = service.api.post(TAGS, {"name": f"{name}-tag", "slug": f"{name}-tag", "color": "ff0000", "content_types": ["dcim.site"]})
-    return service.api.post(SITES, {"name": name, "slug": name, "status": "active", "description": "changed", "tags": [tag["id"]]})
+    tag = service.api.post(
+        TAGS, {"name": f"{name}-tag", "slug": f"{name}-tag", "color": "ff0000", "content_types": ["dcim.site"]}
+    )
+    return service.api.post(
+        SITES, {"name": name, "slug": name, "status": "active", "description": "changed", "tags": [tag["id"]]}
+    )
 
 
 # -- the default body
@@ -98,19 +123,28 @@ def test_a_deletion_is_told_as_recorded(service: Service, told: Callable[..., li
     assert levelled(request.body.decode()) == expected("deleted", service, site["name"])
 
 
-def test_ids_and_times_are_those_of_the_change(service: Service, told: Callable[..., list[Received]], site: Any) -> None:
+def test_ids_and_times_are_those_of_the_change(
+    service: Service, told: Callable[..., list[Received]], site: Any
+) -> None:
     (request,) = told(lambda: service.api.patch(f"{SITES}{site['id']}/", {"facility": "f"}))
     body = json.loads(request.body)
-    (recorded,) = service.api.get("/api/extras/object-changes/", {"changed_object_id": site["id"], "action": "update"})["results"]
+    (recorded,) = service.api.get("/api/extras/object-changes/", {"changed_object_id": site["id"], "action": "update"})[
+        "results"
+    ]
     assert request.headers["X-Netinv-Event"] == recorded["id"]
     assert body["request_id"] == recorded["request_id"] and body["data"]["id"] == site["id"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?\+00:00", body["timestamp"])
     assert body["timestamp"][:19].replace(" ", "T") == recorded["time"][:19]
-    assert body["data"]["url"] == f"{BASE}{SITES}{site['id']}/" and body["data"]["notes_url"] == f"{BASE}{SITES}{site['id']}/notes/"
+    assert (
+        body["data"]["url"] == f"{BASE}{SITES}{site['id']}/"
+        and body["data"]["notes_url"] == f"{BASE}{SITES}{site['id']}/notes/"
+    )
     assert body["data"]["tags"][0]["url"] == f"{BASE}{TAGS}{site['tags'][0]['id']}/"
 
 
-def test_text_that_looks_like_an_address_of_the_service_stays(service: Service, told: Callable[..., list[Received]]) -> None:
+def test_text_that_looks_like_an_address_of_the_service_stays(
+    service: Service, told: Callable[..., list[Received]]
+) -> None:
     name, text = service.unique(), f"see {SITES} and http://localhost{SITES} \N{SNOWMAN}"
     (request,) = told(lambda: service.api.post(SITES, {"name": name, "status": "active", "comments": text}))
     assert json.loads(request.body)["data"]["comments"] == text
@@ -118,17 +152,31 @@ def test_text_that_looks_like_an_address_of_the_service_stays(service: Service, 
 
 
 def test_the_body_has_the_form_of_older_versions(service: Service, told: Callable[..., list[Received]]) -> None:
-    """At 1.3 interfaces have no status; nor is anything there that only a request asks for, such as a device's config context."""
+    """At 1.3 interfaces have no status; nor is anything there that only a request asks for, such as a device's config
+    context.
+    """
     api, name = service.api, service.unique()
     role = api.post("/api/dcim/device-roles/", {"name": name, "slug": name})["id"]
     maker = api.post("/api/dcim/manufacturers/", {"name": name, "slug": name})["id"]
     kind = api.post("/api/dcim/device-types/", {"manufacturer": maker, "model": name, "slug": name})["id"]
     site = api.post(SITES, {"name": name, "status": "active"})["id"]
-    device = {"name": name, "device_role": role, "device_type": kind, "site": site, "status": "active", "local_context_data": {"zz": 1, "a": {"url": "x"}}}
+    device = {
+        "name": name,
+        "device_role": role,
+        "device_type": kind,
+        "site": site,
+        "status": "active",
+        "local_context_data": {"zz": 1, "a": {"url": "x"}},
+    }
     (request,) = told(lambda: api.post("/api/dcim/devices/", device), "dcim.device")
     data = json.loads(request.body)["data"]
-    assert not {"config_context", "computed_fields", "relationships"} & set(data) and data["local_context_data"] == {"zz": 1, "a": {"url": "x"}}
-    assert list(data["device_type"])[:3] == ["display", "id", "url"] and data["device_type"]["url"].startswith(f"{BASE}/api/dcim/device-types/")
+    assert not {"config_context", "computed_fields", "relationships"} & set(data) and data["local_context_data"] == {
+        "zz": 1,
+        "a": {"url": "x"},
+    }
+    assert list(data["device_type"])[:3] == ["display", "id", "url"] and data["device_type"]["url"].startswith(
+        f"{BASE}/api/dcim/device-types/"
+    )
     assert data["device_type"]["manufacturer"]["url"].startswith(f"{BASE}/api/dcim/manufacturers/")
     interface = {"device": data["id"], "name": "eth0", "type": "1000base-t", "status": "active"}
     (request,) = told(lambda: api.post("/api/dcim/interfaces/", interface), "dcim.interface")
@@ -139,18 +187,29 @@ def test_custom_fields_go_by_their_names(service: Service, told: Callable[..., l
     """As versions before 1.4 have them; in the order of their names."""
     word = service.unique()
     for letter in "ba":
-        field = {"label": letter, "name": f"{letter} {word}", "slug": f"{letter}_{word}", "type": "text", "content_types": ["tenancy.tenant"]}
+        field = {
+            "label": letter,
+            "name": f"{letter} {word}",
+            "slug": f"{letter}_{word}",
+            "type": "text",
+            "content_types": ["tenancy.tenant"],
+        }
         made = service.api.post("/api/extras/custom-fields/", field, version="1.3")
         assert (made["name"], made["slug"]) == (f"{letter} {word}", f"{letter}_{word}")
     tenant = {"name": word, "slug": word, "custom_fields": {f"a_{word}": "x"}}
     (request,) = told(lambda: service.api.post("/api/tenancy/tenants/", tenant), "tenancy.tenant")
-    found = {name: value for name, value in json.loads(request.body)["data"]["custom_fields"].items() if name.endswith(word)}
+    found = {
+        name: value for name, value in json.loads(request.body)["data"]["custom_fields"].items() if name.endswith(word)
+    }
     assert list(found.items()) == [(f"a {word}", "x"), (f"b {word}", None)]
 
 
 def test_one_request_is_one_message_for_each_object(service: Service, told: Callable[..., list[Received]]) -> None:
     names = [service.unique() for _ in range(3)]
-    found = [json.loads(item.body) for item in told(lambda: service.api.post(SITES, [{"name": name, "status": "active"} for name in names]))]
+    found = [
+        json.loads(item.body)
+        for item in told(lambda: service.api.post(SITES, [{"name": name, "status": "active"} for name in names]))
+    ]
     assert sorted(body["data"]["name"] for body in found) == names and len({body["request_id"] for body in found}) == 1
 
 
@@ -159,10 +218,19 @@ def test_one_request_is_one_message_for_each_object(service: Service, told: Call
 
 def test_the_headers_say_what_it_is_and_who_sent_it(service: Service, told: Callable[..., list[Received]]) -> None:
     name, before = service.unique(), int(time.time())
-    fields = {"secret": SECRET, "additional_headers": "X-Extra: {{ event }}\r\nX-Name: {{ data.name }} \N{SNOWMAN}\n\nUser-Agent: mine", "http_method": "PUT"}
+    fields = {
+        "secret": SECRET,
+        "additional_headers": "X-Extra: {{ event }}\r\nX-Name: {{ data.name }} \N{SNOWMAN}\n\nUser-Agent: mine",
+        "http_method": "PUT",
+    }
     (request,) = told(lambda: service.api.post(SITES, {"name": name, "status": "active"}), **fields)
     headers = request.headers
-    assert (request.method, headers["Content-Type"], headers["X-Extra"], headers["User-Agent"]) == ("PUT", "application/json", "created", "mine")
+    assert (request.method, headers["Content-Type"], headers["X-Extra"], headers["User-Agent"]) == (
+        "PUT",
+        "application/json",
+        "created",
+        "mine",
+    )
     assert headers["X-Name"].encode("latin-1").decode() == f"{name} \N{SNOWMAN}"
     assert headers["X-Netinv-Attempt"] == "1" and headers["X-Netinv-Delivery"].isdecimal()
     assert headers["X-Hook-Signature"] == hmac.new(SECRET.encode(), request.body, hashlib.sha512).hexdigest()
@@ -180,7 +248,9 @@ def test_without_a_secret_nothing_is_signed(service: Service, told: Callable[...
 def _errors(service: Service) -> list[str]:
     """Why the last delivery failed."""
     found = service.api.get("/api/extras/webhook-deliveries/", {"limit": 1})["results"][0]
-    return [attempt["error"] for attempt in service.api.get(f"/api/extras/webhook-deliveries/{found['id']}/")["history"]]
+    return [
+        attempt["error"] for attempt in service.api.get(f"/api/extras/webhook-deliveries/{found['id']}/")["history"]
+    ]
 
 
 @pytest.fixture
@@ -207,10 +277,16 @@ def test_a_value_cannot_bring_a_header_of_its_own(refused: Callable[..., str], t
     assert "a line break or another control character" in error and "Evil" not in error
 
 
-@pytest.mark.parametrize("header", ["Host", "Content-Length", "Transfer-Encoding", "X-Netinv-Delivery", "x-hook-signature", "Proxy-Connection", "TE"])
+@pytest.mark.parametrize(
+    "header",
+    ["Host", "Content-Length", "Transfer-Encoding", "X-Netinv-Delivery", "x-hook-signature", "Proxy-Connection", "TE"],
+)
 def test_headers_that_are_ours_cannot_be_set(refused: Callable[..., str], header: str) -> None:
     # The name is made by the template: a plain one may already be refused when the webhook is saved.
-    assert refused(additional_headers="{{ '" + header + "' }}: 1") == f"The header {header} cannot be among the additional headers."
+    assert (
+        refused(additional_headers="{{ '" + header + "' }}: 1")
+        == f"The header {header} cannot be among the additional headers."
+    )
 
 
 # -- templates
@@ -242,7 +318,10 @@ CONTEXT = {"event": "created", "data": {"name": "a", "list": [1, 2, 3], "text": 
         ("{% for x in data.list %}{{ loop.index }}{{ ',' if not loop.last }}{% endfor %}", "1,2,3"),
         ("{{ data|tojson }}", json.dumps(CONTEXT["data"], sort_keys=True)),
         ("{{ data.text }}\n", "{{ event }}\n"),
-        ("{{ '%s-%s' % (event, 1 + 2) }} {{ '{}'.format(event) }} {{ event ~ 'x' ~ 3 }}", "created-3 created createdx3"),
+        (
+            "{{ '%s-%s' % (event, 1 + 2) }} {{ '{}'.format(event) }} {{ event ~ 'x' ~ 3 }}",
+            "created-3 created createdx3",
+        ),
         ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(5000000000) }}{{ nothing }}", "<5000000000>"),
         ("{% set s = namespace(n=0) %}{% for x in data.list %}{% set s.n = s.n + x %}{% endfor %}{{ s.n }}", "6"),
     ],

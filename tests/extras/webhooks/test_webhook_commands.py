@@ -1,4 +1,6 @@
-"""The commands for webhooks: what they show and what they set going, and the listener that shows what a webhook sends."""
+"""The commands for webhooks: what they show and what they set going, and the listener that shows what a webhook
+sends.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,13 @@ def make_webhook(api: Api, unique: Unique) -> Any:
 
     def post(**given: Any) -> Any:
         name = unique()
-        body = {"name": name, "content_types": ["dcim.rackrole"], "type_delete": True, "payload_url": f"https://{name}.example.com/", **given}
+        body = {
+            "name": name,
+            "content_types": ["dcim.rackrole"],
+            "type_delete": True,
+            "payload_url": f"https://{name}.example.com/",
+            **given,
+        }
         return api.post("/api/extras/webhooks/", body)
 
     return post
@@ -96,17 +104,38 @@ def webhook(make_webhook: Any) -> Any:
 
 @pytest.fixture
 def deliver(service: Service, webhook: Any) -> Any:
-    """``deliver("failed", "refused", age=60, object_repr="R")``: a delivery, its attempts with these errors, made so many seconds ago; its id."""
+    """``deliver("failed", "refused", age=60, object_repr="R")``: a delivery, its attempts with these errors, made so
+    many seconds ago; its id.
+    """
 
     def insert(state: str, *errors: str, age: int = 0, to: Any = None, **given: Any) -> int:
         moment = now() - datetime.timedelta(seconds=age)
-        row = {**dict.fromkeys(("change_id", "changed_object_id", "request_id"), uuid.uuid4()), "webhook_id": uuid.UUID((to or webhook)["id"])}
-        row |= {"event": "delete", "changed_object_type": "dcim.rackrole", "object_repr": "r", "user_name": "u", "time": moment, "due": moment}
+        row = {
+            **dict.fromkeys(("change_id", "changed_object_id", "request_id"), uuid.uuid4()),
+            "webhook_id": uuid.UUID((to or webhook)["id"]),
+        }
+        row |= {
+            "event": "delete",
+            "changed_object_type": "dcim.rackrole",
+            "object_repr": "r",
+            "user_name": "u",
+            "time": moment,
+            "due": moment,
+        }
         with service.unit_of_work() as uow:
-            (key,) = uow.write(sa.insert(_delivery).values({**row, "state": state, "attempts": len(errors), **given})).inserted_primary_key
-            attempts = [{"delivery_id": key, "number": n, "time": moment, "duration_ms": 1, "error": error, "answer": ""} for n, error in enumerate(errors, 1)]
+            (key,) = uow.write(
+                sa.insert(_delivery).values({**row, "state": state, "attempts": len(errors), **given})
+            ).inserted_primary_key
+            attempts = [
+                {"delivery_id": key, "number": n, "time": moment, "duration_ms": 1, "error": error, "answer": ""}
+                for n, error in enumerate(errors, 1)
+            ]
             for attempt in attempts:
-                uow.write(sa.insert(_attempt).values(attempt | {"status": int(attempt["error"]) if attempt["error"].isdecimal() else None}))
+                uow.write(
+                    sa.insert(_attempt).values(
+                        attempt | {"status": int(attempt["error"]) if attempt["error"].isdecimal() else None}
+                    )
+                )
         return int(key)
 
     return insert
@@ -115,7 +144,9 @@ def deliver(service: Service, webhook: Any) -> Any:
 @pytest.fixture
 def states(service: Service) -> Any:
     """``states(keys)``: in which state deliveries are."""
-    return lambda *keys: [service.rows(sa.select(_delivery.c.state).where(_delivery.c.id == key))[0].state for key in keys]
+    return lambda *keys: [
+        service.rows(sa.select(_delivery.c.state).where(_delivery.c.id == key))[0].state for key in keys
+    ]
 
 
 # -- status, failed
@@ -130,7 +161,9 @@ def test_the_status_counts_for_each_webhook(run: Any, webhook: Any, deliver: Any
     assert re.search(r"1:0[12]:\d\d", line) and "now" in line
 
 
-def test_the_status_says_when_the_next_is_due_and_what_is_disabled(api: Api, run: Any, webhook: Any, deliver: Any) -> None:
+def test_the_status_says_when_the_next_is_due_and_what_is_disabled(
+    api: Api, run: Any, webhook: Any, deliver: Any
+) -> None:
     api.patch(f"/api/extras/webhooks/{webhook['id']}/", {"enabled": False})
     deliver("queued", due=datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC))
     (line,) = [line for line in run("status").splitlines() if webhook["name"] in line]
@@ -142,10 +175,14 @@ def test_failures_are_listed_with_the_reason_of_the_last_attempt(run: Any, webho
     second = deliver("failed", "503", object_repr="R\x1b[2J\n2")
     deliver("succeeded", "503")
     lines = run("failed", "--webhook", webhook["name"]).splitlines()
-    assert lines[0].startswith(f"{second}  ") and lines[0].endswith(f"{webhook['name']}: delete dcim.rackrole R\\x1b[2J\\n2; attempts 1; answered 503: 503")
+    assert lines[0].startswith(f"{second}  ") and lines[0].endswith(
+        f"{webhook['name']}: delete dcim.rackrole R\\x1b[2J\\n2; attempts 1; answered 503: 503"
+    )
     assert lines[1].startswith(f"{first}  ") and lines[1].endswith("attempts 2; timed out")
     assert lines[2:] == ["2 failed"]
-    assert run("failed", "--webhook", webhook["name"], "--limit", "1").splitlines()[1:] == ["2 failed, 1 of them listed"]
+    assert run("failed", "--webhook", webhook["name"], "--limit", "1").splitlines()[1:] == [
+        "2 failed, 1 of them listed"
+    ]
     assert run("failed", "--webhook", webhook["name"], "--since", "1h").splitlines()[1:] == ["1 failed"]
 
 
@@ -156,13 +193,17 @@ def test_a_webhook_that_is_not_there_is_said_so(run: Any) -> None:
 
 @pytest.mark.parametrize("moment", ["yesterday", "7w", "", "2026-13-01"])
 def test_a_time_is_one_or_how_long_ago(run: Any, moment: str) -> None:
-    assert "is neither a time such as 2026-01-31T12:00:00Z nor how long ago" in run("failed", "--since", moment, status=2)
+    assert "is neither a time such as 2026-01-31T12:00:00Z nor how long ago" in run(
+        "failed", "--since", moment, status=2
+    )
 
 
 # -- retry
 
 
-def test_failed_deliveries_are_queued_again_by_their_numbers(run: Any, deliver: Any, states: Any, queue: Any, service: Service) -> None:
+def test_failed_deliveries_are_queued_again_by_their_numbers(
+    run: Any, deliver: Any, states: Any, queue: Any, service: Service
+) -> None:
     keys = [deliver("failed", "no"), deliver("failed", "no"), deliver("succeeded", "200"), deliver("failed", "no")]
     before = now()
     assert run("retry", *map(str, keys[:2])) == "2 queued again\n"
@@ -180,7 +221,9 @@ def test_what_has_not_failed_is_not_sent_again(run: Any, deliver: Any, states: A
     assert len(queue) == 0
 
 
-def test_failed_deliveries_are_queued_again_by_webhook_and_time(run: Any, make_webhook: Any, webhook: Any, deliver: Any, states: Any) -> None:
+def test_failed_deliveries_are_queued_again_by_webhook_and_time(
+    run: Any, make_webhook: Any, webhook: Any, deliver: Any, states: Any
+) -> None:
     other = make_webhook()
     keys = [deliver("failed", "no", age=7200), deliver("failed", "no"), deliver("failed", "no", to=other)]
     assert run("retry", "--webhook", webhook["name"], "--since", "1h") == "1 queued again\n"
@@ -200,7 +243,9 @@ def test_a_retry_says_of_what(run: Any) -> None:
 
 @pytest.fixture
 def changes(api: Api, unique: Unique) -> Any:
-    """Five rack roles, created and deleted while no webhook of the test was there; when that began, and their ids in that order."""
+    """Five rack roles, created and deleted while no webhook of the test was there; when that began, and their ids in
+    that order.
+    """
     began = now()
     made = [api.post(RACK_ROLES, {"name": unique(), "slug": unique()}) for _ in range(5)]
     for role in made:
@@ -215,7 +260,9 @@ def queued(service: Service, webhook: Any) -> list[tuple[str, str]]:
     return [(row.event, str(row.changed_object_id)) for row in rows]
 
 
-def test_changes_are_replayed_in_their_order(service: Service, run: Any, changes: Any, make_webhook: Any, queue: Any) -> None:
+def test_changes_are_replayed_in_their_order(
+    service: Service, run: Any, changes: Any, make_webhook: Any, queue: Any
+) -> None:
     began, keys = changes
     webhook = make_webhook(type_create=True)
     assert run("replay", "--after", began, "--webhook", webhook["name"], "--yes") == "10 queued\n"
@@ -226,7 +273,9 @@ def test_changes_are_replayed_in_their_order(service: Service, run: Any, changes
     assert (record["changed_object_id"], record["action"]["value"]) == (str(found.changed_object_id), found.event)
 
 
-def test_many_changes_are_replayed_part_by_part(service: Service, run: Any, changes: Any, webhook: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_changes_are_replayed_part_by_part(
+    service: Service, run: Any, changes: Any, webhook: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     began, keys = changes
     monkeypatch.setattr("netinv_extras.webhooks.replay.BATCH_SIZE", 2)
     assert run("replay", "--after", began, "--webhook", webhook["name"], "--yes") == "5 queued\n"
@@ -264,7 +313,9 @@ Listen = Callable[..., tuple[str, Callable[[], str]]]
 
 @pytest.fixture
 def listen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listen]:
-    """``listen("--status", "503")``: the address of a listener, and a function that stops it and gives what it printed."""
+    """``listen("--status", "503")``: the address of a listener, and a function that stops it and gives what it
+    printed.
+    """
     started: queues.SimpleQueue[Listener] = queues.SimpleQueue()
     stops: list[Callable[[], Any]] = []
     printed = io.StringIO()
@@ -302,13 +353,21 @@ def signatures(secret: str, body: bytes, moment: int) -> dict[str, str]:
     """What the service signs a body with."""
     key = secret.encode()
     timed = hmac.new(key, f"{moment}.".encode() + body, hashlib.sha256).hexdigest()
-    return {"X-Hook-Signature": hmac.new(key, body, hashlib.sha512).hexdigest(), "X-Netinv-Signature": f"t={moment},v1={timed}"}
+    return {
+        "X-Hook-Signature": hmac.new(key, body, hashlib.sha512).hexdigest(),
+        "X-Netinv-Signature": f"t={moment},v1={timed}",
+    }
 
 
 def test_the_listener_shows_what_arrives(listen: Listen) -> None:
     """Whatever the method and the path are."""
     url, stop = listen()
-    answer = requests.post(f"{url}some/path?x=1", data=json.dumps({"event": "created", "data": {"name": "Zürich"}}), headers={"X-One": "1"}, timeout=10)
+    answer = requests.post(
+        f"{url}some/path?x=1",
+        data=json.dumps({"event": "created", "data": {"name": "Zürich"}}),
+        headers={"X-One": "1"},
+        timeout=10,
+    )
     assert (answer.status_code, answer.content) == (200, b"")
     assert requests.request("BREW", url, data=b"plain\nlines", timeout=10).status_code == 200
     assert requests.get(url, timeout=10).status_code == 200
@@ -322,7 +381,9 @@ def test_the_listener_shows_what_arrives(listen: Listen) -> None:
 
 
 @pytest.mark.parametrize("options", [["--secret", "s3cret"], ["--secret-env", "HOOK_SECRET"]])
-def test_the_listener_says_whether_signatures_are_right(listen: Listen, monkeypatch: pytest.MonkeyPatch, options: list[str]) -> None:
+def test_the_listener_says_whether_signatures_are_right(
+    listen: Listen, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
     monkeypatch.setenv("HOOK_SECRET", "s3cret")
     body, moment = b'{"a": 1}', int(time.time()) - 100
     right, wrong = signatures("s3cret", body, moment), signatures("other", body, moment)
@@ -331,7 +392,9 @@ def test_the_listener_says_whether_signatures_are_right(listen: Listen, monkeypa
         requests.post(url, data=body, headers=headers, timeout=10)
     output = stop()
     first, second, third, fourth = re.split(r"^[\d-]+ [\d:]+ POST /$", output, flags=re.MULTILINE)[1:]
-    assert "X-Hook-Signature is right\n" in first and re.search(r"X-Netinv-Signature is right \(signed 1\d\d seconds ago\)\n", first)
+    assert "X-Hook-Signature is right\n" in first and re.search(
+        r"X-Netinv-Signature is right \(signed 1\d\d seconds ago\)\n", first
+    )
     assert second.count("is WRONG: the secret is another, or the body was changed") == 2
     assert "X-Hook-Signature is missing\nX-Netinv-Signature is missing\n" in third
     assert "X-Netinv-Signature is not of the form t=…,v1=…\n" in fourth
@@ -374,7 +437,11 @@ def test_what_is_no_request_is_said_and_forgotten(listen: Listen) -> None:
     url, stop = listen()
     port = int(url.rstrip("/").rpartition(":")[2])
     post = b"POST / HTTP/1.1\r\n"
-    for sent in (b"\x16\x03\x01\x02\r\n", post + b"Content-Length: many\r\n\r\n", post + b"Transfer-Encoding: chunked\r\n\r\nz\r\n"):
+    for sent in (
+        b"\x16\x03\x01\x02\r\n",
+        post + b"Content-Length: many\r\n\r\n",
+        post + b"Transfer-Encoding: chunked\r\n\r\nz\r\n",
+    ):
         with socket.create_connection(("127.0.0.1", port)) as connection:
             connection.sendall(sent)
             assert b" 400 " in connection.recv(1000)
@@ -383,7 +450,9 @@ def test_what_is_no_request_is_said_and_forgotten(listen: Listen) -> None:
     assert output.count("no request: ") == 3 and "Traceback" not in output
 
 
-def test_the_listener_runs_without_settings_until_it_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_listener_runs_without_settings_until_it_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who runs the tests in the background may have them ignore Ctrl-C."""
     monkeypatch.chdir(tmp_path)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -47,7 +47,13 @@ def hook(service: Service) -> Iterator[Callable[..., str]]:
     def make(receiver: Receiver | str, **fields: Any) -> str:
         policy = {name: fields.pop(name) for name in ("retries", "retry_after", "enabled") if name in fields}
         url = receiver if isinstance(receiver, str) else receiver.url
-        given = {"content_types": ["tenancy.tenantgroup"], "type_create": True, "type_update": True, "type_delete": True, "payload_url": url}
+        given = {
+            "content_types": ["tenancy.tenantgroup"],
+            "type_create": True,
+            "type_update": True,
+            "type_delete": True,
+            "payload_url": url,
+        }
         made.append(service.api.post(WEBHOOKS, {"name": service.unique(), **given, **fields})["id"])
         if policy:
             change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(made[-1])).values(policy))
@@ -103,7 +109,9 @@ def deliver(service: Service, seconds: float = 120) -> None:
 
 def deliveries(service: Service, webhook: str) -> list[Any]:
     """The rows of a webhook's deliveries, oldest first."""
-    return service.rows(sa.select(_delivery).where(_delivery.c.webhook_id == uuid.UUID(webhook)).order_by(_delivery.c.id))
+    return service.rows(
+        sa.select(_delivery).where(_delivery.c.webhook_id == uuid.UUID(webhook)).order_by(_delivery.c.id)
+    )
 
 
 def states(service: Service, webhook: str) -> list[str]:
@@ -128,7 +136,9 @@ def test_a_change_is_delivered_and_the_outcome_recorded(service: Service, hook: 
     (row,) = deliveries(service, webhook)
     assert (row.state, row.attempts, row.claimed_by, row.claimed_until) == ("succeeded", 1, None, None)
     assert row.finished is not None and str(row.changed_object_id) == key
-    assert request.headers["X-Netinv-Delivery"] == str(row.id) and request.headers["X-Netinv-Event"] == str(row.change_id)
+    assert request.headers["X-Netinv-Delivery"] == str(row.id) and request.headers["X-Netinv-Event"] == str(
+        row.change_id
+    )
     (attempt,) = history(service, webhook)
     assert (attempt["number"], attempt["status"], attempt["error"], attempt["answer"]) == (1, 201, "", "thanks")
     assert attempt["duration_ms"] >= 0
@@ -139,10 +149,16 @@ def test_a_change_is_delivered_and_the_outcome_recorded(service: Service, hook: 
     [
         (500, 500, ""),
         (301, 301, ""),
-        (lambda handler, _: setattr(handler, "close_connection", True), None, "The receiver closed the connection without an answer."),
+        (
+            lambda handler, _: setattr(handler, "close_connection", True),
+            None,
+            "The receiver closed the connection without an answer.",
+        ),
     ],
 )
-def test_what_is_not_2xx_has_failed_and_is_not_sent_again(service: Service, hook: Callable[..., str], answer: Any, status: Any, error: str) -> None:
+def test_what_is_not_2xx_has_failed_and_is_not_sent_again(
+    service: Service, hook: Callable[..., str], answer: Any, status: Any, error: str
+) -> None:
     with Receiver(answer) as receiver:
         webhook = hook(receiver)
         group(service)
@@ -155,7 +171,9 @@ def test_what_is_not_2xx_has_failed_and_is_not_sent_again(service: Service, hook
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_receiver_that_does_not_answer_has_failed(service: Service, hook: Callable[..., str], end: threading.Event) -> None:
+def test_a_receiver_that_does_not_answer_has_failed(
+    service: Service, hook: Callable[..., str], end: threading.Event
+) -> None:
     with Receiver(lambda handler, _: end.wait(60)) as receiver:
         webhook = hook(receiver)
         group(service)
@@ -166,7 +184,9 @@ def test_a_receiver_that_does_not_answer_has_failed(service: Service, hook: Call
     assert (attempt["status"], attempt["error"]) == (None, "The receiver sent nothing for 0.2 s.")
 
 
-def test_it_is_sent_again_later_and_later_as_often_as_the_webhook_says(service: Service, hook: Callable[..., str]) -> None:
+def test_it_is_sent_again_later_and_later_as_often_as_the_webhook_says(
+    service: Service, hook: Callable[..., str]
+) -> None:
     with Receiver(503) as receiver:
         webhook = hook(receiver, retries=2, retry_after=100)
         group(service)
@@ -193,17 +213,23 @@ def test_a_template_that_fails_fails_the_delivery(service: Service, hook: Callab
     assert attempt["status"] is None and attempt["error"].startswith("The body template failed: ")
 
 
-def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(service: Service, hook: Callable[..., str], tmp_path: Path) -> None:
+def test_a_file_of_authorities_that_is_no_longer_allowed_is_not_read(
+    service: Service, hook: Callable[..., str], tmp_path: Path
+) -> None:
     with Receiver() as receiver:
         with service.configured(webhook_ca_folders=(str(tmp_path),)):
             webhook = hook(receiver, ca_file_path=str(tmp_path / "ca.pem"))
         group(service)
         deliver(service)
         assert receiver.received == []
-    assert [attempt["error"] for attempt in history(service, webhook)] == ["The setting netinv.webhook_ca_folders does not allow this file."]
+    assert [attempt["error"] for attempt in history(service, webhook)] == [
+        "The setting netinv.webhook_ca_folders does not allow this file."
+    ]
 
 
-def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(service: Service, hook: Callable[..., str]) -> None:
+def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(
+    service: Service, hook: Callable[..., str]
+) -> None:
     twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
     with Receiver() as receiver, service.configured(template_timeout=0.3, template_total_timeout=60.0):
         poisoned = hook(f"{receiver.url}/poisoned", body_template=f"{twins} {service.unique()}", retries=1)
@@ -217,8 +243,14 @@ def test_a_template_that_holds_its_process_fails_its_delivery_and_no_other(servi
     assert states(service, good) == ["succeeded"] * 6
     rows = deliveries(service, poisoned)
     assert {(row.state, row.attempts, row.claimed_by) for row in rows} == {("queued", 1, None)}
-    reasons = {service.api.get(f"/api/extras/webhook-deliveries/{row.id}/")["history"][0]["error"].partition(":")[2] for row in rows}
-    assert reasons <= {" it takes longer than 0.3 s", " it ran out of time or memory 3 times: it is not tried again for 60 s"}
+    reasons = {
+        service.api.get(f"/api/extras/webhook-deliveries/{row.id}/")["history"][0]["error"].partition(":")[2]
+        for row in rows
+    }
+    assert reasons <= {
+        " it takes longer than 0.3 s",
+        " it ran out of time or memory 3 times: it is not tried again for 60 s",
+    }
     change(service, sa.update(_delivery).where(_delivery.c.state == "queued").values(due=now()))
     deliver(service)
     assert set(states(service, poisoned)) == {"failed"}
@@ -230,27 +262,41 @@ def test_a_delivery_waits_while_no_renderer_is_free(service: Service, hook: Call
     with Receiver() as receiver:
         webhook = hook(receiver, body_template="{{ data.id }}")
         group(service)
-        with renderer_pool.pool(limits).borrow(time.monotonic() + 60), service.configured(template_total_timeout=0.1, **settings):
+        with (
+            renderer_pool.pool(limits).borrow(time.monotonic() + 60),
+            service.configured(template_total_timeout=0.1, **settings),
+        ):
             deliver(service)
-        assert [(row.state, row.attempts, row.claimed_by) for row in deliveries(service, webhook)] == [("queued", 0, None)]
+        assert [(row.state, row.attempts, row.claimed_by) for row in deliveries(service, webhook)] == [
+            ("queued", 0, None)
+        ]
         with service.configured(**settings):
             deliver(service)
     renderer_pool.pool(limits).close()
     assert states(service, webhook) == ["succeeded"]
 
 
-def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(service: Service, hook: Callable[..., str]) -> None:
+def test_a_worker_that_ends_while_a_template_holds_its_renderer_loses_nothing(
+    service: Service, hook: Callable[..., str]
+) -> None:
     limits = renderer_pool.Limits(1, 2**28 + uuid.uuid4().int % 2**16 * 4096)
     twins = "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"
     pool = renderer_pool.pool(limits)
-    settings = {"template_processes": limits.processes, "template_memory": limits.memory, "template_timeout": 600.0, "template_total_timeout": 600.0}
+    settings = {
+        "template_processes": limits.processes,
+        "template_memory": limits.memory,
+        "template_timeout": 600.0,
+        "template_total_timeout": 600.0,
+    }
     with service.configured(**settings):
         webhook = hook("http://127.0.0.1:1/", body_template=twins)
         group(service)
         worker = Deliverer(service.engine, service.registry)
         worker.poll()
         deadline = time.monotonic() + 60
-        while not any(processor_seconds(process.pid) > 1 for process in pool.processes()) and time.monotonic() < deadline:
+        while (
+            not any(processor_seconds(process.pid) > 1 for process in pool.processes()) and time.monotonic() < deadline
+        ):
             time.sleep(0.01)
         worker.stop(0.1)
         assert not worker.wait(0)
@@ -271,25 +317,37 @@ def test_without_its_change_record_a_delivery_has_failed_for_good(service: Servi
     assert [attempt["error"] for attempt in history(service, webhook)] == [GONE]
 
 
-def test_secrets_are_in_neither_records_nor_log(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_are_in_neither_records_nor_log(
+    service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
 
     def echo(handler: Any, request: Received) -> None:
-        say(handler, 500, f"{request.headers['Authorization']} {request.headers['X-Api-Key']} s3cret-s3cret {request.body.decode()}")
+        say(
+            handler,
+            500,
+            f"{request.headers['Authorization']} {request.headers['X-Api-Key']} s3cret-s3cret {request.body.decode()}",
+        )
 
     with Receiver(echo) as receiver:
-        webhook = hook(receiver, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-")
+        webhook = hook(
+            receiver, secret="s3cret-s3cret", additional_headers="X-Api-Key: k3y-{{ event }}", body_template="-"
+        )
         url = receiver.url.replace("://", "://someone:pa55-word@")  # of a time when that was not refused yet
         change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=url))
         group(service)
         deliver(service)
     (attempt,) = history(service, webhook)
     shown = f"{attempt} {caplog.text}"
-    assert attempt["status"] == 500 and not any(text in shown for text in ("s3cret", "pa55", "k3y-created", "c29tZW9uZTpwYTU1LXdvcmQ="))
+    assert attempt["status"] == 500 and not any(
+        text in shown for text in ("s3cret", "pa55", "k3y-created", "c29tZW9uZTpwYTU1LXdvcmQ=")
+    )
 
 
 def test_masking_tells_nobody_the_letters_of_a_short_secret(service: Service, hook: Callable[..., str]) -> None:
-    """A receiver that answers with text of its choice learns, with whoever reads the history, nothing of a secret that the text holds by chance."""
+    """A receiver that answers with text of its choice learns, with whoever reads the history, nothing of a secret that
+    the text holds by chance.
+    """
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
     with Receiver(lambda handler, _: say(handler, 500, f"{letters} incident")) as receiver:
         webhook = hook(receiver, secret="d", additional_headers="Authorization: Token xyz\nX-Api-Key: {{ 'mno' }}")
@@ -315,7 +373,9 @@ def test_what_follows_waits_for_the_retry_and_other_objects_do_not(service: Serv
             describe(service, first, text)
             describe(service, second, text)
         deliver(service)
-        assert sorted(request.body.decode() for request in receiver.received) == sorted([f"{first} a", f"{second} a", f"{second} b"])
+        assert sorted(request.body.decode() for request in receiver.received) == sorted(
+            [f"{first} a", f"{second} a", f"{second} b"]
+        )
         refusing.clear()
         change(service, sa.update(_delivery).where(_delivery.c.state == "queued").values(due=now()))
         deliver(service)
@@ -404,7 +464,9 @@ def _outbox(service: Service, seconds: float) -> Outbox:
     return Outbox(service.engine, service.registry.dialect, datetime.timedelta(seconds=seconds))
 
 
-def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: Service, hook: Callable[..., str]) -> None:
+def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(
+    service: Service, hook: Callable[..., str]
+) -> None:
     with Receiver() as receiver:
         webhook = hook(receiver)
         group(service)
@@ -419,7 +481,11 @@ def test_what_a_dead_worker_had_in_hand_is_sent_when_its_time_is_over(service: S
 
 def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Callable[..., str]) -> None:
     """One of ten ends whatever worker has it in hand; the others, which were in hand with it, arrive."""
-    over = sa.update(_delivery).where(_delivery.c.state == "queued").values(claimed_until=now() - datetime.timedelta(seconds=1))
+    over = (
+        sa.update(_delivery)
+        .where(_delivery.c.state == "queued")
+        .values(claimed_until=now() - datetime.timedelta(seconds=1))
+    )
     with Receiver() as receiver:
         webhook = hook(receiver, retries=5)
         groups(service, 10)
@@ -437,8 +503,14 @@ def test_a_delivery_that_ends_its_workers_fails_alone(service: Service, hook: Ca
         assert str(poisoned) not in {request.headers["X-Netinv-Delivery"] for request in receiver.received}
     assert sorted(states(service, webhook)) == ["failed"] + ["succeeded"] * 9
     row = service.api.get(f"/api/extras/webhook-deliveries/{poisoned}/")
-    assert (row["state"]["value"], row["attempts"], [attempt["error"] for attempt in row["history"]]) == ("failed", 1, [LOST])
-    assert service.api.post(f"/api/extras/webhook-deliveries/{poisoned}/retry/", status=200)["state"]["value"] == "queued"
+    assert (row["state"]["value"], row["attempts"], [attempt["error"] for attempt in row["history"]]) == (
+        "failed",
+        1,
+        [LOST],
+    )
+    assert (
+        service.api.post(f"/api/extras/webhook-deliveries/{poisoned}/retry/", status=200)["state"]["value"] == "queued"
+    )
     with Receiver() as again:
         change(service, sa.update(_webhook).where(_webhook.c.id == uuid.UUID(webhook)).values(payload_url=again.url))
         deliver(service)
@@ -490,7 +562,9 @@ def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., s
     assert len(found) == len(set(found)) and len(found) >= 54, "what another one is just claiming is passed over"
 
 
-def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(service: Service, hook: Callable[..., str]) -> None:
+def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(
+    service: Service, hook: Callable[..., str]
+) -> None:
     def answer(handler: Any, request: Received) -> None:
         if len(receiver.received) > 3:
             stopping.wait(60)
@@ -520,7 +594,9 @@ def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(ser
 # -- webhooks that change meanwhile
 
 
-def test_what_was_queued_is_sent_though_the_webhook_was_disabled_since(service: Service, hook: Callable[..., str]) -> None:
+def test_what_was_queued_is_sent_though_the_webhook_was_disabled_since(
+    service: Service, hook: Callable[..., str]
+) -> None:
     with Receiver() as receiver:
         webhook = hook(receiver)
         group(service)
@@ -538,7 +614,9 @@ def test_the_webhook_counts_as_it_is_when_it_is_sent(service: Service, hook: Cal
         assert [request.method for request in receiver.received] == ["PUT"]
 
 
-def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+def test_a_webhook_that_is_deleted_on_the_way_leaves_nothing(
+    service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
     made: list[str] = []
 
     def answer(handler: Any, request: Received) -> None:
@@ -595,14 +673,18 @@ def test_a_change_reaches_its_receiver_at_once(service: Service, hook: Callable[
 
 @pytest.mark.usefixtures("worker")
 def test_a_retry_that_is_due_soon_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str]) -> None:
-    with Receiver(lambda handler, request: say(handler, 200 if request.headers["X-Netinv-Attempt"] == "2" else 500)) as receiver:
+    with Receiver(
+        lambda handler, request: say(handler, 200 if request.headers["X-Netinv-Attempt"] == "2" else 500)
+    ) as receiver:
         hook(receiver, retries=1, retry_after=1)
         group(service)
         one, two = receiver.wait(2)
         assert two.time - one.time > 0.9
 
 
-def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: Service, hook: Callable[..., str], tmp_path: Path) -> None:
+def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(
+    service: Service, hook: Callable[..., str], tmp_path: Path
+) -> None:
     """It dies before another one is there, which would be faster."""
     with Receiver() as receiver:
         hook(receiver)
@@ -613,14 +695,20 @@ def test_what_a_dead_worker_had_in_hand_is_not_left_to_the_next_minute(service: 
             receiver.wait(2)
 
 
-def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_has_a_line_for_all_and_one_for_each_receiver_that_fails(
+    service: Service, hook: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, "netinv_extras")
     with Receiver() as good, Receiver(500) as bad:
         hook(good)
         webhook = service.api.get(f"{WEBHOOKS}{hook(bad)}/")["name"]
         groups(service, 5)
         deliver(service)
-    lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "netinv_extras.webhooks.worker"]
+    lines = [
+        (record.levelname, record.getMessage())
+        for record in caplog.records
+        if record.name == "netinv_extras.webhooks.worker"
+    ]
     assert lines == [
         ("INFO", "webhooks: 5 messages delivered, 5 not"),
         ("WARNING", f"webhook {webhook}: 5 of 5 messages were not delivered, the last one because: it answered 500"),

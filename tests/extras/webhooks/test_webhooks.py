@@ -19,7 +19,12 @@ MASK = "********"
 @pytest.fixture
 def body(unique: Unique) -> dict[str, Any]:
     """A webhook that nobody has."""
-    return {"name": unique(), "content_types": ["extras.secret"], "payload_url": f"https://{unique()}.example.com/hook", "type_create": True}
+    return {
+        "name": unique(),
+        "content_types": ["extras.secret"],
+        "payload_url": f"https://{unique()}.example.com/hook",
+        "type_create": True,
+    }
 
 
 def refused(api: Api, body: dict[str, Any], **given: Any) -> Any:
@@ -31,7 +36,9 @@ def changes_of(service: Service, made: Any) -> list[Any]:
     """Action, flat form, before and after of an object's changes, the first first."""
     table = service.registry["extras.objectchange"].table
     columns = (table.c.action, table.c.object_data, table.c.before, table.c.after)
-    return service.rows(sa.select(*columns).where(table.c.changed_object_id == _id(service, made)).order_by(table.c.time))
+    return service.rows(
+        sa.select(*columns).where(table.c.changed_object_id == _id(service, made)).order_by(table.c.time)
+    )
 
 
 def _id(service: Service, made: Any) -> Any:
@@ -47,7 +54,10 @@ def test_it_has_an_event(api: Api, body: dict[str, Any]) -> None:
 
 
 def test_a_file_of_authorities_needs_verification(service: Service, body: dict[str, Any]) -> None:
-    api, wrong = service.api, {"ca_file_path": ["Do not specify a CA certificate file if SSL verification is disabled."]}
+    api, wrong = (
+        service.api,
+        {"ca_file_path": ["Do not specify a CA certificate file if SSL verification is disabled."]},
+    )
     assert refused(api, body, ca_file_path="/etc/ca.pem", ssl_verification=False) == wrong
     with service.configured(webhook_ca_folders=("/etc",)):
         made = api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ca.pem"})
@@ -55,12 +65,18 @@ def test_a_file_of_authorities_needs_verification(service: Service, body: dict[s
     assert api.patch(made["url"], {"ssl_verification": False, "ca_file_path": ""})["ca_file_path"] == ""
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/no/such/file", "ca.pem", "/etc/ssl/../passwd", "/etc/ssl", "~/ca.pem", "/etc/ssl/ca.pem\0"])
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "/no/such/file", "ca.pem", "/etc/ssl/../passwd", "/etc/ssl", "~/ca.pem", "/etc/ssl/ca.pem\0"],
+)
 def test_a_file_of_authorities_is_in_a_folder_that_is_set(service: Service, body: dict[str, Any], path: str) -> None:
     with service.configured(webhook_ca_folders=("/etc/ssl",)):
         (words,) = refused(service.api, body, ca_file_path=path)["ca_file_path"]
         assert words == "The setting netinv.webhook_ca_folders does not allow this file." or ("\0" in path and words)
-        assert service.api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ssl/no/such/file.pem"})["ca_file_path"] == "/etc/ssl/no/such/file.pem"
+        assert (
+            service.api.post(WEBHOOKS, {**body, "ca_file_path": "/etc/ssl/no/such/file.pem"})["ca_file_path"]
+            == "/etc/ssl/no/such/file.pem"
+        )
 
 
 def test_no_two_tell_one_url_of_the_same(api: Api, body: dict[str, Any], unique: Unique) -> None:
@@ -82,13 +98,18 @@ def test_no_two_tell_one_url_of_the_same(api: Api, body: dict[str, Any], unique:
 
 def test_webhooks_of_one_request_do_not_clash_either(api: Api, body: dict[str, Any], unique: Unique) -> None:
     error = api.post(WEBHOOKS, [body, {**body, "name": unique()}], status=400)
-    assert error == [{}, {"type_create": [f"A webhook already exists for create on extras | secret to URL {body['payload_url']}"]}]
+    assert error == [
+        {},
+        {"type_create": [f"A webhook already exists for create on extras | secret to URL {body['payload_url']}"]},
+    ]
 
 
 def test_of_many_who_tell_one_url_at_once_one_does(service: Service, body: dict[str, Any], unique: Unique) -> None:
     headers, bodies = {"Authorization": f"Token {service.api.token}"}, [{**body, "name": unique()} for _ in range(8)]
     with served(service.app) as address:
-        answers = at_once(lambda number: requests.post(f"{address}{WEBHOOKS}", json=bodies[number], headers=headers, timeout=60), 8)
+        answers = at_once(
+            lambda number: requests.post(f"{address}{WEBHOOKS}", json=bodies[number], headers=headers, timeout=60), 8
+        )
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
 
 
@@ -120,20 +141,41 @@ def test_credentials_in_the_url_are_refused(api: Api, body: dict[str, Any], user
     words = "Credentials do not belong in the URL: give them as an additional header."
     assert refused(api, body, payload_url=f"https://{user}example.com/") == {"payload_url": [words]}
     made = api.post(WEBHOOKS, {**body, "payload_url": body["payload_url"] + "/@me?to=a@b"})
-    assert api.patch(made["url"], {"payload_url": f"https://{user}example.com/"}, status=400) == {"payload_url": [words]}
+    assert api.patch(made["url"], {"payload_url": f"https://{user}example.com/"}, status=400) == {
+        "payload_url": [words]
+    }
 
 
-RESERVED = ["Host", "hOST ", "Connection", "Keep-Alive", "Proxy-Authorization", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Expect"]
+RESERVED = [
+    "Host",
+    "hOST ",
+    "Connection",
+    "Keep-Alive",
+    "Proxy-Authorization",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    "Content-Length",
+    "Expect",
+]
 
 
 @pytest.mark.parametrize("name", [*RESERVED, "X-Hook-Signature", "X-Netinv-Event"])
-@pytest.mark.parametrize("source", ["X-A: b\n{}: 1", "{}: {{{{ event }}}}", "{{% if event == 'created' %}}{}: 1{{% endif %}}", "{{# c #}}{}: 1"])
-def test_headers_that_a_webhook_may_not_set_are_refused_when_it_is_saved(api: Api, body: dict[str, Any], name: str, source: str) -> None:
+@pytest.mark.parametrize(
+    "source",
+    ["X-A: b\n{}: 1", "{}: {{{{ event }}}}", "{{% if event == 'created' %}}{}: 1{{% endif %}}", "{{# c #}}{}: 1"],
+)
+def test_headers_that_a_webhook_may_not_set_are_refused_when_it_is_saved(
+    api: Api, body: dict[str, Any], name: str, source: str
+) -> None:
     words = f"The header {name.strip()} cannot be among the additional headers."
     assert refused(api, body, additional_headers=source.format(name)) == {"additional_headers": [words]}
 
 
-@pytest.mark.parametrize("source", ["no colon", ": no name", "A B: c", "X-A: b\nrest", "{{ event }}", "X-A: 1\n  folded", "\u00fc: 1"])
+@pytest.mark.parametrize(
+    "source", ["no colon", ": no name", "A B: c", "X-A: b\nrest", "{{ event }}", "X-A: 1\n  folded", "\u00fc: 1"]
+)
 def test_lines_that_are_no_headers_are_refused_when_it_is_saved(api: Api, body: dict[str, Any], source: str) -> None:
     (words,) = refused(api, body, additional_headers=source)["additional_headers"]
     assert words == f"Line {source.count(chr(10)) + 1} of the additional headers is not of the form Name: Value."
@@ -141,7 +183,9 @@ def test_lines_that_are_no_headers_are_refused_when_it_is_saved(api: Api, body: 
 
 def test_headers_have_a_number(api: Api, body: dict[str, Any]) -> None:
     lines = [f"X-{number}: v" for number in range(101)]
-    assert refused(api, body, additional_headers="\n".join(lines)) == {"additional_headers": ["There are more than 100 additional headers."]}
+    assert refused(api, body, additional_headers="\n".join(lines)) == {
+        "additional_headers": ["There are more than 100 additional headers."]
+    }
     api.post(WEBHOOKS, {**body, "additional_headers": "\n".join(lines[:100])})
 
 
@@ -178,13 +222,21 @@ def test_only_models_whose_changes_are_recorded_are_told_of(api: Api, body: dict
         assert refused(api, body, content_types=[label]) == {"content_types": [f"Invalid content type: {label}"]}
     wrong = {"content_types": ["Invalid value. Specify a content type as '<app_label>.<model_name>'."]}
     assert refused(api, body, content_types=["site"]) == refused(api, body, content_types=[1]) == wrong
-    assert refused(api, body, content_types="dcim.site") == {"content_types": ['Expected a list of items but got type "str".']}
+    assert refused(api, body, content_types="dcim.site") == {
+        "content_types": ['Expected a list of items but got type "str".']
+    }
     assert api.post(WEBHOOKS, {**body, "content_types": ["extras.webhook"]})["content_types"] == ["extras.webhook"]
 
 
 def test_options_describe_it(api: Api) -> None:
     fields = api.options(WEBHOOKS)["actions"]["POST"]
-    assert fields["secret"] == {"type": "string", "required": False, "read_only": False, "label": "Secret", "max_length": 255}
+    assert fields["secret"] == {
+        "type": "string",
+        "required": False,
+        "read_only": False,
+        "label": "Secret",
+        "max_length": 255,
+    }
     assert "custom_fields" not in fields and fields["enabled"]["required"] is False
     assert (fields["retries"]["min_value"], fields["retries"]["max_value"]) == (0, 20)
     assert [choice["value"] for choice in fields["http_method"]["choices"]] == ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -227,8 +279,15 @@ def test_a_secret_that_was_encrypted_under_another_key_is_replaced(service: Serv
 
 def test_the_change_log_says_that_a_secret_changed_and_not_what_it_is(service: Service, body: dict[str, Any]) -> None:
     headers = "X-A: b\nAuthorization: Bearer {}\nX-Api-Key: {}"
-    made = service.api.post(WEBHOOKS, {**body, "secret": "first-s", "additional_headers": headers.format("first-a", "first-b")})
-    for change in ({"secret": "next-s"}, {"secret": "next-s"}, {"additional_headers": headers.format("next-a", "next-b")}, {"secret": ""}):
+    made = service.api.post(
+        WEBHOOKS, {**body, "secret": "first-s", "additional_headers": headers.format("first-a", "first-b")}
+    )
+    for change in (
+        {"secret": "next-s"},
+        {"secret": "next-s"},
+        {"additional_headers": headers.format("next-a", "next-b")},
+        {"secret": ""},
+    ):
         service.api.patch(made["url"], change)
     records = changes_of(service, made)
     assert "first-" not in str(records) and "next-" not in str(records)
@@ -255,15 +314,21 @@ def test_the_change_log_says_that_a_secret_changed_and_not_what_it_is(service: S
         "{{ 'Authori' ~ 'zation' }}: s3cr3t",
     ],
 )
-def test_the_change_log_keeps_no_value_of_a_header_with_credentials(service: Service, body: dict[str, Any], line: str) -> None:
+def test_the_change_log_keeps_no_value_of_a_header_with_credentials(
+    service: Service, body: dict[str, Any], line: str
+) -> None:
     made = service.api.post(WEBHOOKS, {**body, "additional_headers": f"X-Plain: seen\n{line}"})
     ((_, flat, _, after),) = changes_of(service, made)
     assert "s3cr3t" not in f"{flat}{after}"
-    assert flat["additional_headers"] == after["additional_headers"] == f"X-Plain: seen\n{line.partition(':')[0]}: {MASK}"
+    assert (
+        flat["additional_headers"] == after["additional_headers"] == f"X-Plain: seen\n{line.partition(':')[0]}: {MASK}"
+    )
 
 
 def test_the_change_log_keeps_no_credentials_of_a_url(service: Service, body: dict[str, Any]) -> None:
-    made = service.api.post(WEBHOOKS, {**body, "payload_url": "https://example.com/a?channel=1&access_token=s3cr3t&sig=s3cr3t#x"})
+    made = service.api.post(
+        WEBHOOKS, {**body, "payload_url": "https://example.com/a?channel=1&access_token=s3cr3t&sig=s3cr3t#x"}
+    )
     service.api.patch(made["url"], {"payload_url": "https://example.com/a?channel=1&access_token=an0ther&sig=s3cr3t"})
     records = changes_of(service, made)
     assert "s3cr3t" not in str(records) and "an0ther" not in str(records)
@@ -277,12 +342,18 @@ def test_it_is_enabled_unless_switched_off(service: Service, body: dict[str, Any
     api, made = service.api, service.api.post(WEBHOOKS, {**body, "enabled": False})
     named = {"name": made["name"]}
     assert made["enabled"] is api.get(made["url"])["enabled"] is False
-    assert (api.get(WEBHOOKS, {**named, "enabled": "true"})["count"], api.get(WEBHOOKS, {**named, "enabled": "false"})["count"]) == (0, 1)
+    assert (
+        api.get(WEBHOOKS, {**named, "enabled": "true"})["count"],
+        api.get(WEBHOOKS, {**named, "enabled": "false"})["count"],
+    ) == (0, 1)
     assert api.patch(made["url"], {"name": made["name"]})["enabled"] is False
     assert api.patch(made["url"], {"enabled": True})["enabled"] is True
     assert api.patch(made["url"], {"enabled": None}, status=400) == {"enabled": ["This field may not be null."]}
     assert api.patch(made["url"], {"enabled": "perhaps"}, status=400) == {"enabled": ["Must be a valid boolean."]}
-    assert api.post(WEBHOOKS, {**body, "name": service.unique(), "payload_url": "https://on.example.com/"})["enabled"] is True
+    assert (
+        api.post(WEBHOOKS, {**body, "name": service.unique(), "payload_url": "https://on.example.com/"})["enabled"]
+        is True
+    )
     api.get(f"{made['url']}enabled/", status=404)
 
 

@@ -1,4 +1,6 @@
-"""A whole installation for a crash test: a database and a queue of its own, and the processes that a test starts and kills."""
+"""A whole installation for a crash test: a database and a queue of its own, and the processes that a test starts and
+kills.
+"""
 
 from __future__ import annotations
 
@@ -97,13 +99,21 @@ class Installation:
 
     def hook(self, receiver: Receiver, *types: str, retries: int = 0, **fields: Any) -> str:
         """A webhook that tells a receiver of everything that happens to objects of some types; its id."""
-        body = {"name": uuid.uuid4().hex, "content_types": list(types), "payload_url": receiver.url, "type_create": True, "type_update": True}
+        body = {
+            "name": uuid.uuid4().hex,
+            "content_types": list(types),
+            "payload_url": receiver.url,
+            "type_create": True,
+            "type_update": True,
+        }
         given = {**body, "type_delete": True, "retries": retries, "retry_after": 1, **fields}
         return str(self.inside.api.post("/api/extras/webhooks/", given)["id"])
 
     def deliveries(self, **query: Any) -> list[dict[str, Any]]:
         """The deliveries that there are."""
-        found: list[dict[str, Any]] = self.inside.api.get("/api/extras/webhook-deliveries/", {"limit": 0, **query})["results"]
+        found: list[dict[str, Any]] = self.inside.api.get("/api/extras/webhook-deliveries/", {"limit": 0, **query})[
+            "results"
+        ]
         return found
 
     def idle(self) -> None:
@@ -113,7 +123,15 @@ class Installation:
 
     def settled(self, seconds: float = PATIENCE, **query: Any) -> None:
         """Waits until nothing is queued any more."""
-        until(lambda: self.inside.api.get("/api/extras/webhook-deliveries/", {"state": "queued", "limit": 1, **query})["count"] == 0, seconds)
+        until(
+            lambda: (
+                self.inside.api.get("/api/extras/webhook-deliveries/", {"state": "queued", "limit": 1, **query})[
+                    "count"
+                ]
+                == 0
+            ),
+            seconds,
+        )
 
 
 def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
@@ -128,7 +146,9 @@ def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
 
 
 class ExpectedEvents:
-    """Committed changes, compared with the events that a receiver got: duplicates are counted; losses and disorder fail the test."""
+    """Committed changes, compared with the events that a receiver got: duplicates are counted; losses and disorder fail
+    the test.
+    """
 
     def __init__(self) -> None:
         self.committed: list[tuple[str, str]] = []
@@ -138,12 +158,18 @@ class ExpectedEvents:
         self.committed.append((key, description))
 
     def check(self, name: str, received: list[Received], *, others: bool = False) -> None:
-        """Asserts that every committed change was received, nothing else, and first receipts of an object in order; prints the counts."""
-        events = [(body["data"]["id"], body["data"]["description"]) for body in (json.loads(item.body) for item in received)]
+        """Asserts that every committed change was received, nothing else, and first receipts of an object in order;
+        prints the counts.
+        """
+        events = [
+            (body["data"]["id"], body["data"]["description"]) for body in (json.loads(item.body) for item in received)
+        ]
         first_receipts = list(dict.fromkeys(events))
         lost = set(self.committed) - set(events)
         duplicates = len(events) - len(first_receipts)
-        print(f"{name}: {len(self.committed)} changes committed, {len(events)} messages received, {duplicates} duplicates, {len(lost)} lost")
+        print(
+            f"{name}: {len(self.committed)} changes committed, {len(events)} messages received, {duplicates} duplicates, {len(lost)} lost"
+        )
         assert lost == set()
         assert others or set(events) <= set(self.committed)
         received_by_object = _by_object(first_receipts)

@@ -1,7 +1,9 @@
-"""A service or a worker as a process of its own, for crash tests: ``python process.py service|worker '{settings}' [fault]``.
+"""A service or a worker as a process of its own, for crash tests: ``python process.py service|worker '{settings}'
+[fault]``.
 
 A fault kills the process, as a power cut would, the first time it comes to that point:
-``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record`` (sent, not recorded).
+``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record``
+(sent, not recorded).
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ class MakeSites(Job):
         self.inventory.update(SITES, {"id": made[0]["id"], "facility": "changed"})
         self.inventory.delete(SITES, made[2]["id"])
         try:
-            self.inventory.create(SITES, [{"name": f"{word} 3", "status": "active"}, {"name": f"{word} 1", "status": "active"}])
+            self.inventory.create(
+                SITES, [{"name": f"{word} 3", "status": "active"}, {"name": f"{word} 1", "status": "active"}]
+            )
         except RequestError as error:
             self.log_warning(f"refused {error.body}")
         assert self.inventory.count(SITES, name__isw=word) == 2

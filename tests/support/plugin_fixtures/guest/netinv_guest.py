@@ -50,7 +50,11 @@ def netinv_filters(registry, endpoint):
     def length(table):
         return sa.func.length(table.c.name)
 
-    return [filters.custom("letters", lambda uow, table, values: length(table).in_([int(value) for value in values]), sort_by=length)]
+    return [
+        filters.custom(
+            "letters", lambda uow, table, values: length(table).in_([int(value) for value in values]), sort_by=length
+        )
+    ]
 
 
 @hookimpl
@@ -60,7 +64,13 @@ def netinv_search(registry):
     def recognise(uow, text):
         word, _, number = text.partition(" ")
         if word == "letters" and number.isdecimal():
-            yield Match(TARGET, "by length", "name", lambda table: sa.func.length(table.c.name) == int(number), [("letters", number)])
+            yield Match(
+                TARGET,
+                "by length",
+                "name",
+                lambda table: sa.func.length(table.c.name) == int(number),
+                [("letters", number)],
+            )
 
     return [SearchProvider("letters", 50, recognise)]
 
@@ -71,7 +81,12 @@ def netinv_dynamic_filters(uow, endpoint):
     if endpoint.label != TARGET:
         return {}
     names = uow.cached_config("guest's names", _names_of_statuses)
-    return {f"called_as_{name.lower()}": filters.custom("called", lambda uow, table, values, name=name: table.c.name == name) for name in names}
+    return {
+        f"called_as_{name.lower()}": filters.custom(
+            "called", lambda uow, table, values, name=name: table.c.name == name
+        )
+        for name in names
+    }
 
 
 def _names_of_statuses(uow):
@@ -136,7 +151,15 @@ def netinv_generic_cascades(registry):
     note = registry.get("extras.note")
     if note is None:
         return []
-    return [GenericCascade(note.table, "assigned_object_type", "assigned_object_id", label="extras.note", applies=lambda endpoint: endpoint.label == TARGET)]
+    return [
+        GenericCascade(
+            note.table,
+            "assigned_object_type",
+            "assigned_object_id",
+            label="extras.note",
+            applies=lambda endpoint: endpoint.label == TARGET,
+        )
+    ]
 
 
 @hookimpl
@@ -184,7 +207,9 @@ def netinv_changes_recorded(uow, changes):
     for change in changes:
         if change.endpoint.label == TARGET:
             held = uow.execute(sa.select(ObjectChange.action).where(ObjectChange.id == change.record)).scalar()
-            recorded.append((held, change.key, change.before and change.before["name"], change.after and change.after["name"]))
+            recorded.append(
+                (held, change.key, change.before and change.before["name"], change.after and change.after["name"])
+            )
             if change.after and "forbidden" in change.after["name"]:
                 raise Invalid.field("name", "It is forbidden.")
 
@@ -193,7 +218,9 @@ def netinv_changes_recorded(uow, changes):
 def netinv_change_effects(uow, changes):
     """Letters to tenants."""
     tenants = [change for change in changes if change.endpoint.label == TARGET]
-    return {"letters": Effects(len(tenants), [{"object_type": TARGET, "object_id": str(change.key)} for change in tenants])}
+    return {
+        "letters": Effects(len(tenants), [{"object_type": TARGET, "object_id": str(change.key)} for change in tenants])
+    }
 
 
 @hookimpl
@@ -234,4 +261,7 @@ def netinv_status(uow):
 @hookimpl
 def netinv_metrics(uow):
     """How many are at home, by room; the room's name is an awkward one."""
-    return [Sample("guest_present", "Guests\nat home.", 2, labels={"room": 'the "blue" \\ one'}), Sample("guest_present", "", 0, labels={"room": "attic"})]
+    return [
+        Sample("guest_present", "Guests\nat home.", 2, labels={"room": 'the "blue" \\ one'}),
+        Sample("guest_present", "", 0, labels={"room": "attic"}),
+    ]

@@ -23,7 +23,14 @@ def hello(request: Any) -> Any:
 
 @hookimpl
 def netinv_app() -> App:
-    return App("greeting", "Greeting", plugin=True, version="1", settings={"greeting": (str, "hello")}, extra_views={"hello": hello})
+    return App(
+        "greeting",
+        "Greeting",
+        plugin=True,
+        version="1",
+        settings={"greeting": (str, "hello")},
+        extra_views={"hello": hello},
+    )
 
 
 @hookimpl

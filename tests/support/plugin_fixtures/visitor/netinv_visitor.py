@@ -70,7 +70,10 @@ def netinv_web_panels(registry, endpoint):
 
     if endpoint.label != TARGET:
         return []
-    panels = [Panel("greeting", "Greeting", shown("panel", "good <b>day</b>")), Panel("none", "Nothing", shown("", None))]
+    panels = [
+        Panel("greeting", "Greeting", shown("panel", "good <b>day</b>")),
+        Panel("none", "Nothing", shown("", None)),
+    ]
     return result_of("netinv_web_panels", panels)
 
 
@@ -80,7 +83,9 @@ def netinv_web_tabs(registry, endpoint):
 
     if endpoint.label != TARGET:
         return []
-    tab = Tab("guests", "Guests", shown("tab", "no guests"), count=shown("tab count", 7), applies=shown("tab applies", True))
+    tab = Tab(
+        "guests", "Guests", shown("tab", "no guests"), count=shown("tab count", 7), applies=shown("tab applies", True)
+    )
     return result_of("netinv_web_tabs", [tab])
 
 

@@ -1,0 +1,166 @@
+"""Operations of OpenAPI documents: those of every list and item, their bodies, answers and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
+from netinv_core.http import multipart, problems, versions
+
+Schema = dict[str, Any]
+
+
+def component(name: str, group: str = "schemas") -> Schema:
+    """Returns a reference to a component of the document."""
+    return {"$ref": f"#/components/{group}/{name}"}
+
+
+def list_of(schema: Schema) -> Schema:
+    """Returns the schema of a list."""
+    return {"type": "array", "items": schema}
+
+
+def page_of(schema: Schema) -> Schema:
+    """Returns the schema of a page of a list."""
+    link = {"type": "string", "format": "uri", "nullable": True}
+    properties = {"count": {"type": "integer"}, "next": link, "previous": link, "results": list_of(schema)}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def some_of(schema: Schema) -> Schema:
+    """Returns the schema of one object or a list."""
+    return {"oneOf": [schema, list_of(schema)]}
+
+
+def _single(pattern: str) -> Callable[[str], Schema]:
+    return lambda name: component(pattern.format(name))
+
+
+def _listed(pattern: str) -> Callable[[str], Schema]:
+    return lambda name: list_of(component(pattern.format(name)))
+
+
+def _one_or_list(name: str) -> Schema:
+    return some_of(component(name))
+
+
+FORMS: dict[str, Callable[[Schema], Schema]] = {
+    "one": lambda schema: schema,
+    "list": list_of,
+    "page": page_of,
+    "some": some_of,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """Method of a resource's list or item: name in operationIds, and the schemas of body and answer by schema name.
+
+    ``form`` is the name pattern of the schema of a multipart body, for resources with uploaded files.
+    """
+
+    method: str
+    name: str
+    summary: str
+    status: str = "200"
+    request_body: Callable[[str], Schema] | None = None
+    response: Callable[[str], Schema] | None = None
+    form: str = ""
+
+
+LIST_OPERATIONS = (
+    Operation("get", "list", "List {plural}.", response=_single("Paginated{}List")),
+    Operation(
+        "post",
+        "create",
+        "Create one of the {plural}, or several.",
+        "201",
+        lambda n: _one_or_list(f"{n}Request"),
+        _one_or_list,
+        form="{}Form",
+    ),
+    Operation(
+        "put", "bulk_update", "Replace several {plural}.", request_body=_listed("Bulk{}Request"), response=_listed("{}")
+    ),
+    Operation(
+        "patch",
+        "bulk_partial_update",
+        "Change several {plural}.",
+        request_body=_listed("PatchedBulk{}Request"),
+        response=_listed("{}"),
+    ),
+    Operation("delete", "bulk_destroy", "Delete several {plural}.", "204", _listed("{}Identity")),
+)
+ITEM_OPERATIONS = (
+    Operation("get", "retrieve", "Read a {title}.", response=component),
+    Operation("put", "update", "Replace a {title}.", "200", _single("{}Request"), component, "{}Form"),
+    Operation(
+        "patch", "partial_update", "Change a {title}.", "200", _single("Patched{}Request"), component, "Patched{}Form"
+    ),
+    Operation("delete", "destroy", "Delete a {title}.", "204"),
+)
+
+
+def summary_of(view: Any) -> str:
+    """Returns the first line of a docstring."""
+    return str(view.__doc__ or "").strip().partition("\n")[0]
+
+
+def operation_id(path: str, name: str) -> str:
+    """Returns an operationId, e.g. ``dcim_rack_groups_list``; generated clients use it as a function name."""
+    words = path.removeprefix("/api").strip("/") or "root"
+    return f"{re.sub(r'[/-]', '_', re.sub(r'[{}]', '', words))}_{name}"
+
+
+def operation_of(
+    path: str,
+    method: str,
+    name: str,
+    summary: str,
+    response: Schema | None,
+    status: str,
+    errors: Iterable[type[RequestError]] = (),
+) -> dict[str, Any]:
+    """Returns an operation with its answers: success, the errors of every read or write, ``errors``, and any other."""
+    success: dict[str, Any] = {"description": HTTPStatus(int(status)).phrase}
+    if response is not None:
+        success["content"] = {versions.JSON: {"schema": response}}
+    usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
+    responses = {status: success}
+    for error in (*usual, *errors):
+        responses[str(error.status)] = _response(error) if error.body_schema else component(error.__name__, "responses")
+    responses["default"] = component("RequestError", "responses")
+    return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
+
+
+def body_of(schema: Schema, form: Schema | None = None) -> dict[str, Any]:
+    """Returns a request body of JSON, or of a multipart form where there is one."""
+    content = {versions.JSON: {"schema": schema}} | (
+        {multipart.MULTIPART: {"schema": form}} if form is not None else {}
+    )
+    return {"required": True, "content": content}
+
+
+ERROR_SCHEMAS: Mapping[str, Schema] = {
+    "Error": {"type": "object", "properties": {"detail": {"type": "string"}}, "required": ["detail"]},
+    "FieldErrors": {
+        "type": "object",
+        "description": "Messages by field; `non_field_errors` are about the whole.",
+        "additionalProperties": {},
+    },
+}
+_FAULTS: Schema = {"anyOf": [component("FieldErrors"), list_of(component("FieldErrors")), component("Error")]}
+
+
+def _response(error: type[RequestError]) -> Schema:
+    """Returns the answer of an error, with the schema of its body."""
+    schema = error.body_schema or (_FAULTS if error is Invalid else component("Error"))
+    content = {versions.JSON: {"schema": schema}, problems.PROBLEM: {"schema": component(problems.SCHEMA_NAME)}}
+    return {"description": summary_of(error).partition(": ")[2].capitalize() or "Any other error.", "content": content}
+
+
+RESPONSES = {error.__name__: _response(error) for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)}

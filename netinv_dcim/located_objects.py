@@ -1,0 +1,62 @@
+"""Rules of objects at locations: the site of the location, and the content types that its type accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netinv_core.read import listing
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
+from netinv_dcim.locations import Location, LocationType, base_sites, takers_of
+from netinv_dcim.sites import Site
+
+
+def location_fits(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects a location that is at another site than ``site_id``, or whose type does not accept the content type.
+
+    Rule for any model with the columns ``site_id`` and ``location_id``.
+    """
+    _check_locations(uow, drafts, ".")
+
+
+def location_fits_unpunctuated(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Same rule as :func:`location_fits`, for models whose error about the type ends without a full stop in the API."""
+    _check_locations(uow, drafts, "")
+
+
+def _check_locations(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
+    """Checks the changed locations of drafts. ``stop`` is the punctuation at the end of the error about the type."""
+    placed = [draft for draft in drafts if draft["location_id"] is not None and draft.changed("location_id", "site_id")]
+    if not placed:
+        return
+    sites = base_sites(uow, [draft["location_id"] for draft in placed])
+    accepting = takers_of(uow, placed[0].endpoint.label, [draft["location_id"] for draft in placed])
+    elsewhere = [
+        draft
+        for draft in placed
+        if draft["site_id"] is not None and sites.get(draft["location_id"]) != draft["site_id"]
+    ]
+    _reject_other_site(uow, elsewhere)
+    _reject_type(
+        uow, [draft for draft in placed if draft["location_id"] not in accepting and draft not in elsewhere], stop
+    )
+
+
+def _reject_other_site(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects drafts whose location is at another site."""
+    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
+    sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in drafts])
+    for draft in drafts:
+        location, site = locations[draft["location_id"]].name, sites[draft["site_id"]].name
+        draft.reject("location", f'Location "{location}" does not belong to site "{site}".')
+
+
+def _reject_type(uow: UnitOfWork, drafts: Sequence[Draft], stop: str) -> None:
+    """Rejects drafts at a location whose type does not accept their content type."""
+    locations = listing.rows_of(uow, Location, [draft["location_id"] for draft in drafts])
+    types = listing.rows_of(uow, LocationType, [location.location_type_id for location in locations.values()])
+    for draft in drafts:
+        kind, plural = types[locations[draft["location_id"]].location_type_id].name, draft.endpoint.plural
+        draft.reject(
+            "location", f'{plural[:1].upper()}{plural[1:]} may not associate to locations of type "{kind}"{stop}'
+        )
