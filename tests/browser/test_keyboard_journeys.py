@@ -119,12 +119,26 @@ def test_quick_search_narrows_the_list_while_typing(page: Any, demo_service: Ser
 
 def test_a_request_is_sent_from_the_browsable_api(page: Any, demo_service: Service) -> None:
     page.goto("/api/tenancy/tenants/")
-    page.locator(".api-editor summary").first.focus()
+    editor = page.locator("details", has=page.locator("#body-POST"))
+    editor.locator("summary").focus()
     press(page, "Enter")
     page.locator("#body-POST").focus()
     press(page, "Control+a")
     page.keyboard.insert_text('{"name": "From the API", "slug": "from-the-api"}')
-    page.get_by_role("button", name="Send POST").focus()
+    editor.get_by_role("button", name="Send POST").focus()
     press(page, "Enter")
     page.get_by_text("201 Created").first.wait_for()
     assert demo_service.api.get("/api/tenancy/tenants/", {"slug": "from-the-api"})["count"] == 1
+
+
+def test_a_request_is_sent_from_the_form_of_the_browsable_api(page: Any, demo_service: Service) -> None:
+    page.goto("/api/tenancy/tenants/")
+    form = page.locator("#api-form")
+    form.locator("summary").focus()
+    press(page, "Enter")
+    form.locator("input[name=name]").focus()
+    page.keyboard.insert_text("From a form")
+    form.get_by_role("button", name="Send POST").focus()
+    press(page, "Enter")
+    page.get_by_text("201 Created").first.wait_for()
+    assert demo_service.api.get("/api/tenancy/tenants/", {"name": "From a form"})["count"] == 1
