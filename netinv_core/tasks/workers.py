@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import logging
 import os
 import socket
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -74,20 +73,19 @@ class Heartbeat:
     def _run(self, stopped: threading.Event) -> None:
         key, started = uuid.uuid4(), now()
         while True:
-            with self._attempt() as connection:
-                self._write(connection, key, started)
+            self._attempt(lambda connection: self._write(connection, key, started))
             if stopped.wait(INTERVAL):
                 break
-        with self._attempt() as connection:
-            connection.execute(sa.delete(_worker).where(_worker.c.id == key))
+        self._attempt(lambda connection: connection.execute(sa.delete(_worker).where(_worker.c.id == key)))
 
-    @contextlib.contextmanager
-    def _attempt(self) -> Iterator[Connection]:
-        """A transaction. Errors of the database are logged: the worker goes on, and the next heartbeat may succeed."""
+    def _attempt(self, write: Callable[[Connection], Any]) -> None:
+        """Writes in a transaction. Errors of the database are logged: the worker goes on, and the next heartbeat may
+        succeed.
+        """
         try:
             options = options_for(self._dialect, writing=True)
             with self._engine.connect().execution_options(**options) as connection, connection.begin():
-                yield connection
+                write(connection)
         except sa.exc.SQLAlchemyError as error:
             log.debug("no heartbeat: %s", error)
 

@@ -85,3 +85,16 @@ def test_a_queue_that_is_away_has_no_length() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         assert task_queue.length(f"redis://127.0.0.1:{closed.getsockname()[1]}/0") is None
+
+
+def test_a_worker_goes_on_while_the_database_is_away(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "INTERVAL", 0.01)
+    away = sa.create_engine(f"sqlite:///{tmp_path}/no/such/folder.sqlite")
+    heartbeat = workers.Heartbeat(away, "sqlite")
+    with caplog.at_level("DEBUG", logger=workers.__name__):
+        heartbeat.start()
+        while sum("no heartbeat" in message for message in caplog.messages) < 2:
+            time.sleep(0.01)
+        heartbeat.stop()
