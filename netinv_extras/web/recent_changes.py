@@ -58,7 +58,7 @@ def _entry(registry: Registry, path: str, group: Sequence[Any], details: Mapping
         if details.get(first.id):
             sentence += Markup(": {}").format(details[first.id])
     else:
-        limited = "at least: " if len(group) == MAX_CHANGES else ""
+        limited = f"made {MAX_CHANGES} changes or more: " if len(group) == MAX_CHANGES else ""
         sentence = link(f"{path}?request_id={first.request_id}", limited + _summary(registry, group))
     return {"time": time_markup(first.time), "user": first.user_name, "sentence": sentence}
 
