@@ -146,8 +146,11 @@ def test_a_form_is_taken_as_the_same_object_in_json(
         "POST", TYPES, urlencode(form).encode(), headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
     assert shown(pairs) == shown(as_json)
-    if data is not None and is_apart(boundary, form):
-        body, content_type = encoded({**form, "model": service.unique()}, boundary, data)
+    if data is None:
+        return
+    form["model"] = service.unique()
+    body, content_type = encoded(form, boundary, data)  # drawn in any case: ids in the form differ from run to run
+    if is_apart(boundary, form):
         assert shown(service.api.send("POST", TYPES, body, headers={"Content-Type": content_type})) == shown(as_json)
 
 
