@@ -27,13 +27,13 @@ def test_a_list_is_filtered_by_chips_and_the_browser_goes_back(page: Any) -> Non
 
 
 def test_a_header_sorts_the_list(page: Any) -> None:
-    page.goto("/dcim/sites/?per_page=1000")
+    page.goto("/dcim/sites/?name__ic=office")  # other tests have sites with other names
     page.locator("thead").get_by_role("link", name="Name").click()
     page.wait_for_url("**ordering=**")
     page.locator("thead").get_by_role("link", name="Name").click()
     page.wait_for_url("**ordering=-**")
     names = page.locator("tbody th").all_inner_texts()
-    assert names == sorted(names, key=str.casefold, reverse=True)
+    assert len(names) > 3 and names == sorted(names, key=str.casefold, reverse=True)
 
 
 def test_next_leads_through_the_list_one_came_from(page: Any) -> None:
