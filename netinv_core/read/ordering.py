@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import decimal
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
@@ -168,13 +168,14 @@ def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[_Sort
     if ordering is None:
         dynamic = _of_filters(filters.dynamic_filters(uow, endpoint))
         if last not in dynamic:
-            raise _not_a_choice(name, steps, [*endpoint.orderings, *dynamic])
+            raise _not_a_choice(name, steps, endpoint.orderings, dynamic)
         ordering = dynamic[last]
     yield from joins.sort_keys(ordering, steps)
 
 
-def _not_a_choice(name: str, steps: Sequence[str], choices: Sequence[str]) -> Invalid:
-    listed = ", ".join(sorted(".".join([*steps, choice]) for choice in choices))
+def _not_a_choice(name: str, steps: Sequence[str], choices: Iterable[str], dynamic: Iterable[str] = ()) -> Invalid:
+    """Names the choices; ``dynamic`` ones, of which there may be hundreds, come last, where long texts are cut."""
+    listed = ", ".join(".".join([*steps, choice]) for choice in (*sorted(choices), *sorted(dynamic)))
     return Invalid.field(PARAMETER, f"Select a valid choice. '{name}' is not one of: {listed}")
 
 

@@ -127,3 +127,18 @@ def test_exports_and_further_lists_keep_the_order(api: Api, unique: Unique, rack
     api.post("/api/extras/export-templates/", {"content_type": "dcim.rack", "name": name, "template_code": code})
     query = {"id": racks["ids"], "export": name, "ordering": "-site.facility"}
     assert api.send("GET", RACKS, query=query, status=200).text.split("\n")[:3] == racks["names"]
+
+
+def test_custom_fields_do_not_displace_the_other_names_of_an_error(api: Api, unique: Unique) -> None:
+    """The text of an error is cut after some two thousand characters."""
+    path, word = "/api/extras/custom-fields/", unique()
+    field = {"type": "text", "content_types": ["circuits.provider"]}
+    slugs = [f"{word}_{number}_{'x' * 30}" for number in range(60)]
+    made = [{**field, "label": slug, "slug": slug} for slug in slugs]
+    ids = [{"id": item["id"]} for item in api.post(path, made)]
+    try:
+        (message,) = api.get("/api/circuits/providers/", {"ordering": "nowhere"}, status=400)["ordering"]
+        assert f"cf_{word}_0_" in message and message.endswith("more characters)")
+        assert "portal_url" in message
+    finally:
+        api.delete(path, ids)
