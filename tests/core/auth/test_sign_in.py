@@ -228,7 +228,7 @@ def test_attempts_at_the_same_time_are_all_counted(service: Service, sign_in: Si
 
 
 def test_many_names_at_the_same_time_are_no_error(service: Service, sign_in: SignIn, unique: Any) -> None:
-    """New counters, and one that all of them share. Without limits: an attempt that is repeated counts again."""
+    """New counters, and one that all of them share. Without limits, each attempt is answered alike."""
     here, names = address(), [unique() for _ in range(48)]
     limits = {**{name: 0 for name in LIMITS if name.startswith("sign_in_failures")}, "password_checks": 8}
     with service.configured(**limits):
