@@ -1,6 +1,4 @@
-"""What webhooks cost: a request that one matches against one that none does, and how many messages a worker
-delivers.
-"""
+"""Cost of webhooks: a request that one matches against one that none does, and deliveries per second of a worker."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ def receive() -> None:
 
 
 def measure(service: Service, client: Client, progress: Callable[[str], None]) -> dict[str, float]:
-    """What a matching webhook adds to creating one tenant and a thousand, per cent; and deliveries per second of one
-    worker.
+    """Measures the time that a matching webhook adds to creating one tenant and a thousand, in per cent, and the
+    deliveries per second of one worker.
     """
     receiver = subprocess.Popen(
         [sys.executable, "-c", "from bench.hooks import receive; receive()"], stdout=subprocess.PIPE, text=True

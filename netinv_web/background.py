@@ -69,7 +69,7 @@ class Background(Protocol):
 
 
 def background_of(registry: Registry) -> Background | None:
-    """What runs tasks in the background; ``None`` without a package that does."""
+    """The implementation of the hook ``netinv_web_background``; ``None`` without one."""
     found: list[Background] = [
         item for item in registry.hooks.netinv_web_background(registry=registry) if item is not None
     ]

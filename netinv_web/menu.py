@@ -73,7 +73,7 @@ def menu_of(uow: UnitOfWork) -> tuple[Section, ...]:
 
 
 def menu_key(uow: UnitOfWork) -> Any:
-    """What the navigation of a user depends on, as a key for caches."""
+    """Cache key of a navigation: the rights of the user that it depends on."""
     identity = uow.identity
     return identity.superuser, identity.anonymous, identity.can_write, frozenset(identity.permissions)
 

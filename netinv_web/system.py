@@ -56,7 +56,7 @@ def _require_superuser(request: Request) -> None:
 
 
 def _worker(row: Any) -> dict[str, Any]:
-    """What the table of workers shows of one."""
+    """The row of a worker for the table: its columns, times as markup."""
     return {**row._mapping, "started": time_markup(row.started), "seen": time_markup(row.seen)}
 
 

@@ -107,5 +107,5 @@ def workers(connection: Connection) -> Sequence[Any]:
 
 
 def number(connection: Connection) -> int:
-    """How many workers live."""
+    """The number of live workers."""
     return int(connection.execute(sa.select(sa.func.count()).where(_worker.c.seen > now() - PATIENCE)).scalar_one())

@@ -22,7 +22,7 @@ class Page(webtest.TestResponse):
 
     @property
     def words(self) -> str:
-        """What is to be read in the body, as one line."""
+        """The text of the body as one line."""
         return " ".join((self.html.body or self.html).get_text().split())
 
     def links(self) -> list[str]:

@@ -452,7 +452,7 @@ def test_what_is_no_request_is_said_and_forgotten(listen: Listen) -> None:
 def test_the_listener_runs_without_settings_until_it_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What Ctrl-C raises is raised here: a signal to the process of the tests could meet any code of it."""
+    """KeyboardInterrupt is raised directly: a signal could interrupt any code of the test process."""
     monkeypatch.chdir(tmp_path)
 
     def interrupted(listener: Listener) -> None:
