@@ -58,6 +58,7 @@ OPEN_MODULES = {
         "changelog.masking",
         "changelog.models",
         "changelog.object_data",
+        "changelog.past_states",
         "changelog.recorder",
         "changelog.sequence",
         "commands.environment",

@@ -12,7 +12,9 @@ from typing import Any
 from pyramid.config import Configurator
 
 from netinv_core import fields
+from netinv_core.changelog.past_states import has_history
 from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Gone
 from netinv_core.http import (
     dry_run,
     filterset_views,
@@ -181,7 +183,7 @@ class _Writer:
             query = self._list_parameters(endpoint) if operation.method == "get" else []
             self._offer(endpoint, path, operation, query)
         for operation in ITEM_OPERATIONS if endpoint.resource.of is None else ():
-            query = self._shape_parameters(endpoint) if operation.method == "get" else []
+            query = self._item_parameters(endpoint) if operation.method == "get" else []
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
@@ -235,6 +237,8 @@ class _Writer:
             response = self._full_or_brief(endpoint, response)
         summary = operation.summary.format(plural=endpoint.plural, title=endpoint.title)
         item = operation_of(endpoint.path, operation.method, operation.name, summary, response, operation.status)
+        if operation.name == "retrieve" and has_history(endpoint):
+            item["responses"][str(Gone.status)] = component(Gone.__name__, "responses")
         item["tags"] = [_tag(endpoint.app.path)]
         item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list":
@@ -298,6 +302,10 @@ class _Writer:
 
     def _key(self, endpoint: Endpoint) -> Schema:
         return self.common["id" if endpoint.key_type is not int else "number"]
+
+    def _item_parameters(self, endpoint: Endpoint) -> list[Schema]:
+        past = [self.common["as_of"]] if has_history(endpoint) else []
+        return [*past, *self._shape_parameters(endpoint)]
 
     def _shape_parameters(self, endpoint: Endpoint) -> list[Schema]:
         absent = versions.absent(endpoint, self.version)

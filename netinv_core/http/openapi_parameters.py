@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from netinv_core import fields
+from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.read.filters import Filter
@@ -94,6 +95,11 @@ def common(version: str) -> dict[str, Any]:
             "api_version",
             {"type": "string", "enum": [version]},
             f"The version described here; {versions.DEFAULT} is the default.",
+        ),
+        "as_of": query(
+            past_states.PARAMETER,
+            {"type": "string", "format": "date-time"},
+            "The object as it was at this time, from its change records.",
         ),
         "brief": query("brief", {"type": "boolean"}, "Objects in the form in which others nest them (`Nested…`)."),
         "limit": query("limit", natural_number, "Objects a page; 0 for all of them."),

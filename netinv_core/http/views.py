@@ -13,6 +13,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
@@ -108,11 +109,24 @@ def delete_list(request: Request) -> Response:
 
 
 def get_item(request: Request) -> dict[str, Any]:
-    """One object."""
+    """One object; with the parameter ``as_of`` as it was at a point in time."""
     uow, endpoint = request.uow, request.context.endpoint
+    times = uow.query.pop(past_states.PARAMETER, None)
     shape, without = shape_of(uow, endpoint)
+    if times is not None:
+        return _past_item(request, times[-1], shape, without)
     representation = listing.detail(uow, endpoint, key_of(request), parameters_of(uow, endpoint), shape, without)
     return downgrade_representation(uow, endpoint, [representation])[0] if shape == "full" else representation
+
+
+def _past_item(request: Request, text: str, shape: str, without: frozenset[str]) -> dict[str, Any]:
+    """One object as it was at a point in time."""
+    uow, endpoint = request.uow, request.context.endpoint
+    moment = past_states.moment_of(endpoint, text)
+    if shape != "full":
+        raise Invalid.field(past_states.PARAMETER, "The brief form is that of the present only.")
+    state = past_states.state_at(uow, endpoint, key_of(request), moment, parameters_of(uow, endpoint), without)
+    return downgrade_representation(uow, endpoint, [state])[0]
 
 
 def change_item(request: Request) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pyramid.request import Request
 
 from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import ACTIONS, ObjectChange
+from netinv_core.changelog.past_states import has_history
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
@@ -48,11 +49,6 @@ _SCHEMA = {
         "changes": {"type": "array", "items": _DIFFERENCE},
     },
 }
-
-
-def has_history(endpoint: Endpoint) -> bool:
-    """True for resources whose objects have change records."""
-    return endpoint.resource.recorded and endpoint.key_type is uuid.UUID and endpoint.resource.of is None
 
 
 @documented(_SCHEMA, form="page")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 import operator
 import uuid
@@ -14,6 +15,8 @@ from markupsafe import Markup
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS, CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.changelog.past_states import PARAMETER as AS_OF
+from netinv_core.changelog.past_states import has_history
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.labels import title_of
@@ -57,7 +60,11 @@ class Delivery:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A change record as a page shows it. ``path`` is the page of the object, blank when there is none."""
+    """A change record as a page shows it.
+
+    ``path`` is the page of the object, ``state_path`` that of its representation after the change; blank when there is
+    none.
+    """
 
     id: uuid.UUID
     time: Markup
@@ -70,6 +77,7 @@ class Change:
     sentences: Sequence[Sentence]
     may_undo: bool
     deliveries: Sequence[Delivery] = ()
+    state_path: str = ""
 
     @property
     def action_label(self) -> str:
@@ -128,7 +136,16 @@ def _represent(uow: UnitOfWork, row: Any, existing: Mapping[Any, Any], deliverie
         sentences_of(uow.registry, label, row.before, row.after),
         endpoint is not None and may(uow, endpoint, PERMISSION_TO_UNDO[row.action]),
         deliveries,
+        _state_path(endpoint, row) if endpoint is not None and exists else "",
     )
+
+
+def _state_path(endpoint: Endpoint, row: Any) -> str:
+    """The path of the representation after a change; blank after a deletion."""
+    if row.action == DELETE or not has_history(endpoint):
+        return ""
+    moment = row.time.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
+    return f"{endpoint.canonical_path}{row.changed_object_id}/?{AS_OF}={moment}"
 
 
 def _deliveries(uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Delivery]]:

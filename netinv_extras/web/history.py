@@ -11,6 +11,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.changelog.models import ACTIONS, ObjectChange
+from netinv_core.changelog.past_states import has_history
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.errors import RelativeRedirect
@@ -19,7 +20,6 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Parameters, Slice
-from netinv_extras.changelog.history import has_history
 from netinv_extras.web import changes, undo
 from netinv_extras.web.changes import CHANGE
 from netinv_web.extensions import Tab

@@ -47,6 +47,9 @@ def test_a_change_is_a_sentence_for_each_field(service: Service, browser: Browse
     assert sentences == ["Status Planned → Active", "Facility Hall 7"]
     assert service.admin.username in page.select_one(".request h2").text
     assert page.select_one(".tabs a[aria-current]").text == "History"
+    links = [link["href"] for link in page.select(".change-head a[href*=as_of]")]
+    states = [browser.get(link, status=200).html.select_one("#api-answer").text for link in links]
+    assert ["Hall 7" in state for state in states] == [True, False]
 
 
 def test_long_texts_are_compared_by_word_and_documents_by_key_path(
