@@ -82,12 +82,11 @@ location_type_labels = content_type_table("dcim_location_type_label", "dcim_loca
 class LocatedTypes(fields.ContentTypeList):
     """Field with the content types that may be at locations of a type: models with a foreign key to locations."""
 
-    def accept(self, draft: Draft, value: Any) -> None:
-        super().accept(draft, list(value) if isinstance(value, dict) else value)
-        for label in draft.many.get(self.name, ()):
-            endpoint = self.registry.get(label)
-            if endpoint is not None and not _has_location(self.registry, endpoint):
-                raise colander.Invalid(None, f"Invalid content type: {label}")
+    def check_label(self, label: Any) -> None:
+        super().check_label(label)
+        endpoint = self.registry.get(label)
+        if endpoint is not None and not _has_location(self.registry, endpoint):
+            raise colander.Invalid(None, f"Invalid content type: {label}")
 
 
 def _has_location(registry: Registry, endpoint: Endpoint) -> bool:

@@ -55,6 +55,7 @@ from netinv_extras.relationships import associations as relationship_association
 from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import filters as relationship_filters
 from netinv_extras.relationships import models as relationship_models
+from netinv_extras.relationships import validation as relationship_validation
 from netinv_extras.templates import computed_fields, export
 from netinv_extras.templates.custom_links import custom_links
 from netinv_extras.templates.export_templates import export_templates
@@ -222,7 +223,7 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     if custom_field_values.NAME in endpoint.fields:
         rules.append(custom_field_values.rule(endpoint))
     if relationship_models.NAME in endpoint.fields:
-        rules.append(relationship_field.rule(endpoint))
+        rules.append(relationship_validation.rule(endpoint))
     return rules
 
 

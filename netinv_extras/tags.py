@@ -152,10 +152,9 @@ class Tags(fields.ToMany):
             {"type": "array", "items": {"type": "object", "properties": properties, "required": list(properties)}}
         )
 
-    def accept(self, draft: Draft, value: Any) -> None:
-        if isinstance(value, list) and all(isinstance(item, dict) and item.get("id") for item in value):
-            value = [item["id"] for item in value]
-        super().accept(draft, value)
+    def named_items(self, items: list[Any]) -> list[Any]:
+        has_ids = all(isinstance(item, dict) and item.get("id") for item in items)
+        return [item["id"] for item in items] if has_ids else items
 
     def allowed(self, uow: UnitOfWork, ids: set[Any]) -> set[Any] | None:
         typed = tag_types.c.label == self.endpoint.label

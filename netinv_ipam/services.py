@@ -77,12 +77,9 @@ class Ports(fields.ListValue):
     kind: str = "list"
     required: bool = True
 
-    def accept(self, draft: Draft, value: Any) -> None:
-        self._check_null(value)
-        if not isinstance(value, list):
-            raise fields.refused_items(value)
+    def parse_items(self, items: list[Any]) -> list[Any]:
         ports, errors = [], {}
-        for position, item in enumerate(value):
+        for position, item in enumerate(items):
             try:
                 self._check_null(item)
                 ports.append(schema.parse(self.node, item))
@@ -92,7 +89,7 @@ class Ports(fields.ListValue):
             refused = colander.Invalid(None, "")
             refused.body = errors
             raise refused
-        draft[self.attribute] = ports
+        return ports
 
 
 def _ports(registry: Registry, endpoint: Endpoint) -> fields.Field:

@@ -140,6 +140,7 @@ OPEN_MODULES = {
         "write.delete",
         "write.draft",
         "write.dry_run",
+        "write.list_differences",
         "write.references",
         "write.save",
         "write.schema",

@@ -24,7 +24,6 @@ from netinv_core.fields.to_many import (
     collect,
     grouped,
     keys_of,
-    refused_items,
     refused_list,
     replace_rows,
 )

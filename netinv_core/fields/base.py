@@ -157,6 +157,10 @@ class Field:
         """The OpenAPI schema of the value as written."""
         return self.schema()
 
+    def patched_schema(self) -> dict[str, Any]:
+        """The OpenAPI schema of the value in a body of PATCH."""
+        return self.written_schema()
+
     def form_schema(self) -> dict[str, Any]:
         """The OpenAPI schema of the value as a member of a form."""
         return self.written_schema()
@@ -233,6 +237,11 @@ def cell_items(text: str) -> list[Any]:
         return cells.split_items(text)
     except ValueError as error:
         raise colander.Invalid(None, str(error)) from None
+
+
+def refused_items(value: Any) -> colander.Invalid:
+    """The error of a value that is not a list, in the format of lists of values."""
+    return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
 
 
 def errors_of(error: colander.Invalid) -> FieldErrors | list[str]:

@@ -17,3 +17,10 @@ JSON_TYPES: dict[type, dict[str, Any]] = {
     datetime.date: {"type": "string", "format": "date"},
     datetime.datetime: {"type": "string", "format": "date-time"},
 }
+
+
+def list_or_difference(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a list, or of an object with items to add and to remove."""
+    part = {"type": "array", "items": schema.get("items", {})}
+    difference = {"type": "object", "properties": {"add": part, "remove": part}, "additionalProperties": False}
+    return {"anyOf": [schema, difference]}

@@ -10,10 +10,12 @@ import colander
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.fields.base import Field, cell_items, from_json, last_text
+from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
+from netinv_core.fields.openapi_types import list_or_difference
 from netinv_core.fields.references import named_schema, nested_schema
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
 from netinv_core.tabular import cells
+from netinv_core.write import list_differences
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
 
 MAX_ITEMS = 10_000  # of one list of references
+EMPTY = "This list may not be empty."
 NO_LABEL = "Invalid value. Specify a content type as '<app_label>.<model_name>'."
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ToMany(Field):
-    """Objects of an association table, nested; written as a list that replaces the former one.
+    """Objects of an association table, nested; written as a list that replaces the former one, or as a difference.
 
     ``plain`` selects the error format of lists of ids; ``brief_name`` is the one field of each object in the brief
     form. ``by`` is a column of the objects that is read and written in place of them.
@@ -82,13 +85,28 @@ class ToMany(Field):
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
+        if (difference := list_differences.parse(draft, value)) is not None:
+            difference.add, difference.remove = self._items(difference.add), self._items(difference.remove)
+            draft.add_difference(self, difference)
+            return
         if self.plain and isinstance(value, dict):
             value = list(value)
         if not isinstance(value, list):
             raise refused_items(value) if self.plain else refused_list(value)
-        if len(value) > MAX_ITEMS:
-            raise colander.Invalid(None, f"The list has {len(value)} items; at most {MAX_ITEMS} are taken.")
-        draft.add_references(self, value)
+        draft.add_references(self, self._items(value))
+
+    def _items(self, items: list[Any]) -> list[Any]:
+        """The references of a list that was sent.
+
+        :raises colander.Invalid: for more than :data:`MAX_ITEMS`
+        """
+        if len(items) > MAX_ITEMS:
+            raise colander.Invalid(None, f"The list has {len(items)} items; at most {MAX_ITEMS} are taken.")
+        return self.named_items(items)
+
+    def named_items(self, items: list[Any]) -> list[Any]:
+        """The values by which items that were sent are looked up."""
+        return items
 
     def allowed(self, uow: UnitOfWork, ids: set[Any]) -> set[Any] | None:
         """The allowed ones of these ids; ``None`` for all."""
@@ -113,9 +131,15 @@ class ToMany(Field):
             return items
         return [target.named_in_cell(item) if isinstance(item, str) else item for item in items]
 
-    def set_resolved(self, draft: Draft, keys: list[Any]) -> None:
+    def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Any]]:
+        """The ids in the lists of objects, by id; one statement."""
+        pairs = self.pairs
+        clause = in_parameter(uow.registry.dialect, pairs.c.owner_id)
+        return collect(uow.execute(sa.select(pairs.c.owner_id, pairs.c.target_id).where(clause), {"keys": keys}))
+
+    def set_list(self, draft: Draft, items: list[Any]) -> None:
         """Stores the ids that :mod:`netinv_core.write.references` has looked up."""
-        draft.many[self.name] = list(dict.fromkeys(keys))
+        draft.many[self.name] = list(dict.fromkeys(items))
 
     def reject(self, draft: Draft, errors: list[str]) -> None:
         """Adds the errors of items."""
@@ -148,6 +172,9 @@ class ToMany(Field):
             if self.by is not None
             else self._described({"type": "array", "items": named_schema(self.target)})
         )
+
+    def patched_schema(self) -> dict[str, Any]:
+        return list_or_difference(self.written_schema())
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -184,16 +211,43 @@ class ContentTypeList(Field):
 
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
+        if (difference := list_differences.parse(draft, value)) is not None:
+            for label in difference.add:
+                self.check_label(label)
+            if not all(isinstance(label, str) for label in difference.remove):
+                raise colander.Invalid(None, NO_LABEL)
+            draft.differences.append((self, difference))
+            return
         if not isinstance(value, list | dict):
             raise refused_items(value)
         if not (value or self.empty):
-            raise colander.Invalid(None, "This list may not be empty.")
+            raise colander.Invalid(None, EMPTY)
         for label in value:
-            if not isinstance(label, str) or label.count(".") != 1:
-                raise colander.Invalid(None, NO_LABEL)
-            if self.registry.content_type(label) is None or not self.allowed(self.registry, label):
-                raise colander.Invalid(None, f"Invalid content type: {label}")
+            self.check_label(label)
         draft.many[self.name] = list(dict.fromkeys(value))
+
+    def check_label(self, label: Any) -> None:
+        """Checks a label to be listed.
+
+        :raises colander.Invalid: for another one
+        """
+        if not isinstance(label, str) or label.count(".") != 1:
+            raise colander.Invalid(None, NO_LABEL)
+        if self.registry.content_type(label) is None or not self.allowed(self.registry, label):
+            raise colander.Invalid(None, f"Invalid content type: {label}")
+
+    def stored_lists(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, list[Any]]:
+        """The labels in the lists of objects, by id; one statement."""
+        owner, label = self.table.c.owner_id, self.table.c.label
+        clause = in_parameter(uow.registry.dialect, owner)
+        return collect(uow.execute(sa.select(owner, label).where(clause), {"keys": keys}))
+
+    def set_list(self, draft: Draft, items: list[Any]) -> None:
+        """Stores the labels, or rejects the draft where none is left of a list that may not be empty."""
+        if items or self.empty:
+            draft.many[self.name] = items
+        else:
+            draft.reject(self.name, EMPTY)
 
     def from_form(self, values: Sequence[Any]) -> Any:
         return listed(values)
@@ -212,6 +266,9 @@ class ContentTypeList(Field):
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": {"type": "string"}})
+
+    def patched_schema(self) -> dict[str, Any]:
+        return list_or_difference(self.written_schema())
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -276,11 +333,6 @@ def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Se
     rows = [{"owner_id": draft.id, column: value} for draft in sent for value in draft.many[name]]
     if rows:
         uow.write(sa.insert(table), rows)
-
-
-def refused_items(value: Any) -> colander.Invalid:
-    """The error of a value that is not a list, in the format of lists of values."""
-    return colander.Invalid(None, f'Expected a list of items but got type "{type(value).__name__}".')
 
 
 def refused_list(value: Any) -> colander.Invalid:

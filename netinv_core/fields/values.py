@@ -7,12 +7,15 @@ import decimal
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text
-from netinv_core.fields.openapi_types import JSON_TYPES
+import colander
+
+from netinv_core.fields.base import NONE, Field, cell_items, from_json, last_text, refused_items
+from netinv_core.fields.openapi_types import JSON_TYPES, list_or_difference
 from netinv_core.models.columns import Choices, ColumnInfo
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.tabular import cells
-from netinv_core.write import schema
+from netinv_core.write import list_differences, schema
+from netinv_core.write.list_differences import ListDifference
 
 if TYPE_CHECKING:
     from netinv_core.tabular.identification import IdentifiedObjects
@@ -94,7 +97,31 @@ class Value(Field):
 
 @dataclasses.dataclass(eq=False, kw_only=True)
 class ListValue(Value):
-    """A column with a list of plain values; in a table they are separated by commas."""
+    """A column with a list of plain values, also written as a difference; in a table they are separated by commas."""
+
+    def accept(self, draft: Draft, value: Any) -> None:
+        self._check_null(value)
+        difference = list_differences.parse(draft, value)
+        if difference is None and not isinstance(value, list):
+            raise refused_items(value)
+        if difference is None:
+            draft[self.attribute] = self.parse_items(value)
+            return
+        change = ListDifference(self.parse_items(difference.add), self.parse_items(difference.remove))
+        try:
+            draft[self.attribute] = change.applied_to(draft.before.get(self.attribute) or ())
+        except ValueError as error:
+            raise colander.Invalid(None, str(error)) from None
+
+    def parse_items(self, items: list[Any]) -> list[Any]:
+        """Parses the items of a list.
+
+        :raises colander.Invalid: for an invalid one
+        """
+        return items
+
+    def patched_schema(self) -> dict[str, Any]:
+        return list_or_difference(self.written_schema())
 
     def to_cell(self, value: Any, identified: IdentifiedObjects) -> str:
         return cells.text_of(value)

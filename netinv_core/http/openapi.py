@@ -281,7 +281,7 @@ class _Writer:
         self.schemas[f"{name}Identity"] = identity
         absent = versions.coming(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
-            written = object_schema(lambda field: field.written_schema(), taken, required, absent)
+            written = object_schema(_patched if prefix else _written, taken, required, absent)
             self.schemas[f"{prefix}{name}Request"] = as_version(endpoint, version, written)
             self.schemas[f"{prefix}Bulk{name}Request"] = {
                 "allOf": [component(f"{name}Identity"), component(f"{prefix}{name}Request")]
@@ -333,6 +333,14 @@ class _Writer:
 
 def _brief(field: fields.Field) -> Schema:
     return field.brief_schema()
+
+
+def _written(field: fields.Field) -> Schema:
+    return field.written_schema()
+
+
+def _patched(field: fields.Field) -> Schema:
+    return field.patched_schema()
 
 
 def _nested(field: fields.Field) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,23 @@ from netinv_core.write import schema
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.fields import Reference, ToMany
+    from netinv_core.write.list_differences import ListDifference, ListField
 
 NON_FIELD = "non_field_errors"
 ALL = "__all__"
+
+
+@dataclasses.dataclass(eq=False)
+class SentReferences:
+    """References of a to-many field as sent, to be resolved.
+
+    With a ``difference``, they are what it adds, or what it removes (``removed``); without one, the whole list.
+    """
+
+    field: ToMany
+    values: list[Any]
+    difference: ListDifference | None = None
+    removed: bool = False
 
 
 class Draft:
@@ -25,11 +40,13 @@ class Draft:
     ``body`` is the body as sent. ``before`` is the row in the database, empty for a new object. ``values`` holds the
     columns to write, ``many`` the ids for association tables, both by name. ``extra`` holds values of fields that have
     no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
+    ``differences`` are changes of lists (:mod:`netinv_core.write.list_differences`); ``replaces`` is true for a PUT.
     """
 
     __slots__ = (
         "before",
         "body",
+        "differences",
         "endpoint",
         "errors",
         "extra",
@@ -37,6 +54,7 @@ class Draft:
         "many",
         "references",
         "references_many",
+        "replaces",
         "values",
     )
 
@@ -49,7 +67,9 @@ class Draft:
         self.extra: dict[str, Any] = {}
         self.errors: FieldErrors = {}
         self.references: list[tuple[Reference, Any]] = []
-        self.references_many: list[tuple[ToMany, list[Any]]] = []
+        self.references_many: list[SentReferences] = []
+        self.differences: list[tuple[ListField, ListDifference]] = []
+        self.replaces = False
         self.id: Any = self.before.get("id")
 
     @property
@@ -80,7 +100,13 @@ class Draft:
 
     def add_references(self, field: ToMany, values: list[Any]) -> None:
         """Adds a list of references, to be resolved with those of the whole batch."""
-        self.references_many.append((field, values))
+        self.references_many.append(SentReferences(field, values))
+
+    def add_difference(self, field: ToMany, difference: ListDifference) -> None:
+        """Adds a change of a list of references, to be resolved with those of the whole batch."""
+        self.references_many.append(SentReferences(field, difference.add, difference))
+        self.references_many.append(SentReferences(field, difference.remove, difference, removed=True))
+        self.differences.append((field, difference))
 
     def parse(self, *, partial: bool, optional: frozenset[str] = frozenset()) -> None:
         """Parses the fields of the body.
@@ -88,6 +114,7 @@ class Draft:
         :param partial: required fields may be absent
         :param optional: required fields that may be absent nevertheless
         """
+        self.replaces = not partial and not self.new
         if not isinstance(self.body, Mapping):
             name = {"NoneType": None}.get(type(self.body).__name__, type(self.body).__name__)
             message = f"Invalid data. Expected a dictionary, but got {name}." if name else "No data provided"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
-    from netinv_core.write.draft import Draft
+    from netinv_core.write.draft import Draft, SentReferences
 
 UNRECOGNIZED = (
     "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
@@ -78,9 +78,9 @@ def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Sets the ids of all references of a batch; rejects drafts with references that match no object or several."""
     singles = [ReferenceRequest(draft, field, raw) for draft in drafts for field, raw in draft.references]
     lists = [
-        (draft, field, [ReferenceRequest(draft, field, raw) for raw in values])
+        (draft, sent, [ReferenceRequest(draft, sent.field, raw) for raw in sent.values])
         for draft in drafts
-        for field, values in draft.references_many
+        for sent in draft.references_many
     ]
     if not singles and not lists:
         return
@@ -90,21 +90,33 @@ def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         _classify(lookups, request)
     _find_rows(uow, lookups)
     _find_by_attributes(uow, lookups)
-    _reject_not_allowed(uow, items)
+    _reject_not_allowed(uow, [request for _, sent, requests in lists if not sent.removed for request in requests])
     for request in singles:
         assert isinstance(request.field, Reference)
         if request.error:
             request.draft.reject(request.field.name, request.error)
         else:
             request.field.set_resolved(request.draft, request.id)
-    for draft, field, requests in lists:
-        errors = [request.error for request in requests if request.error]
-        if errors:
-            field.reject(draft, errors)
-        else:
-            field.set_resolved(draft, [request.id for request in requests])
+    for draft, sent, requests in lists:
+        _set_list(draft, sent, requests)
     for draft in drafts:
         draft.references, draft.references_many = [], []
+
+
+def _set_list(draft: Draft, sent: SentReferences, requests: Sequence[ReferenceRequest]) -> None:
+    """Sets the ids of a list or of a part of a difference, or rejects the draft with the errors of items."""
+    errors = [request.error for request in requests if request.error]
+    ids = [request.id for request in requests]
+    if sent.difference is None and errors:
+        sent.field.reject(draft, errors)
+    elif errors:
+        draft.reject(sent.field.name, *errors)
+    elif sent.difference is None:
+        sent.field.set_list(draft, ids)
+    elif sent.removed:
+        sent.difference.remove = ids
+    else:
+        sent.difference.add = ids
 
 
 @dataclasses.dataclass

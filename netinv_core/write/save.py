@@ -20,7 +20,7 @@ from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import listing
 from netinv_core.read.plan import fetch_together
-from netinv_core.write import references, schema, slugs, trees, uniqueness
+from netinv_core.write import list_differences, references, schema, slugs, trees, uniqueness
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft, raise_errors
 
@@ -186,6 +186,7 @@ def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: 
     :raises Invalid: when any draft is rejected
     """
     references.resolve(uow, drafts)
+    list_differences.apply(uow, drafts)
     slugs.fill(uow, drafts)
     uniqueness.check_field_level(uow, endpoint, drafts)
     valid = _valid(drafts)

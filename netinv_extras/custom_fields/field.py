@@ -17,10 +17,11 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule
 from netinv_core.tabular.cells import CellColumn
 from netinv_core.uow import UnitOfWork
+from netinv_core.write import list_differences
 from netinv_core.write.draft import ALL, Draft
 from netinv_extras.custom_fields.cells import cell_column
 from netinv_extras.custom_fields.models import Definitions, definitions_of, lock_choices
-from netinv_extras.custom_fields.values import SELECTIONS, Definition
+from netinv_extras.custom_fields.values import MULTI_SELECT, SELECTIONS, Definition
 
 NAME, COLUMN = "custom_fields", "custom_field_data"
 BY_SLUG_SINCE = "1.4"
@@ -97,7 +98,7 @@ def rule(endpoint: Endpoint) -> Rule:
         defined = definitions_of(uow, label)
         for draft in drafts:
             stored, sent = draft.before.get(COLUMN) or {}, NAME in draft.body
-            values = dict(draft[COLUMN] or {})
+            values = _with_lists(draft, defined, dict(draft[COLUMN] or {}))
             if draft.new:
                 values = _with_defaults(defined, values, sent=sent)
             if sent:
@@ -108,6 +109,22 @@ def rule(endpoint: Endpoint) -> Rule:
         _lock_choices(uow, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
 
     return values_are_valid
+
+
+def _with_lists(draft: Draft, defined: Definitions, values: dict[str, Any]) -> dict[str, Any]:
+    """Returns the values with differences applied to the stored choices of multi-select fields."""
+    for slug, value in values.items():
+        if slug not in defined or defined[slug].type != MULTI_SELECT or not list_differences.is_difference(value):
+            continue
+        stored = (draft.before.get(COLUMN) or {}).get(slug) or []
+        try:
+            difference = list_differences.parse(draft, value)
+            if difference is not None and all(isinstance(item, str) for item in difference.add + difference.remove):
+                values[slug] = difference.applied_to(stored)
+        except (ValueError, colander.Invalid) as error:
+            reason = error.msg if isinstance(error, colander.Invalid) else error
+            draft.reject(ALL, f"Invalid value for custom field '{slug}': {reason}")
+    return values
 
 
 def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]) -> None:

@@ -134,14 +134,11 @@ class ProvidedContents(fields.ListValue):
     titles: Mapping[str, str]
     kind: str = "multiple choice"
 
-    def accept(self, draft: Draft, value: Any) -> None:
-        self._check_null(value)
-        if not isinstance(value, list):
-            raise fields.refused_items(value)
-        for label in value:
+    def parse_items(self, items: list[Any]) -> list[Any]:
+        for label in items:
             if not isinstance(label, str) or label not in self.titles:
                 raise colander.Invalid(None, f'"{label}" is not a valid choice.')
-        draft.values[self.attribute] = list(dict.fromkeys(value))
+        return list(dict.fromkeys(items))
 
     def options(self) -> dict[str, Any]:
         choices = [{"value": label, "display": title} for label, title in self.titles.items()]

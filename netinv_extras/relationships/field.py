@@ -18,10 +18,11 @@ from netinv_core.models.base import table_of
 from netinv_core.read import relations
 from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
 from netinv_core.registry import Registry
-from netinv_core.resource import FieldFactory, Rule
+from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
-from netinv_core.write import delete, references, save
+from netinv_core.write import delete, save
 from netinv_core.write.draft import Draft
+from netinv_core.write.list_differences import ListDifference
 from netinv_core.write.slugs import natural_key
 from netinv_extras.relationships.associations import RelationshipAssociation
 from netinv_extras.relationships.models import (
@@ -205,8 +206,11 @@ class SideObjects(fields.ToMany):
         assert relation.pairs is not None
         return relation.pairs()
 
-    def set_resolved(self, draft: Draft, keys: list[Any]) -> None:
-        draft.extra[NAME][self.side] = list(dict.fromkeys(keys))
+    def set_list(self, draft: Draft, items: list[Any]) -> None:
+        if len(items) > 1 and not self.side.many:
+            draft.reject(NAME, too_many(self.side))
+        else:
+            draft.extra[NAME][self.side] = list(dict.fromkeys(items))
 
     def reject(self, draft: Draft, errors: list[str]) -> None:
         draft.reject(NAME, *errors)
@@ -233,7 +237,7 @@ class Relationships(fields.Field):
     def accept(self, draft: Draft, value: Any) -> None:
         self._check_null(value)
         if not isinstance(value, dict):
-            raise colander.Invalid(None, _unknown_relationship(value, self.endpoint))
+            raise colander.Invalid(None, unknown_relationship(value, self.endpoint))
         if value:
             draft.extra[NAME] = value
 
@@ -247,18 +251,34 @@ class Relationships(fields.Field):
             return
         system = uow.as_system()
         existing = _association_ids(uow, {side for _, side in sent}, {key for key, _ in sent})
+        differences = _differences_by_place(drafts)
         removed = {
             association_id
             for place, other_ids in sent.items()
             for other_id, association_id in existing.get(place, {}).items()
-            if other_id not in other_ids
+            if other_id not in other_ids and (place not in differences or other_id in differences[place].remove)
         }
         if removed:
             delete.delete(system, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in removed])
-        _create_missing(system, drafts, existing)
+        _create_missing(system, drafts, existing, differences)
 
 
-def _create_missing(uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds) -> None:
+def _differences_by_place(drafts: Sequence[Draft]) -> dict[tuple[Any, Side], ListDifference]:
+    """The sides that were sent as differences, by object and side.
+
+    Only what they name is created or removed: associations may be changed from their other end meanwhile.
+    """
+    return {
+        (draft.id, field.side): difference
+        for draft in drafts
+        for field, difference in draft.differences
+        if isinstance(field, SideObjects)
+    }
+
+
+def _create_missing(
+    uow: UnitOfWork, drafts: Sequence[Draft], existing: AssociationIds, differences: Mapping[Any, ListDifference]
+) -> None:
     """Creates the associations that drafts ask for and that do not exist. An error is reported on its draft.
 
     :raises Invalid: if an association breaks a database constraint
@@ -266,7 +286,8 @@ def _create_missing(uow: UnitOfWork, drafts: Sequence[Draft], existing: Associat
     bodies: dict[tuple[Any, Any, Any], tuple[Draft, dict[str, Any]]] = {}
     for draft in drafts:
         for side, other_ids in draft.extra.get(NAME, {}).items():
-            for other_id in other_ids:
+            difference = differences.get((draft.id, side))
+            for other_id in other_ids if difference is None else difference.add:
                 if other_id not in existing.get((draft.id, side), {}):
                     source, destination = side.pair(draft.id, other_id)
                     body = _association_body(draft, side, source, destination)
@@ -294,81 +315,13 @@ def _association_body(draft: Draft, side: Side, source: Any, destination: Any) -
     }
 
 
-def rule(endpoint: Endpoint) -> Rule:
-    """Returns the rule that validates the ``relationships`` field of an endpoint's objects.
-
-    Relationships and sides must exist for the content type, their objects must exist, required ones must be set.
-    """
-
-    def relationships_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        """Rejects unknown relationships and objects, and objects that already have another peer."""
-        sides = sides_of(uow, endpoint.label)
-        sending = [draft for draft in drafts if NAME in draft.extra]
-        if sending:
-            fields_by_side = {
-                side: SideObjects(name=NAME, table=None, to=side.other_type, registry=uow.registry, side=side)
-                for side in sides
-            }
-            for draft in sending:
-                sent, draft.extra[NAME] = draft.extra[NAME], {}
-                _parse(endpoint, fields_by_side, draft, sent)
-            references.resolve(uow, sending)
-        required = [] if uow.is_system or uow.importing else [side for side in sides if side.required]
-        for draft in drafts if required else ():
-            _check_required(draft, required)
-
-    return relationships_are_valid
+def too_many(side: Side) -> str:
+    """The error of several objects at a side that has one."""
+    return f'For "{side.title}", "{side.name}" objects must include at most a single object'
 
 
-def _parse(
-    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: Draft, sent: Mapping[str, Any]
-) -> None:
-    """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
-    for slug, value in sent.items():
-        sides = {side.name: side for side in fields_by_side if side.slug == slug}
-        if not sides:
-            draft.reject(NAME, _unknown_relationship(slug, endpoint))
-        elif not isinstance(value, dict):
-            names = " or ".join(map(repr, sorted(sides)))
-            draft.reject(NAME, f'["{slug}"] must be an object with {names}, not a {type(value).__name__}')
-        else:
-            for name in value.keys() - READ_ONLY_MEMBERS:
-                if name not in sides:
-                    title = next(iter(sides.values())).title
-                    draft.reject(NAME, f'"{name}" is not a valid side for "{title}" on {endpoint.model_name}')
-                elif (objects := _parse_side(draft, sides[name], value[name])) is not None:
-                    draft.add_references(fields_by_side[sides[name]], objects)
-
-
-def _parse_side(draft: Draft, side: Side, value: Any) -> list[Any] | None:
-    """Returns the list of objects sent for a side; rejects the draft and returns ``None`` if malformed."""
-    if not isinstance(value, dict) or "objects" not in value:
-        draft.reject(NAME, f'"objects" must be specified under ["{side.slug}"]["{side.name}"] when present')
-        return None
-    objects = value["objects"]
-    if not isinstance(objects, list):
-        position = f'["{side.slug}"]["{side.name}"]["objects"]'
-        draft.reject(NAME, f"{position} must be a list, not a {type(objects).__name__}")
-        return None
-    if len(objects) > 1 and not side.many:
-        draft.reject(NAME, f'For "{side.title}", "{side.name}" objects must include at most a single object')
-        return None
-    return objects
-
-
-def _check_required(draft: Draft, required: Sides) -> None:
-    """Rejects a draft that creates an object without a required relationship, or empties one on update."""
-    missing: dict[str, list[str]] = {}
-    for side in required:
-        objects = draft.extra.get(NAME, {}).get(side)
-        if objects == [] or (draft.new and not objects):
-            message = f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].'
-            missing.setdefault(side.slug, []).append(message)
-    if missing:
-        draft.errors.setdefault(NAME, missing)
-
-
-def _unknown_relationship(name: Any, endpoint: Endpoint) -> str:
+def unknown_relationship(name: Any, endpoint: Endpoint) -> str:
+    """The error of a relationship that the content type does not have."""
     return f'"{name}" is not a relationship on {endpoint.model_name}'
 
 

@@ -45,7 +45,7 @@ def edit(request: Request) -> Response:
     if step not in (PREVIEW, APPLY):
         return _show_form(request, endpoint, selection, form)
     try:
-        bodies = form.bodies(uow, selection.keys)
+        bodies = form.bodies(selection.keys)
     except Invalid:
         return _show_form(request, endpoint, selection, form, INVALID)
     if step == APPLY and not selection.changed and apply_updates(uow, endpoint, bodies) is None:

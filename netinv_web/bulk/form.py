@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import colander
@@ -13,15 +13,16 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
 from netinv_core.fields import Field, Image, errors_of
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.list_differences import ADD, REMOVE
 from netinv_web.bulk.selection import Members
 from netinv_web.forms import form as forms
 from netinv_web.forms import pickers
 from netinv_web.forms.cloning import identifying
-from netinv_web.forms.control_values import ABSENT, member, put, value_of
+from netinv_web.forms.control_values import ABSENT, put, value_of
 from netinv_web.forms.controls import Control
 
 MODE = "_mode_"  # prefix of the members that say what to do with a control
-KEEP, SET, CLEAR, ADD, REMOVE, REPLACE = "", "set", "clear", "add", "remove", "replace"
+KEEP, SET, CLEAR, REPLACE = "", "set", "clear", "replace"
 LABELS = {KEEP: "Keep", SET: "Set", CLEAR: "Clear", ADD: "Add", REMOVE: "Remove", REPLACE: "Replace"}
 BOOLEAN_CHOICES = [("true", "Yes"), ("false", "No")]
 
@@ -90,26 +91,21 @@ class BulkForm:
         used = self.used_or_all(used=True)
         return [item.control for item in used if self.endpoint.fields[item.control.path[0]].opt_in]
 
-    def bodies(self, uow: UnitOfWork, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    def bodies(self, keys: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         """The changes of each object, by id.
 
         :raises Invalid: with the errors of texts that cannot be converted, also shown at the controls
         """
         common: dict[str, Any] = {}
-        lists: list[tuple[BulkControl, list[Any]]] = []
         for item in self.used_or_all(used=True):
             try:
                 value = _value(item)
             except colander.Invalid as error:
                 item.control.errors = [forms.readable(errors_of(error))]
                 continue
-            if item.mode in (ADD, REMOVE):
-                lists.append((item, value))
-            else:
-                put(common, item.control.path, value)
+            put(common, item.control.path, {item.mode: value} if item.mode in (ADD, REMOVE) else value)
         self._check()
-        current = self._current(uow, keys, {item.control.path[0] for item, _ in lists})
-        return {key: self._body(common, lists, current.get(key, {})) for key in keys}
+        return {key: copy.deepcopy(common) for key in keys}
 
     def _check(self) -> None:
         faulty = {item.control.name: item.control.errors for item in self.used_or_all(used=True) if item.control.errors}
@@ -117,19 +113,6 @@ class BulkForm:
             self.errors.append("Nothing is to be changed: choose a field and a value.")
         if faulty or self.errors:
             raise Invalid(faulty or {"non_field_errors": list(self.errors)})
-
-    def _current(self, uow: UnitOfWork, keys: Sequence[Any], names: set[str]) -> dict[Any, dict[str, Any]]:
-        """The lists of the objects before the change, by id."""
-        return fields_of(uow, self.endpoint, keys, names)
-
-    def _body(
-        self, common: Mapping[str, Any], lists: Sequence[tuple[BulkControl, list[Any]]], current: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        body: dict[str, Any] = copy.deepcopy(dict(common))
-        for item, values in lists:
-            stored = member(current, item.control.path)
-            put(body, item.control.path, _combined(item, [] if stored is ABSENT or stored is None else stored, values))
-        return body
 
 
 def fields_of(
@@ -179,23 +162,3 @@ def _value(item: BulkControl) -> Any:
         return typed if control.read is not None else typed[0]
     value = value_of(control, control.values)
     return None if value is ABSENT else value
-
-
-def _combined(item: BulkControl, stored: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """The items of a list after adding or removing some."""
-    kept = [entry for entry in stored if not any(_is_same(item.control, entry, value) for value in values)]
-    if item.mode == REMOVE:
-        return [_reference(item.control, entry) for entry in kept]
-    missing = [value for value in values if not any(_is_same(item.control, entry, value) for entry in stored)]
-    return [*(_reference(item.control, entry) for entry in stored), *missing]
-
-
-def _is_same(control: Control, entry: Any, value: Any) -> bool:
-    """True when a value of a form, an id or attributes, means an item of a list."""
-    if isinstance(entry, Mapping) and isinstance(value, Mapping):
-        return all(str(entry.get(name)) == str(attribute) for name, attribute in value.items())
-    return str(_reference(control, entry)) == str(value)
-
-
-def _reference(control: Control, entry: Any) -> Any:
-    return str(entry.get(control.key, entry.get("id"))) if isinstance(entry, Mapping) else entry

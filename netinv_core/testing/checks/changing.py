@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Field, Reference
+from netinv_core.fields import ContentTypeList, Field, ListValue, Reference, ToMany
 from netinv_core.testing.cases import Case, check, writable
 from netinv_core.testing.samples import agree, same
 from netinv_core.write.trees import is_tree
@@ -47,6 +47,27 @@ def patch_sets_what_was_sent_and_nothing_else(case: Case) -> None:
             f"{field.name}: sent {value!r}, got {changed[field.name]!r}"
         )
         item = changed
+
+
+@check(writable)
+def lists_are_changed_by_difference(case: Case) -> None:
+    """Items are added and removed beside the others; repeating it changes nothing, and anything else is refused."""
+    item = case.make()
+    for field, value in case.changes():
+        if not isinstance(field, ToMany | ContentTypeList | ListValue) or field.write_only or not value:
+            continue
+        name, before = field.name, item[field.name]
+        for difference in ({"add": value, "other": []}, {"add": "x"}, {"remove": None}):
+            assert list(case.api.patch(case.at(item), {name: difference}, status=400)) == [name]
+        case.api.patch(case.path, [{"id": item["id"], name: {"add": value}}], status=(200, 400))
+        if case.read(item)[name] == before:
+            continue
+        added = case.api.patch(case.at(item), {name: {"add": value, "remove": []}})
+        assert len(added[name]) == len(before) + len(value)
+        assert case.read(item)[name] == added[name]
+        case.api.patch(case.at(item), {name: {"remove": value}}, status=(200, 400))
+        item = case.read(item)
+        assert item[name] in (before, added[name])
 
 
 @check(writable)

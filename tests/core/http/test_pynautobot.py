@@ -46,6 +46,15 @@ def test_an_object_is_created_found_changed_and_deleted(client: Any, site: Any) 
     assert client.dcim.sites.get(site.id) is None
 
 
+def test_a_tag_is_added_beside_the_others(client: Any, site: Any, unique: Unique) -> None:
+    """A difference in place of the list, as the documentation shows it."""
+    words = (unique(), unique())
+    first, second = (client.extras.tags.create(name=w, slug=w, content_types=["dcim.site"]) for w in words)
+    for tag in (first, second):
+        assert client.dcim.sites.update(id=site.id, data={"tags": {"add": [{"slug": tag.slug}]}})
+    assert {tag.id for tag in client.dcim.sites.get(site.id).tags} == {first.id, second.id}
+
+
 def test_saving_without_a_change_sends_nothing(client: Any, site: Any) -> None:
     """The record as read has no differences to write."""
     assert not client.dcim.sites.get(site.id).save()
