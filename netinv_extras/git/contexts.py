@@ -19,6 +19,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
 from netinv_core.write import save
+from netinv_core.write.differing import differing
 from netinv_extras.config_contexts.merge import LOCAL
 from netinv_extras.config_contexts.models import NOT_AN_OBJECT
 from netinv_extras.config_contexts.schemas import ConfigContextSchema
@@ -28,7 +29,6 @@ from netinv_extras.git.owned_objects import (
     METADATA,
     Document,
     OwnedObjectSync,
-    differing,
     documents,
     reject_unknown_members,
 )

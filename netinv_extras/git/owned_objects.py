@@ -14,12 +14,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_core import fields
 from netinv_core.db.engine import lock_rows
-from netinv_core.endpoint import Endpoint
-from netinv_core.uow import UnitOfWork
-from netinv_core.write import delete, references, save
-from netinv_core.write.draft import Draft
+from netinv_core.write import delete, save
+from netinv_core.write.differing import differing
 from netinv_extras.git import files as git_files
 from netinv_extras.git.files import Fault
 from netinv_extras.git.sync import CREATED, DELETED, LABEL, UNCHANGED, UPDATED, Files, Sync
@@ -116,38 +113,6 @@ class OwnedObjectSync:
                 self.sync.report.record(self.endpoint.label, item.body["name"], outcome)
             else:
                 self.sync.report.refuse(item.path, reason)
-
-
-def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row, Mapping[str, Any]]]) -> set[Any]:
-    """Returns the ids of the objects that a write would change, or whose body is faulty.
-
-    :param items: by id, the row of an object and a body for it
-    """
-    drafts = [Draft(endpoint, body, dict(row)) for row, body in items.values()]
-    for draft in drafts:
-        draft.parse(partial=True)
-    references.resolve(uow, drafts)
-    lists = {name for draft in drafts for name in draft.many}
-    plan = endpoint.plan(without=frozenset(endpoint.fields) - lists) if lists else None
-    stored = {} if plan is None else dict(plan.fetch(uow, list(items)))
-    return {
-        draft.id
-        for draft in drafts
-        if draft.errors or draft.changed(*draft.values) or _lists_differ(endpoint, draft, stored)
-    }
-
-
-def _lists_differ(endpoint: Endpoint, draft: Draft, stored: Mapping[Any, Mapping[str, Any]]) -> bool:
-    """Compares the to-many members of a draft with the stored ones, without regard to order."""
-    for name, ids in draft.many.items():
-        field, items = endpoint.fields[name], stored[draft.id][name]
-        if isinstance(field, fields.ToMany) and field.by is not None:
-            differ = sorted(items) != sorted(draft.body[name])
-        else:
-            differ = sorted(str(item["id"]) for item in items) != sorted(map(str, ids))
-        if differ:
-            return True
-    return False
 
 
 # -- documents with metadata

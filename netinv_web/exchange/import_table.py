@@ -11,11 +11,11 @@ from typing import Any
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import BadRequest
 from netinv_core.http import bodies
-from netinv_core.tabular import cells, delimited, identification, rows, yaml_documents
+from netinv_core.tabular import cells, delimited, identification, row_order, rows, yaml_documents
+from netinv_core.tabular.row_order import Row, RowOrder
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.references import NO_SUCH
-from netinv_web.exchange import row_order
-from netinv_web.exchange.row_order import RowOrder
+from netinv_web.lists.columns import presentation_of
 
 CSV, TSV, JSON, YAML = "csv", "tsv", "json", "yaml"
 FORMATS = ((CSV, "CSV"), (TSV, "TSV"), (JSON, "JSON"), (YAML, "YAML"))
@@ -139,6 +139,7 @@ def match(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
 
 def arrange(endpoint: Endpoint, table: ImportTable) -> None:
     """Orders the rows, and resolves what refers to new rows. Rows that refer to each other in a circle get an error."""
-    table.order = row_order.order(endpoint, table.bodies, table.numbers)
+    named = [Row(endpoint, body, str(number)) for body, number in zip(table.bodies, table.numbers, strict=True)]
+    table.order = row_order.order(named, lambda endpoint: presentation_of(endpoint).depends_on)
     for place, errors in table.order.errors.items():
         table.errors[place] |= errors
