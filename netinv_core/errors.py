@@ -7,6 +7,20 @@ from itertools import islice
 from typing import Any, ClassVar
 
 FieldErrors = dict[str, Any]
+
+
+class Message(str):
+    """A message as clients of version 1 expect it, with the ``explanation`` that problems have in its place."""
+
+    __slots__ = ("explanation",)
+    explanation: str
+
+    def __new__(cls, text: str, explanation: str) -> Message:
+        message = super().__new__(cls, text)
+        message.explanation = explanation
+        return message
+
+
 MAX_FAULTY = 100  # objects of a list whose errors are listed
 MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them
 MAX_TEXT = 2000  # characters of a message: it may repeat what was sent
@@ -16,12 +30,14 @@ class RequestError(Exception):
     """An error answered with ``status`` and ``body``. The transaction is rolled back.
 
     ``code`` names the kind of error to programs. ``body_schema`` is the OpenAPI schema of the body, where it is not
-    that of all errors.
+    that of all errors. ``object_errors`` are the errors of each object of a list, empty for valid ones, where they are
+    known; the body may leave some out, or not say which object it is about.
     """
 
     status = 400
     code = "bad_request"
     body_schema: ClassVar[Mapping[str, Any] | None] = None
+    object_errors: Sequence[FieldErrors] = ()
 
     def __init__(self, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(body)
@@ -33,12 +49,10 @@ class Invalid(RequestError):
     """400: the body, or a query parameter, is wrong. The body maps field names to lists of messages.
 
     ``object_count`` is the number of entries about objects in the body of :meth:`batch`; ``None`` in other errors.
-    ``object_errors`` are the entries of all objects of the list, those that the body leaves out included.
     """
 
     code = "invalid"
     object_count: int | None = None
-    object_errors: Sequence[FieldErrors] = ()
 
     @classmethod
     def field(cls, name: str, *messages: str) -> Invalid:
@@ -49,6 +63,13 @@ class Invalid(RequestError):
     def whole(cls, *messages: str) -> Invalid:
         """Messages about the body as a whole."""
         return cls({"non_field_errors": list(messages)})
+
+    @classmethod
+    def first(cls, errors: Sequence[FieldErrors]) -> Invalid:
+        """The errors of the first faulty object of a list, as clients of PATCH and PUT expect them."""
+        error = cls(next(entry for entry in errors if entry))
+        error.object_errors = errors
+        return error
 
     @classmethod
     def batch(cls, errors: Sequence[FieldErrors]) -> Invalid:

@@ -19,7 +19,7 @@ from netinv_core.resource import Resource
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import in_use
 from netinv_core.write.draft import Draft
-from netinv_core.write.references import NO_SUCH_ID
+from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_core.write.system_update import system_update
 
 

@@ -22,7 +22,7 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
-from netinv_core.write.references import NO_SUCH_ID
+from netinv_core.write.reference_messages import NO_SUCH_ID
 
 # Names of all models of the API, by label. Tags, statuses and permissions may refer to models of packages that are not
 # installed, so that their data can be exchanged between services. Lists of content types follow this order.

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from netinv_core.resource import Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
-from netinv_core.write.references import NO_SUCH_ID
+from netinv_core.write.reference_messages import NO_SUCH_ID
 from netinv_dcim.components.interfaces import Interface
 from netinv_dcim.devices import Device
 from netinv_dcim.virtual_chassis import VirtualChassis

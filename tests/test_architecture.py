@@ -143,6 +143,7 @@ OPEN_MODULES = {
         "write.draft",
         "write.dry_run",
         "write.list_differences",
+        "write.reference_messages",
         "write.references",
         "write.save",
         "write.schema",

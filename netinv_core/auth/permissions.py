@@ -179,7 +179,10 @@ def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any])
     if condition is None or not ids:
         return
     clause = in_parameter(endpoint.registry.dialect, table.c.id)
-    count = sa.select(sa.func.count()).select_from(table).where(clause, condition)
-    inside = uow.execute(count, {"keys": list(ids)}).scalar()
-    if inside != len(set(ids)):
-        raise Denied()
+    inside = set(uow.execute(sa.select(table.c.id).where(clause, condition), {"keys": list(ids)}).scalars())
+    if inside.issuperset(ids):
+        return
+    error = Denied()
+    if len(ids) > 1:
+        error.object_errors = [{} if key in inside else error.body for key in ids]
+    raise error

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyramid.response import Response
 
-from netinv_core.errors import InternalError, RequestError, bounded, error_text
+from netinv_core.errors import InternalError, Invalid, Message, RequestError, bounded, error_text
 from netinv_core.http import versions
 from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import dumps, json_response
@@ -75,6 +75,7 @@ def accepts_problem(accept: str) -> bool:
 def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[str, Any]:
     """The problem of an error with a body."""
     in_query = environ["REQUEST_METHOD"] in ("GET", "HEAD")
+    located = bounded(Invalid.batch(error.object_errors).body) if any(error.object_errors) else body
     return {
         "type": "about:blank",
         "title": HTTPStatus(error.status).phrase,
@@ -83,7 +84,9 @@ def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[
         "detail": error_text(body),
         "instance": f"urn:uuid:{id_of(environ)}",
         "errors": [
-            _entry(path, message, in_query) for path, message in _messages(body, ()) if path or not _is_detail(body)
+            _entry(path, message, in_query)
+            for path, message in _messages(located, ())
+            if path or not _is_detail(located)
         ],
     }
 
@@ -102,7 +105,7 @@ def _messages(body: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[st
         for position, value in enumerate(body):
             yield from _messages(value, (*path, position) if isinstance(value, dict | list) else path)
     else:
-        yield path, str(body)
+        yield path, body.explanation if isinstance(body, Message) else str(body)
 
 
 def _entry(path: tuple[str | int, ...], message: str, in_query: bool) -> dict[str, Any]:

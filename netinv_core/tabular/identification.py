@@ -17,9 +17,9 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import FieldErrors
 from netinv_core.read import relations
 from netinv_core.read.union import Union
-from netinv_core.write import attribute_references, schema
+from netinv_core.write import attribute_references, reference_messages, schema
 from netinv_core.write.attribute_references import Attributes
-from netinv_core.write.references import NO_SUCH, SEVERAL
+from netinv_core.write.reference_messages import NO_SUCH, SEVERAL
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -122,5 +122,5 @@ def match(
                 ids[position] = keys[0]
             else:
                 message = SEVERAL if keys or not attributes.identifying else NO_SUCH
-                errors[position] = {key[0]: [message.format(attribute_references.short(str(attributes.sent)))]}
+                errors[position] = {key[0]: [message.format(reference_messages.short(str(attributes.sent)))]}
     return ids, errors

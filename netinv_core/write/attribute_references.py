@@ -17,6 +17,7 @@ from netinv_core.auth import permissions
 from netinv_core.fields import Reference, Status
 from netinv_core.models.columns import column_info
 from netinv_core.read import lookups, relations
+from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 MAX_ATTRIBUTES = 64
 MAX_JOINS = 16
-MAX_TEXT_LENGTH = 500  # characters of a client's text that a message repeats
 TOO_MANY = f"A reference has at most {MAX_ATTRIBUTES} attributes of at most {MAX_JOINS} objects."
 NO_VALUE = "Attribute '{}' takes a single value, not a list or an object."
 _DISPLAY_ONLY: Any = object()  # marks the value of a member that does not identify
@@ -175,11 +175,6 @@ def _converted(endpoint: Endpoint, name: str, value: Any) -> Any:
         return converted.astimezone(datetime.UTC) if isinstance(converted, datetime.datetime) else converted
     except (TypeError, ArithmeticError):
         raise ValueError(f"Attribute '{name}' cannot have this value.") from None
-
-
-def short(text: str) -> str:
-    """Truncates a client's text for a message."""
-    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"
 
 
 def find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:

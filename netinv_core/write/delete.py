@@ -54,11 +54,32 @@ class _Walk:
 
     ``deleting`` holds the rows to delete, by label in the order of discovery; ``clearing`` the foreign keys to set to
     null, as (endpoint, column, rows); ``protecting`` the endpoints of the objects that protect, by label and id.
+    ``parents`` has the label and the ids of the rows because of which a row was found, by label and id.
     """
 
     deleting: dict[str, Rows]
     clearing: list[tuple[Endpoint, str, Rows]]
     protecting: dict[tuple[str, Any], Endpoint]
+    parents: dict[tuple[str, Any], list[tuple[str, Any]]] = dataclasses.field(default_factory=dict)
+
+    def found(self, child: Endpoint, children: Rows, attribute: str, parent: Endpoint) -> None:
+        """Notes the parents of rows, which ``attribute`` names."""
+        for key, row in children.items():
+            if attribute in row:
+                self.parents.setdefault((child.label, key), []).append((parent.label, row[attribute]))
+
+    def roots(self, name: tuple[str, Any]) -> set[tuple[str, Any]]:
+        """The first rows of the walk because of which a row was found."""
+        roots: set[tuple[str, Any]] = set()
+        names, seen = [name], {name}
+        while names:
+            parents = self.parents.get(current := names.pop(), [])
+            new = [parent for parent in parents if parent not in seen]
+            seen.update(new)
+            names += new
+            if not parents:
+                roots.add(current)
+        return roots
 
     def without_deleting(self, endpoint: Endpoint, rows: Rows) -> Rows:
         """The rows of an endpoint that are not yet to be deleted."""
@@ -81,7 +102,7 @@ def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single
     save.missing_error(rows, keys, single=single)
     walk = _Walk({endpoint.label: rows}, [], {})
     _follow(uow, endpoint, rows, walk)
-    _raise_protected(uow, walk)
+    _raise_protected(uow, walk, [] if single else [(endpoint.label, key) for key in keys])
     before = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     uow.deleting = walk.deleting
@@ -102,6 +123,7 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> Non
         children = walk.without_deleting(child, _referring(uow, child, attribute, keys))
         if not children:
             continue
+        walk.found(child, children, attribute, endpoint)
         if policy == PROTECT:
             walk.protecting.update({(child.label, key): child for key in children})
         elif policy == SET_NULL:
@@ -114,6 +136,7 @@ def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> Non
         child = uow.registry[cascade.label]
         children = walk.without_deleting(child, _bound(uow, child, cascade, endpoint, keys))
         if children:
+            walk.found(child, children, cascade.id_column, endpoint)
             _delete_along(uow, child, children, walk)
 
 
@@ -151,9 +174,10 @@ def _bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: 
     return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": keys}).mappings()}
 
 
-def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
+def _raise_protected(uow: UnitOfWork, walk: _Walk, items: Sequence[tuple[str, Any]]) -> None:
     """Rejects the deletion when an object protects it that is not itself to be deleted.
 
+    :param items: the objects of a list that was sent, by label and id
     :raises Conflict: naming each such object with its id
     """
     protecting: dict[Endpoint, list[Any]] = {}
@@ -167,6 +191,9 @@ def _raise_protected(uow: UnitOfWork, walk: _Walk) -> None:
     error.objects = [
         (child.label, key, str(name or key)) for child, names in named.items() for key, name in names.items()
     ]
+    names = {(child.label, key) for child, keys in protecting.items() for key in keys}
+    roots = set().union(*map(walk.roots, names))
+    error.object_errors = [error.body if item in roots else {} for item in items]
     raise error
 
 

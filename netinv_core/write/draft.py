@@ -148,13 +148,15 @@ class Draft:
         return self.endpoint.row_type._make([self.values[column.key] for column in self.endpoint.table.c])
 
 
-def raise_errors(drafts: Sequence[Draft], *, single: bool) -> None:
+def raise_errors(drafts: Sequence[Draft], *, single: bool, listed: bool = True) -> None:
     """Rejects the batch when any of its drafts has errors.
 
-    :raises Invalid: one object's errors, or a list with one entry for each object
+    :param listed: the body has an entry for each object, in place of the errors of the first invalid one
+    :raises Invalid: one object's errors, or those of a list
     """
-    if not any(draft.errors for draft in drafts):
+    errors = [draft.errors for draft in drafts]
+    if not any(errors):
         return
     if single:
-        raise Invalid(next(draft.errors for draft in drafts if draft.errors))
-    raise Invalid.batch([draft.errors for draft in drafts])
+        raise Invalid(next(entry for entry in errors if entry))
+    raise Invalid.batch(errors) if listed else Invalid.first(errors)

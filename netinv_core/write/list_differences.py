@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import colander
 
+from netinv_core.write.reference_messages import short
+
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
@@ -22,7 +24,6 @@ UNKNOWN = "A list is changed by 'add' and 'remove'; '{}' is neither."
 NO_LIST = "'{}' takes a list, not a {}."
 IN_BOTH = "An item is either added or removed: '{}'."
 REPLACED = "PUT takes the whole list; 'add' and 'remove' change it with PATCH."
-_MAX_TEXT_LENGTH = 200  # characters of a client's text that a message repeats
 
 
 @dataclasses.dataclass(eq=False)
@@ -41,7 +42,7 @@ class ListDifference:
         removed = set(self.remove)
         both = next((item for item in self.add if item in removed), None)
         if both is not None:
-            raise ValueError(IN_BOTH.format(str(both)[:_MAX_TEXT_LENGTH]))
+            raise ValueError(IN_BOTH.format(short(str(both))))
         return list(dict.fromkeys([*(item for item in stored if item not in removed), *self.add]))
 
 
@@ -73,7 +74,7 @@ def parse(draft: Draft, value: Any) -> ListDifference | None:
         raise colander.Invalid(None, REPLACED)
     for name, items in value.items():
         if name not in MEMBERS:
-            raise colander.Invalid(None, UNKNOWN.format(str(name)[:_MAX_TEXT_LENGTH]))
+            raise colander.Invalid(None, UNKNOWN.format(short(str(name))))
         if not isinstance(items, list):
             raise colander.Invalid(None, NO_LIST.format(name, type(items).__name__))
     return ListDifference(list(value.get(ADD, ())), list(value.get(REMOVE, ())))

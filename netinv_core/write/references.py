@@ -24,8 +24,16 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.read import relations
 from netinv_core.read.union import Union
-from netinv_core.write import attribute_references, schema
-from netinv_core.write.attribute_references import Attributes, Path, short
+from netinv_core.write import attribute_references, reference_messages, schema
+from netinv_core.write.attribute_references import Attributes, Path
+from netinv_core.write.reference_messages import (
+    NO_SUCH,
+    NO_SUCH_ID,
+    PLAIN_MESSAGES,
+    SEVERAL,
+    UNRECOGNIZED,
+    no_such_value,
+)
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -33,17 +41,6 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft, SentReferences
 
-UNRECOGNIZED = (
-    "Related objects must be referenced by ID or by dictionary of attributes. Received an unrecognized value: {}"
-)
-NO_SUCH_ID = "Related object not found using the provided ID: {}"
-NO_SUCH = "Related object not found using the provided attributes: {}"
-SEVERAL = "Multiple objects match the provided attributes: {}"
-# The same errors of a ``plain`` field.
-PLAIN_MESSAGES = {
-    UNRECOGNIZED: "“{}” is not a valid UUID.",
-    NO_SUCH_ID: 'Invalid pk "{}" - object does not exist.',
-}
 MAX_UUID = 2**128 - 1
 
 
@@ -60,8 +57,7 @@ class ReferenceRequest:
 
     def reject(self, message: str, value: Any) -> None:
         """Sets the error; ``message`` is a template for the value, which a ``plain`` field words differently."""
-        template = PLAIN_MESSAGES.get(message, message) if self.field.plain else message
-        self.error = template.format(short(str(value)))
+        self.error = reference_messages.message(message, self.field.target, value, plain=self.field.plain)
 
     def reject_unrecognized(self, value: Any) -> None:
         """Sets the error for a value that is neither an id nor a dictionary."""
@@ -288,7 +284,8 @@ def _set_ids(group: _Group, requests: Sequence[ReferenceRequest], rows: Sequence
             request.reject(NO_SUCH_ID, request.raw)
         else:
             value = _status_value(request.raw)
-            request.error = f"Object with slug={value.lower() if isinstance(value, str) else value} does not exist."
+            slug = value.lower() if isinstance(value, str) else value
+            request.error = no_such_value(group.target, "slug", slug, request.draft.endpoint.plural)
 
 
 def _exceptions(target: Endpoint, requests: Sequence[ReferenceRequest]) -> list[Any]:
@@ -344,7 +341,7 @@ def _set_id(request: ReferenceRequest, ids: Sequence[Any]) -> None:
     if len(ids) == 1:
         request.id = ids[0]
     elif isinstance(request.field, ToMany) and request.field.by is not None:
-        request.error = f"Object with {request.field.by}={sent[request.field.by]} does not exist."
+        request.error = no_such_value(request.field.target, request.field.by, sent[request.field.by])
     else:
         request.reject(SEVERAL if ids else NO_SUCH, sent)
 

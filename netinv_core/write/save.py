@@ -37,7 +37,7 @@ class PendingBatch:
     """Objects of one model whose rows are written, for :func:`finish`.
 
     ``before`` holds their former representations by id; it is empty for new objects. With ``single``, errors are those
-    of the first invalid object, in place of a list with one entry for each.
+    of one object; unless they are ``listed``, the body of an error has those of the first invalid object.
     """
 
     endpoint: Endpoint
@@ -45,6 +45,7 @@ class PendingBatch:
     action: str
     before: Mapping[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
     single: bool = False
+    listed: bool = True
 
     @property
     def keys(self) -> list[Any]:
@@ -132,9 +133,9 @@ def update(
     before = dict(endpoint.plan().fetch(uow, keys))
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
-    _check(uow, endpoint, drafts, single=not listed)
+    _check(uow, endpoint, drafts, single=single, listed=listed)
     _update(uow, endpoint, drafts)
-    return finish(uow, [PendingBatch(endpoint, drafts, "change", before, single=not listed)])[0]
+    return finish(uow, [PendingBatch(endpoint, drafts, "change", before, single, listed)])[0]
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
@@ -180,7 +181,7 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
     raise Invalid.batch([{} if key in rows else {"id": [message.format(key)]} for key in keys])
 
 
-def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool) -> None:
+def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool, listed: bool = True) -> None:
     """Resolves, completes and validates parsed drafts; afterwards they can be written.
 
     :raises Invalid: when any draft is rejected
@@ -200,7 +201,7 @@ def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: 
     for rule in endpoint.rules:
         rule(uow, _valid(valid))
     uniqueness.check_model_level(uow, endpoint, valid)
-    raise_errors(drafts, single=single)
+    raise_errors(drafts, single=single, listed=listed)
 
 
 def _valid(drafts: Sequence[Draft]) -> list[Draft]:
@@ -270,7 +271,7 @@ def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
         return
     for field in batch.endpoint.writable.values():
         field.store(uow, batch.drafts)
-    raise_errors(batch.drafts, single=batch.single)
+    raise_errors(batch.drafts, single=batch.single, listed=batch.listed)
     if trees.is_tree(batch.endpoint):
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:

@@ -14,7 +14,7 @@ from netinv_core.http import bodies
 from netinv_core.tabular import cells, delimited, identification, row_order, rows, yaml_documents
 from netinv_core.tabular.row_order import Row, RowOrder
 from netinv_core.uow import UnitOfWork
-from netinv_core.write.references import NO_SUCH
+from netinv_core.write.reference_messages import NO_SUCH
 from netinv_web.lists.columns import presentation_of
 
 CSV, TSV, JSON, YAML = "csv", "tsv", "json", "yaml"

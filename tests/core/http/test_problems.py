@@ -116,3 +116,61 @@ def test_server_timing_tells_the_statements_where_the_setting_says_so(service: S
         answer = timed.api.send("GET", SITES, status=200)
     match = header.fullmatch(answer.headers["Server-Timing"])
     assert match is not None and int(match[1]) >= len(statements) > 0
+
+
+def test_bulk_changes_name_the_item(service: Service, api: Api, unique: Unique) -> None:
+    """In problems; the body without them is that of the first faulty object, as clients of version 1 expect it."""
+    tenants = api.post(TENANTS, [{"name": unique()} for _ in range(3)])
+    items: list[Any] = [{"id": tenant["id"], "name": tenant["name"]} for tenant in tenants]
+    items[1], items[2] = {**items[1], "slug": "/"}, {**items[2], "group": {"slug": "none"}}
+    for method in ("PATCH", "PUT"):
+        found = problem(api, method, TENANTS, 400, items)
+        assert [(error["index"], error["pointer"]) for error in found["errors"]] == [(1, "/1/slug"), (2, "/2/group")]
+        assert list(api.send(method, TENANTS, items, status=400).json) == ["slug"]
+    (single,) = problem(api, "PATCH", tenants[1]["url"], 400, {"slug": "/"})["errors"]
+    assert single["pointer"] == "/slug" and "index" not in single
+
+
+def test_bulk_deletions_name_the_item(service: Service, api: Api, unique: Unique) -> None:
+    groups = api.post("/api/tenancy/tenant-groups/", [{"name": unique(), "slug": unique()} for _ in range(2)])
+    tenants = api.post(TENANTS, [{"name": unique(), "group": groups[1]["id"]} for _ in range(2)])
+    sites = [api.post(SITES, {"name": unique(), "status": "active", "tenant": t["id"]}) for t in tenants[1:]]
+    found = problem(api, "DELETE", TENANTS, 409, [{"id": tenant["id"]} for tenant in tenants])
+    (error,) = found["errors"]
+    assert error["index"] == 1 and sites[0]["id"] in error["message"]
+    assert problem(api, "DELETE", tenants[1]["url"], 409)["errors"] == []
+
+
+def test_an_item_outside_of_the_constraints_is_named(service: Service, api: Api, unique: Unique) -> None:
+    word = unique()
+    tenants = api.post(TENANTS, [{"name": f"{word} {number}"} for number in range(2)])
+    user = service.user(("view change", "tenancy.tenant", {"name__startswith": word}))
+    items = [{"id": tenants[0]["id"], "description": "x"}, {"id": tenants[1]["id"], "name": unique()}]
+    (error,) = problem(user.api, "PATCH", TENANTS, 403, items)["errors"]
+    assert error["index"] == 1
+
+
+@pytest.mark.parametrize(
+    ("member", "message"),
+    [
+        ({"region": {"slug": "LIS1"}}, "No region with slug LIS1."),
+        ({"region": {"parent": {"name": "x"}, "slug": "y"}}, "No region with parent.name x and slug y."),
+        ({"tenant": str(uuid.UUID(int=7))}, f"No tenant with id {uuid.UUID(int=7)}."),
+        (
+            {"tenant": "LIS1"},
+            'No tenant with id LIS1. Other attributes are sent as an object: {"slug": "LIS1"}.',
+        ),
+        ({"status": "nope"}, "No status with slug nope for sites."),
+        ({"tags": [{"name": "zz"}]}, "No tag with name zz."),
+        ({"tags": {"add": [{"name": "zz"}]}}, "No tag with name zz."),
+    ],
+    ids=["attribute", "attributes", "id", "text", "status", "list", "difference"],
+)
+def test_a_reference_that_fits_nothing_says_what_was_looked_for(
+    api: Api, unique: Unique, member: Any, message: str
+) -> None:
+    body = {"name": unique(), "status": "active", **member}
+    (error,) = problem(api, "POST", SITES, 400, body)["errors"]
+    assert error["message"] == message
+    assert error["pointer"].startswith(f"/{next(iter(member))}")
+    assert message not in api.send("POST", SITES, body, status=400).text
