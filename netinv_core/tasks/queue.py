@@ -170,7 +170,7 @@ class _QueueNotifier:
 def _enqueue(message: QueueMessage) -> None:
     """Sends a message. A queue that cannot be reached is logged; the task then runs on its schedule."""
     try:
-        queue = _queue(message.url)
+        queue = queue_at(message.url)
         task = _task(message.url, message.name)
         queue.enqueue(task.s() if message.at is None else task.s(eta=message.at))
     except Exception as error:  # errors of the queue, of any kind: the commit stands
@@ -185,7 +185,7 @@ atexit.register(flush, 2.0)
 def length(url: str) -> int | None:
     """The number of messages in the queue at a URL; ``None`` when it cannot be reached."""
     try:
-        return int(_queue(url).pending_count())
+        return int(queue_at(url).pending_count())
     except Exception as error:  # errors of the queue, of any kind
         log.warning("the length of the queue is not known: %s", error)
         return None
@@ -199,15 +199,15 @@ def enqueue_startup_tasks(registry: Registry) -> None:
 
 
 @functools.cache
-def _queue(url: str) -> Huey:
-    """The queue at a URL, for sending only; one object for each process."""
+def queue_at(url: str) -> Huey:
+    """The queue at a URL, one object for each process: for sending, and for its storage."""
     return queue(url)
 
 
 @functools.cache
 def _task(url: str, name: str) -> Any:
     """A task by name, for sending only."""
-    return _queue(url).task(name=name)(_nothing)
+    return queue_at(url).task(name=name)(_nothing)
 
 
 def _nothing() -> None:

@@ -32,6 +32,7 @@ from netinv_core.models.columns import (
     slug,
     text,
 )
+from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange
@@ -126,6 +127,11 @@ jobs = Resource(
     versions=[VersionChange("1.3", listing=_as_classes)],
     writes=["change", "delete"],
     exempt_by_name_only=True,
+    presentation=Presentation(
+        columns=["grouping", "description", "source", "enabled", "approval_required"],
+        facets=["grouping", "source"],
+        summary=["grouping", "description"],
+    ),
 )
 
 

@@ -102,6 +102,11 @@ _STATUS = {
 }
 
 
+def result_display_name(job_name: str | None, path: str, created: datetime.datetime) -> str:
+    """The name of the job, without one the last part of its path, and the time at which the run was asked for."""
+    return f"{job_name or path.rpartition('/')[2]} {created.replace(tzinfo=None):%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _labelled(status: str) -> dict[str, str]:
     """Returns the status as the full form represents it."""
     return {"value": status, "label": STATES.labels[status]}
@@ -110,7 +115,7 @@ def _labelled(status: str) -> dict[str, str]:
 job_results = Resource(
     JobResult,
     "job-results",
-    display=(str, "job_id"),
+    display=(result_display_name, "job_model.name", "name", "created"),
     brief=["name", "created", "completed", "user", "status"],
     brief_fields=[computed("status", _labelled, "status", openapi=_STATUS)],
     order=["-created"],
@@ -123,9 +128,10 @@ job_results = Resource(
     writes=["delete"],
     exempt_by_name_only=True,
     presentation=Presentation(
-        columns=["name", "user", "status", "created", "completed"],
-        facets=["status"],
+        columns=["status", "user", "created", "completed", "schedule"],
+        facets=["status", "user"],
         summary=["status", "job_model", "user", "completed"],
+        hidden=["data", "obj_type"],
     ),
 )
 

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
-from netinv_extras.jobs import scheduler
+from netinv_extras.jobs import live_log, scheduler
 from netinv_extras.jobs.claims import ABANDONED, Claims
 from netinv_extras.jobs.forkserver import Channel, ForkServer
 from netinv_extras.jobs.results import RUN
@@ -38,12 +38,13 @@ TOO_LONG = "The job took longer than its time limit of {:g} s and was killed; no
 class _Watch:
     """State of a run while its process is alive.
 
-    ``waiting`` holds log entries that are not stored, ``stored`` counts the others. ``limit`` is the time limit
-    (seconds).
+    ``waiting`` holds log entries that are not stored, ``stored`` counts the others; ``shared`` of the former are shown
+    through the queue. ``limit`` is the time limit (seconds).
     """
 
     channel: Channel
     stored: int = 0
+    shared: int = 0
     waiting: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     alone: bool = False  # the job writes, and the database permits one writer
     pid: int | None = None
@@ -127,6 +128,7 @@ class Runner(BackgroundWorker):
                 self._follow(key, claim, watch)
             finally:
                 watch.channel.close()
+                self._share(key, watch, [])
         except Exception:
             log.exception("the run %s could not be followed; it counts as errored when its lease ends", key)
         with self._changed:
@@ -145,8 +147,11 @@ class Runner(BackgroundWorker):
                     if message["is"] == "started":
                         began = time.monotonic()
                 moment = time.monotonic()
-                if watch.waiting and not watch.alone and moment - stored > STORE_INTERVAL:
-                    self._store(key, watch)
+                if watch.waiting and moment - stored > STORE_INTERVAL:
+                    if watch.alone:
+                        self._share(key, watch, watch.waiting)
+                    else:
+                        self._store(key, watch)
                     stored = moment
                 if not watch.alone and not watch.ended and moment - renewed > self._lease.total_seconds() / 4:
                     self._renew(key, claim, watch)
@@ -176,6 +181,12 @@ class Runner(BackgroundWorker):
             watch.alone = True
         elif kind == "ended":
             watch.ended = True
+
+    def _share(self, key: uuid.UUID, watch: _Watch, entries: list[dict[str, Any]]) -> None:
+        """Shows entries that cannot be stored yet."""
+        if len(entries) != watch.shared:
+            live_log.share(self._registry, key, entries)
+            watch.shared = len(entries)
 
     def _store(self, key: uuid.UUID, watch: _Watch) -> None:
         """Writes the log entries received. Those that cannot be written now are kept."""

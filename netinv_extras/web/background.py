@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from netinv_core.models.base import table_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete
+from netinv_extras.jobs import live_log
 from netinv_extras.jobs import models as job_models
 from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs.api import FAILURE, INFO, Job
@@ -54,6 +55,13 @@ class RunTask(Job):
         self.log_failure(message)
 
 
+class LogLine(NamedTuple):
+    """A log entry that is not stored yet."""
+
+    log_level: str
+    message: str
+
+
 class JobBackground:
     """Runs of tasks are results of the job :class:`RunTask`. Arguments are stored encrypted, and only until a run
     ends.
@@ -77,7 +85,9 @@ class JobBackground:
             return None
         order = (_entries.c.position, _entries.c.created)
         levels = sa.select(_entries.c.log_level, _entries.c.message).where(_entries.c.job_result_id == row.id)
-        entries = uow.execute(levels.order_by(*order)).all()
+        entries: list[Any] = list(uow.execute(levels.order_by(*order)).all())
+        if row.status == RUNNING:
+            entries += [LogLine(item["log_level"], item["message"]) for item in live_log.shared(uow.registry, row.id)]
         counts = [
             found for entry in entries if entry.log_level == INFO and (found := _PROGRESS.fullmatch(entry.message))
         ]

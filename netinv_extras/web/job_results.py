@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
-from netinv_extras.jobs import approval_views
+from netinv_extras.jobs import approval_views, live_log
 from netinv_extras.jobs.results import COMPLETED, PENDING, RUNNING, STATES, JobLogEntry, JobResult
 from netinv_extras.jobs.schedules import IMMEDIATELY, ScheduledJob
 from netinv_web import notices
@@ -28,7 +29,7 @@ LOG = "netinv_extras:web/templates/job_log.jinja2"
 MAX_ENTRIES = 1000  # of a log, the last ones
 MAX_RESULTS = 5  # of a job, on its page
 _entries, _results, _schedules = (table_of(model) for model in (JobLogEntry, JobResult, ScheduledJob))
-_COLUMNS = ("created", "grouping", "log_level", "log_object", "absolute_url", "message")
+_COLUMNS = ("created", "position", "grouping", "log_level", "log_object", "absolute_url", "message")
 
 
 # -- the page of a job
@@ -75,11 +76,15 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
     of_result = _entries.c.job_result_id == result["id"]
     newest = (_entries.c.position.desc(), _entries.c.created.desc(), _entries.c.id.desc())
     statement = sa.select(*columns).where(of_result).order_by(*newest).limit(MAX_ENTRIES)
-    rows = uow.execute(statement).all()
+    rows = [dict(row) for row in uow.execute(statement).mappings()][::-1]
     status = result["status"]["value"]
+    if status == RUNNING:
+        last = rows[-1]["position"] if rows else 0
+        rows += [row for row in live_log.shared(uow.registry, result["id"]) if row["position"] > last]
     return {
-        "entries": [_entry(row) for row in reversed(rows)],
-        "truncated": len(rows) == MAX_ENTRIES,
+        "entries": [_entry(row) for row in rows],
+        "output": _output(result["data"]),
+        "truncated": len(rows) >= MAX_ENTRIES,
         "running": status in (PENDING, RUNNING),
         "completed": status == COMPLETED,
         "status": result["status"]["label"],
@@ -88,15 +93,22 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _entry(row: Any) -> dict[str, Any]:
-    path = local_path((row.absolute_url or "").removeprefix("/api"))
+def _output(data: Any) -> str:
+    """What a job returned, as text; other data as JSON."""
+    if isinstance(data, Mapping) and set(data) == {"output"}:
+        return str(data["output"]).strip()
+    return json.dumps(data, indent=2, ensure_ascii=False) if data else ""
+
+
+def _entry(row: Mapping[str, Any]) -> dict[str, Any]:
+    path = local_path((row["absolute_url"] or "").removeprefix("/api"))
     return {
-        "time": time_markup(row.created),
-        "grouping": row.grouping,
-        "level": row.log_level,
-        "object": row.log_object,
+        "time": time_markup(row["created"]),
+        "grouping": row["grouping"],
+        "level": row["log_level"],
+        "object": row["log_object"],
         "path": path if path != "/" else "",
-        "message": row.message,
+        "message": row["message"],
     }
 
 

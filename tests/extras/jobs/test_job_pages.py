@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
+from netinv_extras.jobs import live_log, runner
 from netinv_web.testing import Browser
-from tests.support.jobs import job, service, work
+from tests.support.jobs import job, service, until, work
 
 pytestmark = pytest.mark.any_database
 __all__ = ["job", "service"]
@@ -62,6 +64,32 @@ def test_a_run_is_requested_by_the_form_and_its_log_is_shown(service: Service, b
     messages = [row.th.text for row in part.select("tbody tr")]
     assert "got hello <b>" in messages
     assert f"/dcim/sites/{site['id']}/" in [link["href"] for link in part.select("tbody a")]
+
+
+def test_the_log_is_shown_while_the_job_writes(
+    service: Service, browser: Browser, job: Find, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(service.registry.settings, "queue_url", f"sqlite:///{tmp_path / 'queue.sqlite'}")
+    gate = tmp_path / "gate"
+    values = {"var-gate": str(gate), "var-write": "true", "commit": "true", "interval": "immediately"}
+    path = browser.post(run_path(job("Linger")), values, status=303).headers["Location"]
+    worker = runner.runner(service.engine, service.registry)
+    worker.poll()
+
+    def messages() -> list[str]:
+        return [row.th.text for row in browser.get(f"{path}live-log/", status=200).html.select("tbody tr")]
+
+    both = ["here we are", "in the middle"]
+    until(lambda: messages() == both)
+    stored = service.api.get(f"/api{path}logs/")
+    assert [entry["message"] for entry in stored] == both[:1]
+    gate.touch()
+    assert worker.wait(60)
+    part = browser.get(f"{path}live-log/").html.select_one("#job-log")
+    assert (messages(), part.pre.text) == (both, "waited")
+    assert live_log.shared(service.registry, path.split("/")[-2]) == []
+    title = browser.get(path).html.h1.text
+    assert title == service.api.get(f"/api{path}")["display"] and title.startswith("Linger 20")
 
 
 def test_a_dry_run_changes_nothing_and_a_run_does(service: Service, browser: Browser, job: Find) -> None:

@@ -319,8 +319,9 @@ def test_a_job_is_run_with_its_values(service: Service, ask: Callable[..., Any])
     kinds |= {"address": "NoneType", "interface": "NoneType", "network": "IPNetwork"}
     assert done["data"]["output"].startswith("\nTrue 3 False '' ['a', 2] 256 ")
     assert ast.literal_eval(done["data"]["output"].partition("256 ")[2]) == kinds
+    asked_at = done["created"].partition(".")[0].rstrip("Z").replace("T", " ")
     assert (done["display"], done["obj_type"], done["job_kwargs"], done["schedule"]) == (
-        done["job_id"],
+        f"Echo {asked_at} UTC",
         "extras.job",
         None,
         None,

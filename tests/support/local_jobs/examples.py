@@ -96,9 +96,13 @@ class Linger(Job):
 
     has_sensitive_variables = False
     gate = StringVar(required=False)
+    write = BooleanVar(label="Begin to write")
 
     def run(self, data, commit):
         self.log_info("here we are")
+        if data["write"]:
+            self.inventory.begin()
+            self.log_info("in the middle")
         deadline = time.monotonic() + 60
         try:
             while time.monotonic() < deadline and not (data["gate"] and Path(data["gate"]).exists()):

@@ -1,0 +1,33 @@
+"""Log entries of running jobs that wait for the database, shown beforehand through the queue.
+
+While a job writes on SQLite nobody else can, so its worker stores the entries when the job has ended. Until then it
+keeps the last ones in the queue (:mod:`netinv_core.tasks.shared_values`), where pages find them.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netinv_core.registry import Registry
+from netinv_core.tasks import shared_values
+
+MAX_ENTRIES = 200  # the last ones are kept
+
+
+def share(registry: Registry, key: Any, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Keeps the entries of a run that are not stored yet, as the process of the job sent them; none: keeps nothing."""
+    shared_values.put(registry, _name(key), list(entries[-MAX_ENTRIES:]) or None)
+
+
+def shared(registry: Registry, key: Any) -> list[dict[str, Any]]:
+    """The entries of a running job that are not stored yet, in order, as far as they are known."""
+    if registry.dialect != "sqlite":  # elsewhere they are stored at once
+        return []
+    entries = shared_values.get(registry, _name(key)) or []
+    return [entry | {"created": datetime.datetime.fromisoformat(entry["created"])} for entry in entries]
+
+
+def _name(key: Any) -> str:
+    return f"job-log-{key}"
