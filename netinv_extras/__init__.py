@@ -302,7 +302,7 @@ def netinv_commands() -> dict[str, list[click.Command]]:
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
     """Tasks that send and prune webhook deliveries, sync Git repositories, find installed jobs, and run due jobs."""
     return [
-        Task(deliveries.DELIVER, _deliver, crontab(), run_at_startup=True),
+        Task(webhook_models.DELIVER, _deliver, crontab(), run_at_startup=True),
         deliveries.pruning,
         Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
         Task("find_jobs", job_models.refresh_if_changed, crontab(), run_at_startup=True),

@@ -133,6 +133,7 @@ OPEN_MODULES = {
         "tasks.background",
         "tasks.leases",
         "tasks.queue",
+        "tasks.shared_values",
         "tasks.workers",
         "testing",
         "testing.client",

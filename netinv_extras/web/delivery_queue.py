@@ -48,16 +48,18 @@ def show(request: Request) -> dict[str, Any]:
         deliveries, count = page.results, page.count
     except Invalid as invalid:
         error = error_text(invalid.body)
+    webhooks = _webhooks(uow)
+    paused = {str(row.id) for row in webhooks if row.paused}
     chosen = {"webhook_id": "", "state": "", "q": "", **{name: values[-1] for name, values in parameters}}
     return {
-        "rows": [_row(uow, delivery) for delivery in deliveries],
+        "rows": [_row(uow, delivery, paused) for delivery in deliveries],
         "pages": Pages(number, size, count),
         "query": query_of(request),
         "counts": _counts(uow, endpoint),
         "chosen": chosen,
         "filtered": bool(parameters),
         "states": STATES.items,
-        "webhooks": _webhooks(uow),
+        "webhooks": [(str(row.id), row.name) for row in webhooks],
         "may_retry": may(uow, endpoint, "change"),
         "retry_path": f"{RETRY}?{urlencode(_pairs(parameters))}",
         "path": PATH,
@@ -88,28 +90,30 @@ def _counts(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, int]:
     return {state: counts.get(state, 0) for state in (FAILED, QUEUED, SUCCEEDED)}
 
 
-def _webhooks(uow: UnitOfWork) -> list[tuple[str, str]]:
-    """The webhooks that the user may view, as choices of the filter."""
+def _webhooks(uow: UnitOfWork) -> list[Any]:
+    """Id, name and ``paused`` of the webhooks that the user may view: choices of the filter."""
     endpoint = uow.registry["extras.webhook"]
     table = endpoint.table
     limits = permissions.visible(uow, endpoint, table)
-    statement = sa.select(table.c.id, table.c.name).where(*limits).order_by(table.c.name).limit(MAX_WEBHOOKS)
-    return [(str(key), name) for key, name in uow.execute(statement)]
+    columns = table.c.id, table.c.name, table.c.paused
+    return list(uow.execute(sa.select(*columns).where(*limits).order_by(table.c.name).limit(MAX_WEBHOOKS)))
 
 
-def _row(uow: UnitOfWork, delivery: Mapping[str, Any]) -> dict[str, Any]:
-    state = delivery["state"]["value"]
+def _row(uow: UnitOfWork, delivery: Mapping[str, Any], paused: set[str]) -> dict[str, Any]:
+    state, webhook = delivery["state"]["value"], delivery["webhook"]
+    waits = state == QUEUED and webhook is not None and str(webhook["id"]) in paused
     return {
         "id": delivery["id"],
         "path": f"/extras/webhook-deliveries/{delivery['id']}/",
         "time": time_markup(delivery["time"]),
-        "webhook": webhook_link(uow, delivery["webhook"]),
+        "webhook": webhook_link(uow, webhook),
         "event": delivery["event"]["label"],
         "object": object_link(uow, delivery),
         "attempts": delivery["attempts"],
         "answer": last_answer(delivery["history"]),
-        "next": time_markup(delivery["due"]) if state == QUEUED else EMPTY,
-        "late": state == QUEUED and delivery["due"] < uow.now - datetime.timedelta(minutes=2),
+        "next": time_markup(delivery["due"]) if state == QUEUED and not waits else EMPTY,
+        "paused": waits,
+        "late": state == QUEUED and not waits and delivery["due"] < uow.now - datetime.timedelta(minutes=2),
         "state": delivery["state"]["label"],
         "icon": STATE_ICONS[state],
         "failed": state == FAILED,

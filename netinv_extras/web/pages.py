@@ -21,6 +21,7 @@ def includeme(config: Any) -> None:
     # Nothing is written, and no transaction waits for the receiver.
     send = webhook_messages.send_test
     add("/extras/webhooks/{id}/test/", send, permission="change", methods=["POST"], read_only=True, **webhook)
+    add("/extras/webhooks/{id}/pause/", webhook_messages.pause, permission="change", methods=["POST"], **webhook)
     job = {"factory": root, "traverse": "/jobs/{id}"}
     add("/extras/jobs/{id}/run/", job_forms.run, permission="run", methods=["GET", "POST"], **job)
     result = {"factory": root, "traverse": "/job-results/{id}"}

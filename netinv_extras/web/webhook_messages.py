@@ -13,19 +13,22 @@ from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
 from netinv_core.read import listing
+from netinv_core.write import save
 from netinv_extras.web import delivery_queue
 from netinv_extras.webhooks import payload, preview
 from netinv_extras.webhooks.deliveries import STATES
 from netinv_extras.webhooks.http_client import Answer, Sender
+from netinv_web import notices
 from netinv_web.menu import may
 from netinv_web.objects.details import object_values
-from netinv_web.pages import page
+from netinv_web.pages import form_of, page, see_other
+from netinv_web.paths import object_path
 
 TEMPLATE = "netinv_extras:web/templates/webhook_test.jinja2"
 
 
 def panel(request: Request, endpoint: Endpoint, webhook: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of the webhook's deliveries by state, and the way to its message."""
+    """The numbers of the webhook's deliveries by state, the button that pauses them, and the way to its message."""
     uow = request.uow
     deliveries = uow.registry["extras.webhookdelivery"]
     table = deliveries.table
@@ -38,7 +41,20 @@ def panel(request: Request, endpoint: Endpoint, webhook: Mapping[str, Any]) -> d
         "counts": [(state, label, counts[state]) for state, label in STATES.items if state in counts],
         "queue": f"{delivery_queue.PATH}?webhook_id={webhook['id']}",
         "message_path": f"/extras/webhooks/{webhook['id']}/message/",
+        "paused": webhook["paused"],
+        "enabled": webhook["enabled"],
+        "pause_path": f"/extras/webhooks/{webhook['id']}/pause/" if may(uow, endpoint, "change") else "",
     }
+
+
+def pause(request: Request) -> Response:
+    """Pauses the deliveries of the webhook, or resumes them: an update of its field ``paused``."""
+    paused = form_of(request).get("paused") == "true"
+    key = request.context.key
+    endpoint = request.context.endpoint
+    save.update(request.uow, endpoint, [{"id": key, "paused": paused}], partial=True, single=True)
+    text = "Deliveries wait until they are resumed." if paused else "What waited is sent now."
+    return notices.add(request, see_other(object_path(endpoint, key)), notices.Notice(text))
 
 
 def show(request: Request) -> Response:

@@ -86,7 +86,9 @@ def status(environment: Environment) -> None:
     table.add_column("oldest waits")
     table.add_column("next is due")
     for backlog in stats:
-        name = visible(backlog.webhook or "") + ("" if backlog.enabled else " (disabled)")
+        name = visible(backlog.webhook or "")
+        name += "" if backlog.enabled else " (disabled)"
+        name += " (paused)" if backlog.paused else ""
         counts = [
             Text(str(backlog.counts[state]), "bold red" if state == FAILED and backlog.counts[state] else "")
             for state in STATES.labels

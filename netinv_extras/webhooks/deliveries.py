@@ -35,11 +35,10 @@ from netinv_core.resource import Resource, batch_loaded
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import content_type_pair
-from netinv_extras.webhooks.models import Webhook
+from netinv_extras.webhooks.models import DELIVER, Webhook
 
 log = logging.getLogger(__name__)
 LABEL = "extras.webhookdelivery"
-DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 QUEUED, SUCCEEDED, FAILED = "queued", "succeeded", "failed"
 STATES = Choices.of((QUEUED, "Queued"), (SUCCEEDED, "Succeeded"), (FAILED, "Failed"))
 MAX_ANSWER_LENGTH = 1024  # stored characters of a receiver's answer

@@ -19,8 +19,8 @@ from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.dry_run import Effects
-from netinv_extras.webhooks.deliveries import DELIVER, QUEUED, WebhookDelivery
-from netinv_extras.webhooks.models import EVENTS, Webhook, webhook_types
+from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
+from netinv_extras.webhooks.models import DELIVER, EVENTS, Webhook, webhook_types
 
 Subscribed = frozenset[tuple[str, str]]  # label and action
 

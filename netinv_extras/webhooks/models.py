@@ -28,6 +28,7 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
+from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_extras import allowed_files
@@ -35,6 +36,7 @@ from netinv_extras.content_types import name_of
 from netinv_extras.templates import sandbox
 from netinv_extras.webhooks import headers as webhook_headers
 
+DELIVER = "deliver"  # name of the worker's task that sends queued deliveries
 METHODS = Choices.of(*((name, name) for name in ("GET", "POST", "PUT", "PATCH", "DELETE")))
 MAX_RETRY_AFTER_SECONDS = 7 * 24 * 3600
 EVENTS = {"type_create": "create", "type_update": "update", "type_delete": "delete"}
@@ -72,6 +74,7 @@ class Webhook(Organizational):
         500, "A POST will be sent to this URL when the webhook is called.", label="URL", masked=mask_url
     )
     enabled: Mapped[bool] = boolean(True, "A webhook that is not enabled is told of nothing that happens meanwhile.")
+    paused: Mapped[bool] = boolean(False, "Deliveries of a paused webhook wait until it is resumed; none is lost.")
     http_method: Mapped[str] = choice(METHODS, 30, default="POST", plain=True, blank=False, label="HTTP method")
     http_content_type: Mapped[str] = required_text(100, default="application/json", label="HTTP content type")
     additional_headers: Mapped[str] = text(None, masked=webhook_headers.mask)
@@ -116,6 +119,13 @@ webhooks = Resource(
         columns=["content_types", "payload_url", "http_method", "type_create", "type_update", "type_delete", "enabled"],
     ),
 )
+
+
+@webhooks.after_save
+def resume_deliveries(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Notifies the worker of webhooks that are no longer paused."""
+    if any(not draft.new and draft.changed("paused") and not draft["paused"] for draft in drafts):
+        task_queue.notify_worker(uow, DELIVER)
 
 
 @webhooks.rule

@@ -39,7 +39,7 @@ _first_ready_id = (
     .limit(1)
     .scalar_subquery()
 )
-_webhooks_with_ready = sa.select(_webhook).where(_first_ready_id.is_not(None))
+_webhooks_with_ready = sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None))
 _change_columns = [
     _change.c[name].label(f"record_{name}")
     for name in ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")

@@ -15,8 +15,7 @@ from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import enqueue
-from netinv_extras.webhooks.deliveries import DELIVER
-from netinv_extras.webhooks.models import Webhook
+from netinv_extras.webhooks.models import DELIVER, Webhook
 
 BATCH_SIZE = 500  # changes in one transaction
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)

@@ -31,6 +31,7 @@ class QueueStats:
 
     webhook: str | None
     enabled: bool
+    paused: bool
     counts: dict[str, int]
     attempts: int = 0
     oldest: datetime.datetime | None = None
@@ -44,23 +45,23 @@ def queue_stats(uow: UnitOfWork) -> list[QueueStats]:
     visible = _visible(uow)
     name = sa.case((visible, _webhook.c.name), else_=sa.null()).label("name")
     enabled = sa.case((visible, _webhook.c.enabled), else_=sa.true()).label("enabled")
+    paused = sa.case((visible, _webhook.c.paused), else_=sa.false()).label("paused")
+    of_delivery = (_delivery.c[name] for name in ("state", "id", "time", "attempts", "due"))
     grouped = (
-        sa.select(
-            name, enabled, _delivery.c.state, _delivery.c.id, _delivery.c.time, _delivery.c.attempts, _delivery.c.due
-        )
+        sa.select(name, enabled, paused, *of_delivery)
         .join_from(_webhook, _delivery, _delivery.c.webhook_id == _webhook.c.id, isouter=True)
         .subquery()
     )
     of = grouped.c
     figures = (sa.func.count(of.id), sa.func.min(of.time), sa.func.sum(of.attempts), sa.func.min(of.due))
     statement = (
-        sa.select(of.name, of.enabled, of.state, *figures)
-        .group_by(of.name, of.enabled, of.state)
+        sa.select(of.name, of.enabled, of.paused, of.state, *figures)
+        .group_by(of.name, of.enabled, of.paused, of.state)
         .order_by(of.name.is_(None), of.name)
     )
     by_name: dict[str | None, QueueStats] = {}
-    for name, enabled, state, count, oldest, attempts, due in uow.execute(statement):
-        stats = by_name.setdefault(name, QueueStats(name, enabled, dict.fromkeys(STATES.labels, 0)))
+    for name, enabled, paused, state, count, oldest, attempts, due in uow.execute(statement):
+        stats = by_name.setdefault(name, QueueStats(name, enabled, paused, dict.fromkeys(STATES.labels, 0)))
         if state is None:
             continue
         stats.counts[state] = count

@@ -28,8 +28,8 @@ from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
-from netinv_extras.webhooks.deliveries import DELIVER
 from netinv_extras.webhooks.http_client import Answer, Sender
+from netinv_extras.webhooks.models import DELIVER
 from netinv_extras.webhooks.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Api, Service, Unique
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
-from netinv_extras.webhooks import deliveries
+from netinv_extras.webhooks import deliveries, models
 from tests.support.http_server import served
 from tests.support.threads import at_once
 
@@ -300,7 +300,7 @@ def test_an_import_is_told_and_wakes_the_worker_once(
         import_netbox(uow, dump, Report(), origin=unique())
         assert words(service) == []
         session.commit()
-        assert words(service) == [deliveries.DELIVER]
+        assert words(service) == [models.DELIVER]
     assert [name for *_, name in told(service.api, webhook)] == names
     assert {item["user_name"] for item in service.api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]} == {
         service.admin.username
@@ -323,10 +323,10 @@ def test_a_request_wakes_the_worker_once_after_its_commit(
     tell("dcim.region")
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"):
         service.api.post(REGIONS, [region(unique) for _ in range(3)])
-        assert words(service) == [deliveries.DELIVER]
+        assert words(service) == [models.DELIVER]
         service.api.post(REGIONS, [{}], status=400)
         service.api.post("/api/dcim/manufacturers/", region(unique))
-        assert words(service) == [deliveries.DELIVER]
+        assert words(service) == [models.DELIVER]
 
 
 # -- looking at them
@@ -400,7 +400,7 @@ def test_a_failed_delivery_is_queued_again(service: Service, tell: Tell, unique:
     viewer.api.post(at, status=403)
     with service.configured(queue_url=f"sqlite:///{tmp_path / 'queue.sqlite'}"):
         again = changer.api.post(at, status=200)
-        assert words(service) == [deliveries.DELIVER]
+        assert words(service) == [models.DELIVER]
     assert (again["state"]["value"], again["attempts"], again["finished"], len(again["history"])) == (
         "queued",
         1,

@@ -14,6 +14,7 @@ from netinv_core.labels import description_of
 from netinv_core.testing import Account, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_extras.webhooks import deliveries
+from netinv_extras.webhooks.worker import deliver_now
 from netinv_web.testing import Browser
 from tests.support.receivers import Receiver
 
@@ -359,3 +360,30 @@ def test_an_empty_list_describes_its_model_without_markup(service: Service, brow
     assert description_of(service.registry["extras.webhookdelivery"]).startswith(
         "Delivery of a change to a webhook: queued until"
     )
+
+
+def test_deliveries_are_paused_and_resumed_on_the_page_of_the_webhook(sending_service: Service) -> None:
+    service, browser = sending_service, Browser(sending_service, sending_service.admin)
+    with Receiver() as receiver:
+        webhook = make_webhook(service, payload_url=receiver.url)
+        path = f"/extras/webhooks/{webhook['id']}/"
+
+        def button() -> Any:
+            return browser.get(path, status=200).html.select_one("#panel-deliveries form button")
+
+        assert button().text == "Pause deliveries"
+        assert "wait" in browser.post(f"{path}pause/", {"paused": "true"}, status=303).follow()
+        region = make_region(service, 1)
+        deliver_now(service.engine, service.registry, 20)
+        assert receiver.received == []
+        rows = browser.get(f"{QUEUE}?webhook_id={webhook['id']}").html.select("tbody tr")
+        assert len(rows) == 2 and all("paused" in row.text and "Queued" in row.text for row in rows)
+        assert button().text == "Resume deliveries"
+        browser.post(f"{path}pause/", {"paused": "false"}, status=303)
+        deliver_now(service.engine, service.registry, 20)
+        assert [item["state"]["value"] for item in deliveries_of(service, webhook)] == ["succeeded"] * 2
+        viewer = Browser(service, service.user(("view", "extras.webhook"), password=PASSWORD))
+        assert viewer.get(path).html.select("#panel-deliveries form") == []
+        viewer.post(f"{path}pause/", {"paused": "true"}, status=403)
+        service.api.delete(webhook["url"])
+        service.api.delete(region["url"])
