@@ -31,13 +31,15 @@ class RequestError(Exception):
 
     ``code`` names the kind of error to programs. ``body_schema`` is the OpenAPI schema of the body, where it is not
     that of all errors. ``object_errors`` are the errors of each object of a list, empty for valid ones, where they are
-    known; the body may leave some out, or not say which object it is about.
+    known; the body may leave some out, or not say which object it is about. ``extra`` has members of the answer
+    beside the messages, such as representations.
     """
 
     status = 400
     code = "bad_request"
     body_schema: ClassVar[Mapping[str, Any] | None] = None
     object_errors: Sequence[FieldErrors] = ()
+    extra: Mapping[str, Any] = {}
 
     def __init__(self, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(body)
@@ -150,6 +152,31 @@ class Gone(_Detailed):
     code = "gone"
 
 
+class PreconditionFailed(_Detailed):
+    """412: the objects have changed since the client read them.
+
+    ``objects`` has their full representations of the newest version, by id.
+    """
+
+    status = 412
+    code = "precondition_failed"
+    body_schema: ClassVar[Mapping[str, Any] | None] = {
+        "type": "object",
+        "properties": {
+            "detail": {"type": "string"},
+            "current": {
+                "description": "The representation as it is now; of a write of a list, one for each that differs."
+            },
+        },
+        "required": ["detail"],
+    }
+    detail = "The object has changed: its ETag does not meet the condition of the request."
+
+    def __init__(self, objects: Mapping[Any, dict[str, Any]]) -> None:
+        super().__init__()
+        self.objects = objects
+
+
 class TooLarge(_Detailed):
     """413: the body is larger than the limit."""
 
@@ -176,6 +203,13 @@ class UnsupportedMedia(_Detailed):
 
     status = 415
     code = "unsupported_media_type"
+
+
+class PreconditionRequired(_Detailed):
+    """428: a write has to name the ETag of the object that it changes."""
+
+    status = 428
+    code = "precondition_required"
 
 
 class TooManyRequests(_Detailed):

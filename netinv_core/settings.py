@@ -102,6 +102,7 @@ OWN: SettingDefinitions = {
     "sign_in_failures_address": (count, 50),
     "sign_in_failures_pair": (count, 10),
     "password_checks": (positive, 2),
+    "require_if_match": (words, ()),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),

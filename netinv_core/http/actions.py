@@ -20,8 +20,8 @@ from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
-from netinv_core.http import options, views
-from netinv_core.http.methods import METHODS, PERMISSIONS, allow_header
+from netinv_core.http import conditional, options, views
+from netinv_core.http.methods import METHODS, PERMISSIONS, UNSAFE_METHODS, allow_header
 from netinv_core.http.traversal import root_of
 from netinv_core.registry import Registry
 
@@ -159,6 +159,8 @@ def add_netinv_action(
     common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
     for method in METHODS:
         view = method_views.get(method.lower(), views.not_allowed)
+        if method in UNSAFE_METHODS and not (on_list or read_only):
+            view = conditional.guarded(view)
         needed = permissions.get(method.lower(), PERMISSIONS[method])
         config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
     config.add_view(describe_action, request_method="OPTIONS", permission=API_ACCESS, **common)

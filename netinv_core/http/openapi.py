@@ -16,6 +16,7 @@ from netinv_core.changelog.past_states import has_history
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Gone
 from netinv_core.http import (
+    conditional,
     dry_run,
     filterset_views,
     openapi_files,
@@ -41,6 +42,7 @@ from netinv_core.http.openapi_operations import (
     page_of,
     summary_of,
 )
+from netinv_core.read.entity_tags import INCLUDED
 from netinv_core.registry import Registry
 
 OPENAPI = "3.0.3"
@@ -159,6 +161,7 @@ class _Writer:
             "components": {
                 "schemas": dict(sorted(self.schemas.items())),
                 "responses": RESPONSES,
+                "headers": conditional.HEADERS,
                 "securitySchemes": _SECURITY,
             },
         }
@@ -208,6 +211,8 @@ class _Writer:
             if shape.request_body is not None and method != "get":
                 operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
             operation["tags"] = [_tag(endpoint.app.path)]
+            if not (method == "get" or action.on_list or action.read_only):
+                conditional.describe(operation, method, tagged=False)
             self._add(
                 f"{endpoint.path.removeprefix('/api')}{prefix}{action.name}/",
                 method,
@@ -251,6 +256,8 @@ class _Writer:
             item["requestBody"] = body_of(operation.request_body(name), form)
         if operation.name in openapi_files.IMPORTS:
             item["requestBody"]["content"] = openapi_files.body_contents(item["requestBody"]["content"])
+        if operation.method != "post":
+            conditional.describe(item, operation.method, listed=not path.endswith("{id}/"))
         if endpoint.resource.allow_basic_auth:
             item["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
         self._add(path, operation.method, item)
@@ -262,22 +269,24 @@ class _Writer:
         always = [field.name for field in nested if field.name in endpoint.fields]  # in every form
         absent = versions.absent(endpoint, version)
         read = as_version(endpoint, version, object_schema(lambda field: field.schema(), readable, always, absent))
+        read["properties"] = {**read["properties"], conditional.MEMBER: conditional.MEMBER_SCHEMA}
         self.schemas[name] = (
             read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
         )
         if endpoint.resource.of is None:
             self.schemas[f"Nested{name}"] = object_schema(_nested, nested, [field.name for field in nested])
         if self._is_brief_apart(endpoint):
-            self.schemas[f"Brief{name}"] = object_schema(
-                _brief, endpoint.brief, [field.name for field in endpoint.brief]
-            )
+            brief = object_schema(_brief, endpoint.brief, [field.name for field in endpoint.brief])
+            brief["properties"][conditional.MEMBER] = conditional.MEMBER_SCHEMA
+            self.schemas[f"Brief{name}"] = brief
         listed = component(name) if versions.former_listing(endpoint, version) is None else _STRUCTURED
         self.schemas[f"Paginated{name}List"] = page_of(self._full_or_brief(endpoint, listed))
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
         needed = [field.name for field in taken if field.required]
-        identity = {"type": "object", "properties": {"id": dict(endpoint.fields["id"].openapi)}, "required": ["id"]}
+        members = {"id": dict(endpoint.fields["id"].openapi), conditional.MEMBER: conditional.MEMBER_SCHEMA}
+        identity = {"type": "object", "properties": members, "required": ["id"]}
         self.schemas[f"{name}Identity"] = identity
         absent = versions.coming(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
@@ -311,7 +320,7 @@ class _Writer:
         absent = versions.absent(endpoint, self.version)
         sets = (
             ("exclude", endpoint.costly - absent, "Leaves out fields that take time to find."),
-            ("include", endpoint.opt_in - absent, "Adds fields that are shown to those who ask for them."),
+            ("include", endpoint.opt_in - absent | {INCLUDED}, "Adds fields that are shown to those who ask for them."),
         )
         parameters = [
             openapi_parameters.query(name, list_of({"type": "string", "enum": sorted(values)}), description)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError
+from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, PreconditionFailed, RequestError
 from netinv_core.http import multipart, problems, versions
 
 Schema = dict[str, Any]
@@ -132,7 +132,8 @@ def operation_of(
     usual = (Invalid, Denied, NotFound) if method == "get" else (Invalid, Denied, NotFound, Conflict)
     responses = {status: success}
     for error in (*usual, *errors):
-        responses[str(error.status)] = _response(error) if error.body_schema else component(error.__name__, "responses")
+        shared = error.__name__ in RESPONSES or not error.body_schema
+        responses[str(error.status)] = component(error.__name__, "responses") if shared else _response(error)
     responses["default"] = component("RequestError", "responses")
     return {"operationId": operation_id(path, name), "summary": summary, "responses": responses}
 
@@ -163,4 +164,5 @@ def _response(error: type[RequestError]) -> Schema:
     return {"description": summary_of(error).partition(": ")[2].capitalize() or "Any other error.", "content": content}
 
 
-RESPONSES = {error.__name__: _response(error) for error in (RequestError, Invalid, Denied, NotFound, Conflict, Gone)}
+_SHARED = (RequestError, Invalid, Denied, NotFound, Conflict, Gone, PreconditionFailed)
+RESPONSES = {error.__name__: _response(error) for error in _SHARED}

@@ -51,7 +51,7 @@ _OF_THE_WHOLE = ("detail", "non_field_errors", "__all__")
 def error_response(error: RequestError, environ: dict[str, Any]) -> Response:
     """The response to an error: its body as JSON, or a problem where the client accepts one."""
     body = bounded(error.body)
-    response = json_response(body, error.status)
+    response = json_response({**body, **error.extra} if error.extra else body, error.status)
     if accepts_problem(environ.get("HTTP_ACCEPT", "")):
         response = Response(
             body=dumps(problem_of(error, body, environ)), status=error.status, content_type=PROBLEM, charset=None
@@ -88,6 +88,7 @@ def problem_of(error: RequestError, body: Any, environ: dict[str, Any]) -> dict[
             for path, message in _messages(located, ())
             if path or not _is_detail(located)
         ],
+        **error.extra,
     }
 
 

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.errors import Invalid
 from netinv_core.http import versions
 from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.http.serialization import dumps
+from netinv_core.read import entity_tags
+
+TAG_MEMBER = "_etag"
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -22,7 +26,8 @@ def shape_of(
     """
     included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
     if included:  # names of other resources are accepted: clients send one parameter to all resources
-        _check_names("include", included, endpoint.fields.keys() | endpoint.registry.opt_in)
+        choices = {*endpoint.fields, *endpoint.registry.opt_in, entity_tags.INCLUDED}
+        _check_names("include", included, choices)
     if excluded and endpoint.costly:
         _check_names("exclude", excluded, endpoint.costly)
     if uow.query.get("brief", [""])[-1] not in ("", "0"):
@@ -41,12 +46,30 @@ def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]
 def listed(
     uow: RequestUnitOfWork, endpoint: Endpoint, keys: Sequence[Any], shape: str, without: frozenset[str]
 ) -> list[dict[str, Any]]:
-    """The representations of objects in a list, in a shape and the version of the request."""
+    """The representations of objects in a list, in a shape and the version of the request; with ``?include=etag`` each
+    has its entity tag.
+    """
     former = versions.former_listing(endpoint, uow.version) if shape == "full" else None
-    if former is not None:
-        return former(uow, endpoint, keys)
-    results = endpoint.plan(shape, without).represent(uow, keys)
-    return downgrade_representation(uow, endpoint, results) if shape == "full" else results
+    is_full = shape == "full" and former is None
+    tagged = entity_tags.INCLUDED in uow.query.get("include", ())
+    # Read before the representations: what changes in between makes the tag too old, never too new.
+    revisions = entity_tags.revisions(uow, endpoint, keys) if tagged and not is_full else {}
+    newest = former(uow, endpoint, keys) if former else endpoint.plan(shape, without).represent(uow, keys)
+    results = downgrade_representation(uow, endpoint, newest) if is_full else newest
+    if not tagged:
+        return results
+    if is_full:
+        revisions = {item["id"]: entity_tags.revision_of(endpoint, item) for item in newest}
+    return [with_tag(item, revisions.get(_key(endpoint, item), "")) for item in results]
+
+
+def _key(endpoint: Endpoint, item: Mapping[str, Any]) -> Any:
+    return item["id"] if isinstance(item["id"], endpoint.key_type) else endpoint.parse_key(str(item["id"]))
+
+
+def with_tag(item: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A representation with its entity tag as the member ``_etag``."""
+    return {**item, TAG_MEMBER: entity_tags.tag_of(revision, dumps(item))}
 
 
 def downgrade_representation(

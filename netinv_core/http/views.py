@@ -17,13 +17,13 @@ from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
-from netinv_core.http import list_bodies, list_formats, options, pagination, representations, versions
+from netinv_core.http import conditional, list_bodies, list_formats, options, pagination, representations, versions
 from netinv_core.http.representations import downgrade_representation as downgrade_representation
 from netinv_core.http.representations import shape_of as shape_of
 from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of
-from netinv_core.read import listing
+from netinv_core.read import entity_tags, listing
 from netinv_core.write import delete, save
 
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
@@ -39,6 +39,7 @@ def get_list(request: Request) -> dict[str, Any] | Response:
     uow, endpoint = request.uow, request.context.endpoint
     list_format = list_formats.requested_format(request, endpoint)
     if list_format is None:
+        conditional.tag_read(request)
         return list_page(request, endpoint, parameters_of(uow, endpoint))
     if list_format.media_type:
         return list_format.render(uow, endpoint, list_format.media_type, parameters_of(uow, endpoint))
@@ -72,10 +73,11 @@ def post(request: Request) -> Any:
     uow, endpoint = request.uow, request.context.endpoint
     items = list_bodies.new_items(request)
     with items.numbered_errors():
-        created = save.create(uow, endpoint, items.bodies, single=items.single)
-    created = downgrade_representation(uow, endpoint, created)
+        newest = save.create(uow, endpoint, items.bodies, single=items.single)
+    created = downgrade_representation(uow, endpoint, newest)
     counters = counters_of(endpoint)
     uncounted = [{n: v for n, v in item.items() if n not in counters} for item in created]
+    uncounted = conditional.tag_written(request, newest, uncounted, single=items.single)
     request.response.status_int = 201
     if items.single:
         request.response.headers["Location"] = created[0]["url"]
@@ -94,17 +96,20 @@ def change_list(request: Request) -> list[dict[str, Any]]:
     uow, endpoint = request.uow, request.context.endpoint
     items = list_bodies.changed_items(request)
     optional = versions.absent(endpoint, uow.version)
-    listed = items.rows is not None
-    with items.numbered_errors():
-        changed = save.update(
-            uow, endpoint, items.bodies, partial=request.method == "PATCH", optional=optional, listed=listed
-        )
-    return downgrade_representation(uow, endpoint, changed)
+    how = {"partial": request.method == "PATCH", "optional": optional, "listed": items.rows is not None}
+    preconditions = conditional.of_items(request, items.bodies)
+    with items.numbered_errors(), conditional.shows_current(request, single=False):
+        newest = save.update(uow, endpoint, items.bodies, preconditions=preconditions, **how)
+    changed = downgrade_representation(uow, endpoint, newest)
+    return conditional.tag_written(request, newest, changed, single=False)
 
 
 def delete_list(request: Request) -> Response:
     """DELETE of several objects: all or none."""
-    delete.delete(request.uow, request.context.endpoint, list_bodies.items_of(body_of(request)))
+    bodies = list_bodies.items_of(body_of(request))
+    preconditions = conditional.of_items(request, bodies)
+    with conditional.shows_current(request, single=False):
+        delete.delete(request.uow, request.context.endpoint, bodies, preconditions=preconditions)
     return no_content()
 
 
@@ -115,8 +120,16 @@ def get_item(request: Request) -> dict[str, Any]:
     shape, without = shape_of(uow, endpoint)
     if times is not None:
         return _past_item(request, times[-1], shape, without)
-    representation = listing.detail(uow, endpoint, key_of(request), parameters_of(uow, endpoint), shape, without)
-    return downgrade_representation(uow, endpoint, [representation])[0] if shape == "full" else representation
+    key = key_of(request)
+    # Read before the representation: what changes in between makes the tag too old, never too new.
+    revision = "" if shape == "full" else entity_tags.revisions(uow, endpoint, [key]).get(key, "")
+    newest = listing.detail(uow, endpoint, key, parameters_of(uow, endpoint), shape, without)
+    revision = revision or entity_tags.revision_of(endpoint, newest)
+    shown = downgrade_representation(uow, endpoint, [newest])[0] if shape == "full" else newest
+    if conditional.is_included(uow):
+        shown = representations.with_tag(shown, revision)
+    conditional.tag_read(request, revision, shown.get(representations.TAG_MEMBER))
+    return shown
 
 
 def _past_item(request: Request, text: str, shape: str, without: frozenset[str]) -> dict[str, Any]:
@@ -139,16 +152,19 @@ def change_item(request: Request) -> dict[str, Any]:
             if body is not None
             else "No data provided"
         )
-    optional = versions.absent(endpoint, uow.version)
-    changed = save.update(
-        uow, endpoint, [{**body, "id": key}], partial=request.method == "PATCH", single=True, optional=optional
-    )
-    return downgrade_representation(uow, endpoint, changed)[0]
+    how = {"partial": request.method == "PATCH", "optional": versions.absent(endpoint, uow.version)}
+    preconditions = conditional.of_object(request, body)
+    with conditional.shows_current(request, single=True):
+        newest = save.update(uow, endpoint, [{**body, "id": key}], single=True, preconditions=preconditions, **how)
+    changed = downgrade_representation(uow, endpoint, newest)
+    return conditional.tag_written(request, newest, changed, single=True)[0]
 
 
 def delete_item(request: Request) -> Response:
     """DELETE of one object."""
-    delete.delete(request.uow, request.context.endpoint, [{"id": key_of(request)}], single=True)
+    bodies, preconditions = [{"id": key_of(request)}], conditional.of_object(request)
+    with conditional.shows_current(request, single=True):
+        delete.delete(request.uow, request.context.endpoint, bodies, single=True, preconditions=preconditions)
     return no_content()
 
 

@@ -10,6 +10,7 @@ A check makes the objects that it changes. Checks that only read (``@check(reads
 from netinv_core.testing.cases import CHECKS, Case, Check, check
 from netinv_core.testing.checks import (
     changing,
+    conditions,
     creating,
     deleting,
     dry_runs,
@@ -40,6 +41,7 @@ __all__ = [
     "Unique",
     "changing",
     "check",
+    "conditions",
     "creating",
     "deleting",
     "dry_runs",

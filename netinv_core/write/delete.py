@@ -23,6 +23,7 @@ from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
 from netinv_core.write import memberships, save
+from netinv_core.write import preconditions as conditions
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
@@ -87,9 +88,18 @@ class _Walk:
         return {key: row for key, row in rows.items() if key not in deleting}
 
 
-def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single: bool = False) -> None:
+def delete(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    bodies: Sequence[Any],
+    *,
+    single: bool = False,
+    preconditions: conditions.Preconditions = (),
+) -> None:
     """Deletes objects, each body with its ``id``, and the objects that depend on them.
 
+    :param preconditions: one for each body, or none at all
+    :raises PreconditionFailed: if an object does not meet its precondition
     :raises NotFound: for a single object that does not exist
     :raises Invalid: for an id that is missing, unknown or listed twice
     :raises Conflict: naming the objects that protect them
@@ -104,6 +114,8 @@ def delete(uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Any], *, single
     _follow(uow, endpoint, rows, walk)
     _raise_protected(uow, walk, [] if single else [(endpoint.label, key) for key in keys])
     before = {label: dict(uow.registry[label].plan().fetch(uow, list(rows))) for label, rows in walk.deleting.items()}
+    if preconditions:
+        conditions.check(endpoint, keys, preconditions, before[endpoint.label])
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
     uow.deleting = walk.deleting
     for label, deleting in walk.deleting.items():

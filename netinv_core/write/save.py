@@ -18,9 +18,10 @@ from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import listing
+from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
 from netinv_core.write import list_differences, references, schema, slugs, trees, uniqueness
+from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft, raise_errors
 
@@ -112,13 +113,16 @@ def update(
     single: bool = False,
     optional: frozenset[str] = frozenset(),
     listed: bool = False,
+    preconditions: conditions.Preconditions = (),
 ) -> Representations:
     """Changes objects, each body with its ``id``, and returns their representations, in order.
 
     :param partial: required fields may be absent (PATCH, in contrast to PUT)
     :param optional: required fields that a PUT may omit, as its API version does not know them
     :param listed: errors are a list with one entry for each object, in place of those of the first invalid one
+    :param preconditions: one for each body, or none at all
     :raises NotFound: for a single object that does not exist
+    :raises PreconditionFailed: if an object does not meet its precondition
     :raises Denied: as :func:`create`
     :raises Invalid: as :func:`create`; also for an id that is missing, unknown or listed twice
     """
@@ -131,6 +135,8 @@ def update(
     if not drafts:
         return []
     before = dict(endpoint.plan().fetch(uow, keys))
+    if preconditions:
+        conditions.check(endpoint, keys, preconditions, before)
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
     _check(uow, endpoint, drafts, single=single, listed=listed)
@@ -232,7 +238,7 @@ def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
             if name not in draft.before or value != draft.before[name]
         }
         if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
-            draft.values["last_updated"] = uow.now
+            draft.values["last_updated"] = entity_tags.later(uow.now, draft.before["last_updated"])
     try:
         bulk_update(uow, table, {draft.id: draft.values for draft in drafts if draft.values})
     except sa.exc.IntegrityError as error:

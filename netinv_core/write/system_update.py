@@ -11,6 +11,7 @@ from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.read import entity_tags
 from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def system_update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any
         return []
     before = dict(endpoint.plan().fetch(uow, list(changes)))
     if "last_updated" in table.c:
-        for changed in changes.values():
-            changed["last_updated"] = uow.now
+        for key, changed in changes.items():
+            changed["last_updated"] = entity_tags.later(uow.now, rows[key]["last_updated"])
     bulk_update(uow, table, changes)
     after = _after(uow, endpoint, changes, before)
     for key, changed in changes.items():

@@ -228,3 +228,14 @@ def test_an_inventory_finds_hosts_and_what_they_belong_to(ansible: Any, service:
         ansible("/api/ipam/ip-addresses/", limit=0, assigned_to_interface="true", device_id=[device["id"]])["results"]
         == []
     )
+
+
+def test_an_object_is_bound_to_its_tag(client: Any, site: Any) -> None:
+    """What was listed with ``include="etag"`` is changed if it is still the same."""
+    (found,) = client.dcim.sites.filter(id=site.id, include="etag")
+    change = {"_etag": found._etag, "facility": "B7"}
+    assert client.dcim.sites.update(site.id, change)
+    assert client.dcim.sites.get(site.id).facility == "B7"
+    with pytest.raises(pynautobot.RequestError) as refused:
+        client.dcim.sites.update(site.id, change)
+    assert refused.value.req.status_code == 412

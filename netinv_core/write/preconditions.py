@@ -1,0 +1,77 @@
+"""Preconditions of writes: the revisions that objects must have (``If-Match``) or must not have (``If-None-Match``).
+
+They are checked under the row locks of the write, so of several writes with the same condition one succeeds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.db.engine import lock_rows
+from netinv_core.errors import NotFound, PreconditionFailed
+from netinv_core.read import entity_tags
+from netinv_core.read.entity_tags import TagList
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.uow import UnitOfWork
+
+
+@dataclasses.dataclass(frozen=True)
+class Precondition:
+    """Condition on the revision of an object: one of ``match``, and none of ``none_match``."""
+
+    match: TagList | None = None
+    none_match: TagList | None = None
+
+    def holds(self, revision: str) -> bool:
+        """True for an object of this revision."""
+        matches = self.match is None or self.match.names_revision(revision)
+        return matches and not (self.none_match is not None and self.none_match.names_revision(revision))
+
+
+Preconditions = Sequence[Precondition | None]
+
+
+def check(
+    endpoint: Endpoint,
+    keys: Iterable[Any],
+    preconditions: Preconditions,
+    representations: Mapping[Any, dict[str, Any]],
+) -> None:
+    """Checks the preconditions of locked objects, by their full representations of the newest version.
+
+    :raises PreconditionFailed: with the representations of those for which it does not hold
+    """
+    changed = {
+        key: representations[key]
+        for key, condition in zip(keys, preconditions, strict=True)
+        if condition is not None and not condition.holds(entity_tags.revision_of(endpoint, representations[key]))
+    }
+    if changed:
+        raise PreconditionFailed(changed)
+
+
+def check_locked(uow: UnitOfWork, endpoint: Endpoint, key: Any, precondition: Precondition) -> None:
+    """Locks an object that the user may view, and checks the precondition; one statement.
+
+    Objects without the time of the last update take those of a full representation besides.
+
+    :raises NotFound: for an object that the user may not view
+    :raises PreconditionFailed: if it does not hold
+    """
+    table = endpoint.table
+    has_time = entity_tags.has_time(endpoint)
+    columns = [table.c[entity_tags.LAST_UPDATED]] if has_time else [table.c.id]
+    statement = sa.select(*columns).where(table.c.id == key, *permissions.visible(uow, endpoint, table))
+    row = uow.execute(lock_rows(statement)).mappings().first()
+    if row is None:
+        raise NotFound()
+    if has_time and precondition.holds(entity_tags.revision_of(endpoint, row)):
+        return
+    check(endpoint, [key], [precondition], dict(endpoint.plan().fetch(uow, [key])))
