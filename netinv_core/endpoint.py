@@ -18,7 +18,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.read import filters, ordering, relations, search_stages
 from netinv_core.read.derived_filters import derived_filters
-from netinv_core.read.ordering import Ordering
+from netinv_core.read.ordering import Order, Ordering
 from netinv_core.read.plan import JoinedTable, Plan
 from netinv_core.resource import Resource, count_of, counter
 
@@ -155,8 +155,8 @@ class Endpoint:
         return search_stages.name_of(self)
 
     @functools.cached_property
-    def ordering(self) -> tuple[Any, list[Any]]:
-        """The FROM clause and the ORDER BY expressions of lists; see :func:`netinv_core.read.ordering.own_order`."""
+    def ordering(self) -> Order:
+        """The order of lists; see :func:`netinv_core.read.ordering.own_order`."""
         return ordering.own_order(self)
 
     @functools.cached_property

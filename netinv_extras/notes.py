@@ -13,7 +13,7 @@ from netinv_core import fields
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import views
+from netinv_core.http import openapi_parameters, views
 from netinv_core.http.actions import documented
 from netinv_core.http.serialization import body_of
 from netinv_core.models.base import ChangeLogged, Organizational
@@ -89,7 +89,7 @@ def _notes_url(registry: Registry, endpoint: Endpoint) -> fields.Field:
 notes_url = FieldFactory("notes_url", _notes_url)
 
 
-@documented("extras.note", form="page")
+@documented("extras.note", form="page", query=openapi_parameters.PAGING)
 def list_notes(request: Request) -> dict[str, Any]:
     """Page of the notes about one object."""
     uow, endpoint = request.uow, request.context.endpoint

@@ -111,6 +111,7 @@ OPEN_MODULES = {
         "read.lookups",
         "read.name_lookup",
         "read.ordering",
+        "read.pages",
         "read.parameters",
         "read.plan",
         "read.relations",

@@ -2,7 +2,7 @@
 
 A token is looked up by the SHA-256 digest of its key; nothing else of the key is stored. 160 random bits need no slow
 hash. Secrets of webhooks and tokens of Git repositories are encrypted with a key derived from the setting
-``netinv.secret``.
+``netinv.secret``; what clients keep for the service (cursors) with another one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import hashlib
 import secrets
 
 import argon2
+from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 KEY_LENGTH = 40
 _hasher = argon2.PasswordHasher()
@@ -49,6 +51,33 @@ def decrypt(secret: str, encrypted: str) -> str:
         return cipher(secret).decrypt(encrypted.encode()).decode() if encrypted else ""
     except InvalidToken:
         raise ValueError("It was sealed under another netinv.secret.") from None
+
+
+@functools.cache
+def _siv_cipher(secret: str) -> AESSIV:
+    """Returns the cipher of :func:`seal` for a value of the setting ``netinv.secret``; cached."""
+    return AESSIV(hashlib.sha512(b"netinv sealed texts" + secret.encode()).digest())
+
+
+def seal(secret: str, text: str, context: str) -> str:
+    """Encrypts a text that a client keeps, for URLs; only :func:`unseal` with the same ``context`` reads it.
+
+    AES-SIV (RFC 5297): the same text and context give the same result.
+    """
+    sealed = _siv_cipher(secret).encrypt(text.encode(), [context.encode()])
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def unseal(secret: str, sealed: str, context: str) -> str:
+    """Decrypts a text of :func:`seal`.
+
+    :raises ValueError: for another text, another context, or another secret
+    """
+    try:
+        data = base64.urlsafe_b64decode(sealed.encode("ascii") + b"=" * (-len(sealed) % 4))
+        return _siv_cipher(secret).decrypt(data, [context.encode()]).decode()
+    except (InvalidTag, ValueError):
+        raise ValueError("It was not sealed in this context.") from None
 
 
 def hash_password(password: str) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "columns"  # query parameter of tables: names of columns
 TOO_MANY = "At most {} objects are exported at once: filter them, or use limit and offset."
+NO_PAGES = "Files have neither cursors nor a count: leave the parameter out."
 EXTENSIONS = {versions.CSV: "csv", versions.TSV: "tsv", versions.YAML: "yaml"}
 DELIMITERS = {versions.CSV: delimited.COMMA, versions.TSV: delimited.TAB}
 
@@ -33,8 +34,11 @@ def selected(uow: RequestUnitOfWork, endpoint: Endpoint, parameters: listing.Par
     """The ids of the objects to export, in order.
 
     :param name: the query parameter that asks for the export, for the error
-    :raises Invalid: for more objects than ``netinv.max_export_size``
+    :raises Invalid: for more objects than ``netinv.max_export_size``, or a parameter of pages
     """
+    for parameter in sorted(pagination.PARAMETERS - endpoint.filters.keys()):
+        if parameter in uow.query:
+            raise Invalid.field(parameter, NO_PAGES)
     maximum = uow.registry.settings.get("max_export_size") or 0
     page_size = maximum + 1 if maximum else 0
     part = pagination.window(uow.query, {"paginate_count": page_size, "max_page_size": page_size})

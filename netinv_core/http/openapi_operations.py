@@ -27,7 +27,8 @@ def list_of(schema: Schema) -> Schema:
 def page_of(schema: Schema) -> Schema:
     """Returns the schema of a page of a list."""
     link = {"type": "string", "format": "uri", "nullable": True}
-    properties = {"count": {"type": "integer"}, "next": link, "previous": link, "results": list_of(schema)}
+    count = {"type": "integer", "nullable": True}
+    properties = {"count": count, "next": link, "previous": link, "results": list_of(schema)}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 

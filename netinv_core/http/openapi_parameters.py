@@ -13,6 +13,7 @@ from netinv_core.http import versions
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.ordering import PARAMETER
+from netinv_core.read.pages import COUNT, COUNTS, CURSOR
 
 Schema = dict[str, Any]
 WORDS = {
@@ -37,6 +38,18 @@ def query(name: str, schema: Schema, description: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "description": description, "schema": schema}
 
 
+PAGING = (
+    query(
+        CURSOR, _TEXT, "The place in the list where the page begins, from `next` or `previous`; blank for its start."
+    ),
+    query(
+        COUNT,
+        {"type": "string", "enum": list(COUNTS)},
+        "Whether `count` is exact (the default), an estimate, or null (the default with a cursor).",
+    ),
+)
+
+
 def of_filter(endpoint: Endpoint, item: Filter) -> Iterator[dict[str, Any]]:
     """Yields the parameters of a filter: one for its name, and one for each lookup."""
     for suffix in ("", *item.lookups):
@@ -55,7 +68,8 @@ def of_list(endpoint: Endpoint, absent: Collection[str]) -> list[dict[str, Any]]
     )
     parameters = [parameter for item in offered for parameter in of_filter(endpoint, item)]
     formats = [query(name, _TEXT, item.help) for name, item in sorted(endpoint.list_formats.items())]
-    return [*parameters, *formats, *([_ordering(endpoint)] if PARAMETER not in endpoint.filters else [])]
+    own = [_ordering(endpoint), *map(dict, PAGING)]
+    return [*parameters, *formats, *(item for item in own if item["name"] not in endpoint.filters)]
 
 
 def _ordering(endpoint: Endpoint) -> dict[str, Any]:

@@ -1,16 +1,20 @@
-"""Pages of a list: limits from the query, links to the neighbours."""
+"""Pages of a list: limits and cursors from the query, links to the neighbours."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from netinv_core.errors import Invalid
 from netinv_core.http.serialization import Query
 from netinv_core.read.listing import Slice
+from netinv_core.read.pages import COUNT, COUNTS, CURSOR, EXACT, NONE, Page
 
+PARAMETERS = frozenset({CURSOR, COUNT})  # of pages, in lists without filters of these names
+OFFSET_WITH_CURSOR = "A page that begins at a cursor has no offset."
 MAX_NUMBER = 2**63 - 1  # the largest LIMIT and OFFSET that every database takes
 
 
@@ -36,6 +40,38 @@ def window(query: Query, settings: Mapping[str, Any]) -> Slice:
     elif max_size and (limit == 0 or limit > max_size):
         limit = max_size
     return Slice(limit, numbers["offset"] or 0)
+
+
+def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[str] = ()) -> Slice:
+    """The requested slice of a list with cursors, which ``filters`` of the same names take precedence over.
+
+    An offset is counted from the start of the list, so it may go with a blank cursor, but not with another one.
+
+    :raises Invalid: as :func:`window`; naming ``count``, for another word than one of :data:`COUNTS`
+    """
+    part = window(query, settings)
+    given = {name: query[name][-1].strip() for name in PARAMETERS if name in query and name not in filters}
+    cursor = given.get(CURSOR)
+    count = given.get(COUNT) or (EXACT if cursor is None else NONE)
+    if count not in COUNTS:
+        raise Invalid.field(COUNT, f"Select a valid choice. '{count}' is not one of: {', '.join(COUNTS)}")
+    if cursor and part.offset:
+        raise Invalid.field("offset", OFFSET_WITH_CURSOR)
+    return dataclasses.replace(part, cursor=cursor, count=count)
+
+
+def body(url: str, query: Query, page: Page, results: Sequence[Any]) -> dict[str, Any]:
+    """The answer with a page: count, links to its neighbours, and the representations of its objects."""
+    following, preceding = (
+        None if part is None else _link(url, query, part) for part in (page.following, page.preceding)
+    )
+    return {"count": page.count, "next": following, "previous": preceding, "results": results}
+
+
+def _link(url: str, query: Query, part: Slice) -> str:
+    if part.cursor is None:
+        return _url(url, query, part.limit, part.offset)
+    return _url(url, {**query, CURSOR: [part.cursor]}, part.limit, 0)
 
 
 def _whole(text: str) -> int | None:

@@ -23,15 +23,20 @@ from netinv_core.http.representations import shape_of as shape_of
 from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of
-from netinv_core.read import entity_tags, listing
+from netinv_core.read import entity_tags, listing, pages
 from netinv_core.write import delete, save
 
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
+RESERVED_OF_ITEMS = RESERVED - {"limit", "offset"}
 
 
-def parameters_of(uow: RequestUnitOfWork, endpoint: Endpoint) -> list[tuple[str, list[str]]]:
-    """The query's parameters that are filters."""
-    return [(n, v) for n, v in uow.query.items() if n not in RESERVED and not (n == "exclude" and endpoint.costly)]
+def parameters_of(
+    uow: RequestUnitOfWork, endpoint: Endpoint, reserved: frozenset[str] | None = None
+) -> list[tuple[str, list[str]]]:
+    """The query's parameters that are filters: all but those ``reserved``, by default for lists."""
+    if reserved is None:
+        reserved = RESERVED | (pagination.PARAMETERS - endpoint.filters.keys())
+    return [(n, v) for n, v in uow.query.items() if n not in reserved and not (n == "exclude" and endpoint.costly)]
 
 
 def get_list(request: Request) -> dict[str, Any] | Response:
@@ -61,11 +66,10 @@ def list_page(
     """
     uow: RequestUnitOfWork = request.uow
     shape, without = shape_of(uow, endpoint, omitted)
-    part = pagination.window(uow.query, uow.registry.settings)
-    count, keys = listing.ids(uow, endpoint, parameters, part, within=within)
-    results = representations.listed(uow, endpoint, keys, shape, without)
-    following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, part, count)
-    return {"count": count, "next": following, "previous": previous, "results": results}
+    part = pagination.page_window(uow.query, uow.registry.settings, endpoint.filters)
+    page = pages.page(uow, endpoint, parameters, part, within, of=request.path)
+    results = representations.listed(uow, endpoint, page.keys, shape, without)
+    return pagination.body(f"{uow.base}{request.path}", uow.query, page, results)
 
 
 def post(request: Request) -> Any:
@@ -123,7 +127,7 @@ def get_item(request: Request) -> dict[str, Any]:
     key = key_of(request)
     # Read before the representation: what changes in between makes the tag too old, never too new.
     revision = "" if shape == "full" else entity_tags.revisions(uow, endpoint, [key]).get(key, "")
-    newest = listing.detail(uow, endpoint, key, parameters_of(uow, endpoint), shape, without)
+    newest = listing.detail(uow, endpoint, key, parameters_of(uow, endpoint, RESERVED_OF_ITEMS), shape, without)
     revision = revision or entity_tags.revision_of(endpoint, newest)
     shown = downgrade_representation(uow, endpoint, [newest])[0] if shape == "full" else newest
     if conditional.is_included(uow):
@@ -138,7 +142,9 @@ def _past_item(request: Request, text: str, shape: str, without: frozenset[str])
     moment = past_states.moment_of(endpoint, text)
     if shape != "full":
         raise Invalid.field(past_states.PARAMETER, "The brief form is that of the present only.")
-    state = past_states.state_at(uow, endpoint, key_of(request), moment, parameters_of(uow, endpoint), without)
+    state = past_states.state_at(
+        uow, endpoint, key_of(request), moment, parameters_of(uow, endpoint, RESERVED_OF_ITEMS), without
+    )
     return downgrade_representation(uow, endpoint, [state])[0]
 
 

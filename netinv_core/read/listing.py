@@ -29,10 +29,16 @@ Parameters = Sequence[tuple[str, list[str]]]
 
 @dataclasses.dataclass(frozen=True)
 class Slice:
-    """Part of a list; ``limit`` 0 means no limit."""
+    """Part of a list; ``limit`` 0 means no limit.
+
+    ``cursor`` is where it begins, blank for the start of the list, ``None`` for a part by ``offset`` alone; ``count``
+    is ``exact``, ``estimate`` or ``none`` (:mod:`netinv_core.read.pages`).
+    """
 
     limit: int
     offset: int
+    cursor: str | None = None
+    count: str = "exact"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,9 +82,17 @@ def ids(
     page = selected(uow, endpoint, conditions, window, names)
     if (page or not window.offset) and (not window.limit or len(page) < window.limit):
         return window.offset + len(page), page
-    count = sa.select(sa.func.count()).select_from(table).where(*conditions)
+    return count_of(uow, endpoint, conditions), page
+
+
+def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> int:
+    """Returns the number of objects that meet the conditions.
+
+    :raises Invalid: for a condition that the database cannot evaluate
+    """
+    count = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions)
     with filter_errors_as_400():
-        return int(uow.execute(count).scalar() or 0), page
+        return int(uow.execute(count).scalar() or 0)
 
 
 def selected(
@@ -88,8 +102,9 @@ def selected(
 
     :raises Invalid: for an unknown name, or a condition that the database cannot evaluate
     """
-    source, order = ordering.requested_order(uow, endpoint, names) if names else endpoint.ordering
-    statement = sa.select(endpoint.table.c.id).select_from(source).where(*conditions).order_by(*order)
+    order = ordering.requested_order(uow, endpoint, names) if names else endpoint.ordering
+    statement = sa.select(endpoint.table.c.id).select_from(order.source).where(*conditions)
+    statement = statement.order_by(*order.expressions)
     if window.limit:
         statement = statement.limit(inlined_int("limit", window.limit))
     if window.offset:

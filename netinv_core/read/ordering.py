@@ -50,11 +50,21 @@ class Ordering:
     public: bool = False
 
 
-class _SortKey(NamedTuple):
+class SortKey(NamedTuple):
+    """An SQL expression to order by, and its direction."""
+
     expression: Any
     nullable: bool
     descending: bool = False
     nulls_first: bool = False
+
+
+class Order(NamedTuple):
+    """Order of a list: FROM clause, ORDER BY expressions, and the sort keys that these are made of, the id last."""
+
+    source: Any
+    expressions: list[Any]
+    keys: list[SortKey]
 
 
 class _Place(NamedTuple):
@@ -65,14 +75,14 @@ class _Place(NamedTuple):
     key: tuple[Any, ...] = ()
 
 
-def own_order(endpoint: Endpoint) -> tuple[Any, list[Any]]:
-    """Returns the FROM clause and the ORDER BY expressions of ``Resource.order``.
+def own_order(endpoint: Endpoint) -> Order:
+    """Returns the order of ``Resource.order``.
 
     Null sorts last, on every database; a path that ends in ``?`` sorts it first.
     """
     joins = _Joins(endpoint, everything)
     keys = [joins.sort_key(joins.root, path) for path in endpoint.resource.order]
-    return joins.source, _order_by(endpoint, keys)
+    return _order(joins, keys)
 
 
 def split(endpoint: Endpoint, parameters: Parameters) -> tuple[list[str], Parameters]:
@@ -87,8 +97,8 @@ def split(endpoint: Endpoint, parameters: Parameters) -> tuple[list[str], Parame
     return names, [item for item in parameters if item[0] != PARAMETER] if texts else parameters
 
 
-def requested_order(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> tuple[Any, list[Any]]:
-    """Returns the FROM clause and the ORDER BY expressions of names such as ``-site.name``.
+def requested_order(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> Order:
+    """Returns the order by names such as ``-site.name``.
 
     Null sorts last, descending too. What the user may not view sorts like null.
 
@@ -97,12 +107,12 @@ def requested_order(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -
     if len(names) > MAX_NAMES:
         raise Invalid.field(PARAMETER, f"Ensure this list has at most {MAX_NAMES} names.")
     joins = _Joins(endpoint, permissions.visible_for(uow))
-    keys: list[_SortKey] = []
+    keys: list[SortKey] = []
     for name in names:
         for key in _requested_keys(uow, joins, name.removeprefix("-")):
             descending = key.descending is not name.startswith("-")
             keys.append(key._replace(descending=descending, nulls_first=False))
-    return joins.source, _order_by(endpoint, keys)
+    return _order(joins, keys)
 
 
 def orderings_of(endpoint: Endpoint) -> dict[str, Ordering]:
@@ -139,8 +149,12 @@ def _of_column(endpoint: Endpoint, field: fields.Value) -> Ordering | None:
     if field.python_type not in _SORTABLE_TYPES or isinstance(column.type, Json):
         return None
     if isinstance(field, fields.Choice) and field.python_type is str and not field.plain:
-        return Ordering(expression=lambda table: sa.func.nullif(table.c[field.attribute], ""))  # blank is read as null
+        return Ordering(expression=lambda table: _blank_as_null(table.c[field.attribute]))
     return Ordering(paths=(_sort_columns(endpoint).get(field.attribute, field.attribute),))
+
+
+def _blank_as_null(column: Any) -> Any:
+    return sa.func.nullif(column, "", type_=column.type)
 
 
 def _sort_columns(endpoint: Endpoint) -> dict[str, str]:
@@ -149,7 +163,7 @@ def _sort_columns(endpoint: Endpoint) -> dict[str, str]:
     return {source: name for name, source in keys.items() if source}
 
 
-def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[_SortKey]:
+def _requested_keys(uow: UnitOfWork, joins: _Joins, name: str) -> Iterator[SortKey]:
     *steps, last = name.split(".")
     endpoint: Endpoint | None = joins.root.endpoint
     if len(steps) >= MAX_STEPS:
@@ -192,7 +206,7 @@ class _Joins:
         self._visible = visible
         self._places: dict[tuple[Any, ...], _Place] = {}
 
-    def sort_keys(self, ordering: Ordering, steps: Sequence[str]) -> Iterator[_SortKey]:
+    def sort_keys(self, ordering: Ordering, steps: Sequence[str]) -> Iterator[SortKey]:
         """Yields the sort keys of an ordering of the object that the references ``steps`` lead to."""
         visible = everything if ordering.public and not steps else self._visible
         for path in ordering.paths:
@@ -203,21 +217,21 @@ class _Joins:
         if ordering.expression is not None:
             place = self._reach(steps, visible)
             if place is not None:
-                yield _SortKey(ordering.expression(place.table), nullable=True)
+                yield SortKey(ordering.expression(place.table), nullable=True)
 
-    def sort_key(self, place: _Place, path: str, visible: Visible = everything) -> _SortKey:
+    def sort_key(self, place: _Place, path: str, visible: Visible = everything) -> SortKey:
         """Returns the sort key at the end of a path of columns."""
         *steps, last = path.lstrip("-").rstrip("?").split(".")
         shown = len(steps) == 1 and last in _shown_columns(place.endpoint, steps[0])
         for step in steps:
             joined = self._join(place, f"{step}_id", everything if shown else visible)
             if joined is None:  # the package of its target is not installed
-                return _SortKey(place.table.c[f"{step}_id"], True, path.startswith("-"), path.endswith("?"))
+                return SortKey(place.table.c[f"{step}_id"], True, path.startswith("-"), path.endswith("?"))
             place = joined
         column = place.table.c[last]
-        return _SortKey(column, column.nullable or bool(steps), path.startswith("-"), path.endswith("?"))
+        return SortKey(column, column.nullable or bool(steps), path.startswith("-"), path.endswith("?"))
 
-    def _first_of(self, references: Sequence[Sequence[str]]) -> Iterator[_SortKey]:
+    def _first_of(self, references: Sequence[Sequence[str]]) -> Iterator[SortKey]:
         """Yields the sort keys of the objects that references lead to, by their display; CASE for several."""
         alternatives = []
         for *steps, reference in references:
@@ -272,13 +286,17 @@ def _shown_columns(endpoint: Endpoint, reference: str) -> set[str]:
     return shown | {key for source, key in _sort_columns(target).items() if source in shown}
 
 
-def _order_by(endpoint: Endpoint, keys: Sequence[_SortKey]) -> list[Any]:
-    dialect = endpoint.registry.dialect
-    return [*(expression for key in keys for expression in _sorted(dialect, key)), endpoint.table.c.id]
+def _order(joins: _Joins, keys: Sequence[SortKey]) -> Order:
+    every = [*keys, SortKey(joins.root.table.c.id, nullable=False)]
+    return Order(joins.source, order_by(joins.root.endpoint.registry.dialect, every), every)
 
 
-def _sorted(dialect: str, key: _SortKey) -> list[Any]:
-    """The ORDER BY expressions of a sort key, with nulls first or last on every database."""
+def order_by(dialect: str, keys: Iterable[SortKey]) -> list[Any]:
+    """Returns the ORDER BY expressions of sort keys, with nulls first or last on every database."""
+    return [expression for key in keys for expression in _sorted(dialect, key)]
+
+
+def _sorted(dialect: str, key: SortKey) -> list[Any]:
     ordered = key.expression.desc() if key.descending else key.expression.asc()
     if not key.nullable:
         return [ordered]

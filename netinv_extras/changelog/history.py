@@ -15,10 +15,10 @@ from netinv_core.changelog.past_states import has_history
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import NotFound
-from netinv_core.http import pagination, views
+from netinv_core.http import openapi_parameters, pagination, views
 from netinv_core.http.actions import documented
 from netinv_core.models.base import table_of
-from netinv_core.read import listing
+from netinv_core.read import listing, pages
 from netinv_core.uow import UnitOfWork
 
 _change = table_of(ObjectChange)
@@ -51,20 +51,19 @@ _SCHEMA = {
 }
 
 
-@documented(_SCHEMA, form="page")
+@documented(_SCHEMA, form="page", query=openapi_parameters.PAGING)
 def list_history(request: Request) -> dict[str, Any]:
     """The changes of an object with the differences of its fields, newest first; those of a deleted object too."""
     uow, endpoint, key = request.uow, request.context.endpoint, views.key_of(request)
     if not has_history(endpoint):
         raise NotFound()
-    part = pagination.window(uow.query, uow.registry.settings)
+    part = pagination.page_window(uow.query, uow.registry.settings)
     records = uow.registry.of_model(ObjectChange)
     parameters = [("changed_object_type", [endpoint.label]), ("changed_object_id", [str(key)])]
-    count, ids = listing.ids(uow, records, parameters, part)
-    if not count:
+    page = pages.page(uow, records, parameters, part, of=request.path)
+    if not page.count and not page.keys:
         listing.detail(uow, endpoint, key, shape="nested")
-    following, previous = pagination.links(f"{uow.base}{request.path}", uow.query, part, count)
-    return {"count": count, "next": following, "previous": previous, "results": _entries(uow, endpoint, ids)}
+    return pagination.body(f"{uow.base}{request.path}", uow.query, page, _entries(uow, endpoint, page.keys))
 
 
 def _entries(uow: UnitOfWork, endpoint: Endpoint, ids: list[uuid.UUID]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import itertools
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import netaddr
 import pytest
@@ -116,6 +117,29 @@ def test_pages_of_an_order_are_the_whole_list(service: Service, shelf: Shelf, li
     offsets = range(0, COUNT, limit)
     pages = [service.api.get(SITES, {**query, "limit": limit, "offset": offset})["results"] for offset in offsets]
     assert list(itertools.chain.from_iterable(pages)) == whole
+
+
+@settings(max_examples=20)
+@given(data=st.data(), limit=st.integers(7, 15))
+def test_cursors_lead_through_every_order_and_back(
+    service: Service, shelf: Shelf, data: st.DataObject, limit: int
+) -> None:
+    names = data.draw(st.lists(st.sampled_from(sorted(shelf.keys)), max_size=4, unique=True))
+    ordering = ",".join(f"{'-' * data.draw(st.booleans())}{name}" for name in names)
+    query = {"region_id": shelf.region, "ordering": ordering, "brief": 1}
+    whole = [item["id"] for item in service.api.get(SITES, {**query, "limit": 0})["results"]]
+    link: dict[str, Any] = {**query, "limit": limit, "cursor": ""}
+    forward: list[str] = []
+    backward: list[str] = []
+    for ids, direction in ((forward, "next"), (backward, "previous")):
+        while True:
+            page = service.api.get(SITES, link)
+            found = [item["id"] for item in page["results"]]
+            ids[:] = [*ids, *found] if direction == "next" else [*found, *ids]
+            if page[direction] is None or len(ids) > COUNT:
+                break
+            link = parse_qs(urlsplit(page[direction]).query)
+        assert ids == whole, (ordering, direction)
 
 
 def test_addresses_are_ordered_as_numbers(service: Service) -> None:

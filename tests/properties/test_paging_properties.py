@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -68,6 +69,48 @@ def test_a_page_is_a_slice_of_the_list(service: Service, group: str, limit: int,
     page = service.api.get(TENANTS, {"group_id": group, "limit": limit, "offset": offset})
     assert page["count"] == COUNT
     assert [item["id"] for item in page["results"]] == whole[offset : offset + (limit or COUNT)]
+
+
+@settings(max_examples=12)
+@given(
+    ordering=st.permutations(["name", "-group.name", "description", "-created", "-last_updated"]),
+    names=st.integers(0, 5),
+    limit=st.integers(3, 9),
+    disturbances=st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(0, COUNT), max_size=2)), min_size=1),
+)
+def test_cursors_neither_lose_nor_repeat_what_exists_throughout(
+    service: Service, ordering: list[str], names: int, limit: int, disturbances: list[tuple[int, list[int]]]
+) -> None:
+    """While tenants are created and deleted between the pages, forward and backward."""
+    word, numbers, steps = service.unique(), itertools.count(), itertools.cycle(disturbances)
+
+    def make(count: int) -> list[str]:
+        some = itertools.islice(numbers, count)
+        bodies = [
+            {"name": f"{word} {number * 7 % COUNT}-{number}", "description": "abc"[: number % 4]} for number in some
+        ]
+        return [item["id"] for item in service.api.post(TENANTS, bodies)]
+
+    def disturb() -> None:
+        created, places = next(steps)
+        make(created)
+        gone = {existing[place % len(existing)] for place in places if existing}
+        service.api.delete(TENANTS, [{"id": key} for key in gone])
+        existing[:] = [key for key in existing if key not in gone]
+
+    existing = make(COUNT)
+    query = {"name__isw": word, "ordering": ",".join(ordering[:names]), "limit": limit, "brief": 1, "cursor": ""}
+    page = service.api.get(TENANTS, query)
+    for direction in ("next", "previous"):
+        seen = [item["id"] for item in page["results"]]
+        while page[direction] is not None:
+            disturb()
+            page = service.api.get(TENANTS, parse_qs(urlsplit(page[direction]).query))
+            seen += [item["id"] for item in page["results"]]
+        assert len(seen) == len(set(seen))
+        assert set(existing) <= set(seen)
+        if not page["results"]:  # the rows after the last cursor were deleted: nothing leads back
+            return
 
 
 @settings(max_examples=20)

@@ -83,6 +83,14 @@ def test_all_pages_are_fetched_in_threads(address: str, service: Service, unique
     assert sorted(found) == sorted(f"{word}{n}" for n in range(120))
 
 
+def test_all_pages_are_fetched_by_cursor(client: Any, unique: Unique) -> None:
+    """The second page by its offset, as the client asks for it, the others by the links."""
+    word = unique()
+    client.tenancy.tenants.create([{"name": f"{word} {number}"} for number in range(120)])
+    found = client.tenancy.tenants.filter(name__isw=word, cursor="", ordering="-name", brief=True)
+    assert [tenant.name for tenant in found] == sorted((f"{word} {number}" for number in range(120)), reverse=True)
+
+
 def test_many_are_created_at_once_and_changed_by_id(client: Any, unique: Unique) -> None:
     """A list makes a list; ``update`` changes one without reading it first."""
     word = unique()
