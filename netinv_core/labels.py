@@ -17,6 +17,7 @@ _UPPER_CASE = (
 )
 ABBREVIATIONS = {
     **{word.lower(): word for word in _UPPER_CASE.split()},
+    "a": "A",
     "git": "Git",
     "graphql": "GraphQL",
     "ip4": "IPv4",
@@ -29,6 +30,7 @@ ABBREVIATIONS = {
     "vlans": "VLANs",
     "vms": "VMs",
     "vrfs": "VRFs",
+    "z": "Z",
 }
 # Literals and roles of reStructuredText: ``queued``, :class:`netinv_core.resource.Resource`, `name`.
 _MARKUP = re.compile(r"(?::[a-z:]+:)?(`{1,2})~?([^`]+)\1")

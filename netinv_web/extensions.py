@@ -72,17 +72,24 @@ class Tab:
 @dataclasses.dataclass(frozen=True)
 class ListTab:
     """A tab with the list of the resource ``label``, limited by the conditions that ``within(request, object)``
-    returns.
+    returns. The label may depend on the object: a function of it.
 
-    ``preset(object)`` returns the fields that the form for a new object begins with.
+    ``preset(object)`` returns the fields that the form for a new object begins with, ``None`` for a list to which
+    nothing is added. ``filters(object)`` are those with
+    which the list of the API has the same objects, for the link to it and *as code*; without any there are neither.
     """
 
     name: str
     title: str
-    label: str
+    label: str | Callable[[Mapping[str, Any]], str]
     within: Callable[[Request, Mapping[str, Any]], Sequence[Any]]
-    preset: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda item: {}
+    preset: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda item: {}
     position: int = 500
+    filters: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda item: {}
+
+    def label_for(self, item: Mapping[str, Any]) -> str:
+        """The label of the resource that is listed on the page of an object."""
+        return self.label if isinstance(self.label, str) else self.label(item)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -37,6 +37,25 @@ a:hover .device, a:hover .behind { stroke-opacity: 1; stroke-width: 2 }
 .reserved { fill: url(#reserved); stroke: #f0c36d }
 .reserved-name { fill: #7a4f01 }
 .reserved-edge { fill: #ffa000 }
+.ground { fill: #fff }
+.behind-hatch { fill: #eef1f3 }
+.behind-line { fill: #cfd7db }
+.reserved-hatch { fill: #fff8e6 }
+.reserved-line { fill: #fbe3b4 }
+@media (prefers-color-scheme: dark) {
+.metal { fill: #56646d }
+.ground, .free { fill: #1d242a }
+.free { stroke: #323c44 }
+.free:hover { fill: #24394a }
+.hidden { fill: #4b565d }
+.behind-hatch, .behind-band { fill: #2a3238 }
+.behind-line { fill: #3b464d }
+.behind-name { fill: #c3ccd2 }
+.reserved-hatch { fill: #33290f }
+.reserved-line { fill: #4a3a12 }
+.reserved { stroke: #a17a2a }
+.reserved-name { fill: #f3cd7c }
+}
 """
 
 
@@ -219,7 +238,7 @@ class _Drawing:
     # -- parts
 
     def _patterns(self) -> None:
-        for name, ground, line in (("behind", "#eef1f3", "#cfd7db"), ("reserved", "#fff8e6", "#fbe3b4")):
+        for name in ("behind", "reserved"):
             hatch = _element(
                 "pattern",
                 self.definitions,
@@ -229,8 +248,8 @@ class _Drawing:
                 patternUnits="userSpaceOnUse",
                 patternTransform="rotate(45)",
             )
-            _element("rect", hatch, width=9, height=9, fill=ground)
-            _element("rect", hatch, width=3, height=9, fill=line)
+            _element("rect", hatch, width=9, height=9, **{"class": f"{name}-hatch"})
+            _element("rect", hatch, width=3, height=9, **{"class": f"{name}-line"})
         step = self.size.unit_height
         holes = _element(
             "pattern",
@@ -249,7 +268,8 @@ class _Drawing:
     def _metal(self, width: int, height: int) -> None:
         legend, inner = self.size.legend_width, height - 2 * CAP
         _element("rect", self.root, x=legend, width=width - legend, height=height, rx=4, **{"class": "metal"})
-        _element("rect", self.root, x=self.left, y=CAP, width=self.size.unit_width, height=inner, fill="#fff")
+        ground = {"x": self.left, "y": CAP, "width": self.size.unit_width, "height": inner}
+        _element("rect", self.root, **ground, **{"class": "ground"})
         _element("rect", self.root, x=legend, y=CAP, width=RAIL, height=inner, fill="url(#rail)")
         # The pattern starts at the left rail. The right rail is a translated copy, so that its holes are in place.
         _element(

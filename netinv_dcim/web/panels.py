@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,13 +15,14 @@ from netinv_web.extensions import Action, Panel, Tab
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
 TRACE = "netinv_dcim:web/templates/trace.jinja2"
-UNIT_WIDTH = 180  # pixels
 FACES = ("front", "rear")
+LEGEND_WIDTH = 24  # pixels
+UNIT_WIDTHS = {1: 220, 2: 120}  # pixels by number of faces: two are beside each other, on a phone too
 
 
 def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
     """The drawings of both faces of a rack."""
-    return {"rack": rack["id"], "name": rack["display"], "faces": FACES, "unit_width": UNIT_WIDTH, "link": ""}
+    return _elevation(rack, FACES)
 
 
 def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -30,8 +31,13 @@ def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, 
     if not rack:
         return None
     faces = (face["value"],) if face else FACES
-    link = f"/dcim/racks/{rack['id']}/"
-    return {"rack": rack["id"], "name": rack["display"], "faces": faces, "unit_width": UNIT_WIDTH, "link": link}
+    return _elevation(rack, faces) | {"link": f"/dcim/racks/{rack['id']}/"}
+
+
+def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
+    """The values of the template for the faces of a rack."""
+    sizes = {"unit_width": UNIT_WIDTHS[len(faces)], "legend_width": LEGEND_WIDTH}
+    return {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": urlencode(sizes), "link": ""}
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:

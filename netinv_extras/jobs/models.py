@@ -130,7 +130,7 @@ jobs = Resource(
     presentation=Presentation(
         columns=["grouping", "description", "source", "enabled", "approval_required"],
         facets=["grouping", "source"],
-        summary=["grouping", "description"],
+        summary=["grouping"],
     ),
 )
 

@@ -15,16 +15,20 @@ from netinv_core.errors import Invalid
 from netinv_core.uow import UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
-from netinv_web.extensions import Tab
+from netinv_web.extensions import ListTab, Tab
 from netinv_web.paths import object_path, page_path
 
 LABEL, TEMPLATE = "extras.dynamicgroup", "netinv_extras:web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
-    """The tab, for objects whose content type has groups."""
-    if endpoint.label in (LABEL, "extras.dynamicgroupmembership"):
+def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
+    """The tab with the members of a group; the tab with the groups of objects whose content type has any."""
+    if endpoint.label == LABEL:
+        return [
+            ListTab("members", "Members", lambda group: str(group["content_type"]), _members, lambda group: None, 100)
+        ]
+    if endpoint.label == "extras.dynamicgroupmembership":
         return []
 
     def applies(request: Request, representation: Mapping[str, Any]) -> bool:
@@ -35,6 +39,12 @@ def tabs_of(endpoint: Endpoint) -> list[Tab]:
             "dynamic-groups", "Dynamic groups", tab, TEMPLATE, permission=(LABEL, "view"), applies=applies, position=850
         )
     ]
+
+
+def _members(request: Request, group: Mapping[str, Any]) -> list[Any]:
+    """The condition on the members of a group."""
+    _, condition = condition_of(request.uow, group["id"])
+    return [] if condition is None else [condition]
 
 
 def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from netinv_extras.tags import Tags
 from netinv_extras.web import attachments, config_context_tab, groups_tab, history, links, notes
 from netinv_extras.web.changes import CHANGE
 from netinv_web.bulk.selection import FIELDS
-from netinv_web.extensions import Action, Panel, Tab
+from netinv_web.extensions import Action, ListTab, Panel, Tab
 from netinv_web.lists.selection import SELECTION
 from netinv_web.paths import page_path
 
@@ -35,7 +35,7 @@ def _tagging(endpoint: Endpoint) -> list[Action]:
     ]
 
 
-def tabs_of(endpoint: Endpoint) -> list[Tab]:
+def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
     """The tabs of a resource's objects."""
     return [
         *config_context_tab.tabs_of(endpoint),

@@ -37,6 +37,15 @@ def _within(label: str, parameter: str) -> Any:
     return conditions
 
 
+def _filters(parameter: str) -> Any:
+    """Returns the function with the filters for what is within a prefix, in its VRF."""
+
+    def filters(prefix: Mapping[str, Any]) -> dict[str, str]:
+        return {parameter: str(prefix["prefix"]), "vrf_id": str(prefix["vrf"]["id"]) if prefix["vrf"] else "null"}
+
+    return filters
+
+
 def _preset(prefix: Mapping[str, Any]) -> dict[str, Any]:
     return {"vrf": prefix["vrf"]["id"] if prefix["vrf"] else None}
 
@@ -46,8 +55,8 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
     if endpoint.label != PREFIX:
         return []
     return [
-        ListTab("prefixes", "Child prefixes", PREFIX, _within(PREFIX, "within"), _preset, 100),
-        ListTab("ip-addresses", "IP addresses", ADDRESS, _within(ADDRESS, "parent"), _preset, 110),
+        ListTab("prefixes", "Child prefixes", PREFIX, _within(PREFIX, "within"), _preset, 100, _filters("within")),
+        ListTab("ip-addresses", "IP addresses", ADDRESS, _within(ADDRESS, "parent"), _preset, 110, _filters("parent")),
     ]
 
 

@@ -183,16 +183,21 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
 
 
 def results(
-    request: Request, endpoint: Endpoint, within: Sequence[Any] = (), query: ListQuery | None = None
+    request: Request,
+    endpoint: Endpoint,
+    within: Sequence[Any] = (),
+    query: ListQuery | None = None,
+    left_out: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The values of the template for a list at the request's path: filters, columns, rows, pages.
 
     :param within: further conditions on the endpoint's table
     :param query: by default that of the request
+    :param left_out: names of columns that are not shown
     """
     uow, query = request.uow, query or query_of(request)
     number, size = page_of(request)
-    columns = columns_of(uow, endpoint, chosen_columns(request, endpoint))
+    columns = columns_of(uow, endpoint, [name for name in chosen_columns(request, endpoint) if name not in left_out])
     matches = matches_of(uow, endpoint, query, Slice(size, (number - 1) * size), within)
     return {
         "listed": endpoint,

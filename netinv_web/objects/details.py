@@ -221,7 +221,7 @@ def tabs_of(request: Request, endpoint: Endpoint, representation: Mapping[str, A
             tabs.append(TabLink(name, plural_of(incoming.child), f"{base}{name}/"))
     for tab in own_tabs(endpoint):
         if isinstance(tab, ListTab):
-            if may_further(uow, (tab.label, "view")):
+            if may_further(uow, (tab.label_for(representation), "view")):
                 tabs.append(TabLink(tab.name, tab.title, f"{base}{tab.name}/"))
             continue
         if may_further(uow, tab.permission) and _applies(request, tab, representation):

@@ -62,11 +62,16 @@ SNIPPETS = (
 
 
 @pass_context
-def as_code(context: Context, endpoint: Endpoint, key: Any = None) -> list[tuple[str, str, str]]:
-    """Template function: name, title and text of each form of *as code*. One that fails is logged and left out."""
+def as_code(
+    context: Context, endpoint: Endpoint, key: Any = None, scope: Parameters = ()
+) -> list[tuple[str, str, str]]:
+    """Template function: name, title and text of each form of *as code*. One that fails is logged and left out.
+
+    ``scope`` are filters of a list beside those of the request.
+    """
     request = context["request"]
     registry = request.registry.netinv
-    parameters = [] if key is not None else query_of(request).filters
+    parameters = [] if key is not None else [*scope, *query_of(request).filters]
     forms = []
     for snippet in extensions_of(registry.hooks.netinv_web_snippets, registry=registry):
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from pyramid.response import Response
 from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.errors import NotFound
 from netinv_core.http.views import key_of
+from netinv_web.cells import list_parameter
 from netinv_web.extensions import ListTab, Tab, render_safely
 from netinv_web.lists import listing as lists
 from netinv_web.menu import may
@@ -48,26 +49,45 @@ def show_tab(request: Request, name: str) -> Response:
         return page(request, LIST_TEMPLATE, values | _list(request, children[name], representation["id"]))
     tab: Tab | ListTab = next(tab for tab in details.own_tabs(endpoint) if tab.name == name)
     if isinstance(tab, ListTab):
-        child = endpoint.registry[tab.label]
-        preset = urlencode({name: value for name, value in tab.preset(representation).items() if value is not None})
-        return page(
-            request, LIST_TEMPLATE, values | _limited(request, child, tab.within(request, representation), preset)
-        )
+        child = endpoint.registry[tab.label_for(representation)]
+        within, filters = tab.within(request, representation), tab.filters(representation)
+        listed = _limited(request, child, within, tab.preset(representation), filters)
+        return page(request, LIST_TEMPLATE, values | listed)
     return page(request, TEMPLATE, values | {"content": render_safely(request, tab, endpoint, representation)})
 
 
 def _list(request: Request, incoming: IncomingForeignKey, key: Any) -> dict[str, Any]:
     """The values of a list that is limited to the objects of one parent."""
-    child = incoming.child
-    preset = urlencode({incoming.attribute.removesuffix("_id"): key})
-    return _limited(request, child, [child.table.c[incoming.attribute] == key], preset)
+    child, parent = incoming.child, incoming.attribute.removesuffix("_id")
+    filters = {list_parameter(incoming): str(key)}
+    within = [child.table.c[incoming.attribute] == key]
+    return _limited(request, child, within, {parent: key}, filters, parent)
 
 
-def _limited(request: Request, child: Endpoint, within: Sequence[Any], preset: str) -> dict[str, Any]:
-    """The values of a list that is limited by conditions; ``preset`` is the query of the form for a new object."""
+def _limited(
+    request: Request,
+    child: Endpoint,
+    within: Sequence[Any],
+    preset: Mapping[str, Any] | None,
+    filters: Mapping[str, str],
+    parent: str = "",
+) -> dict[str, Any]:
+    """The values of a list that is limited by conditions.
+
+    :param preset: values that the form for a new object begins with; ``None``: nothing is added
+    :param filters: parameters by which the list of the API is limited likewise
+    :param parent: a column that is left out, because it has the same value in every row
+    """
     writes, uow = child.resource.writes, request.uow
-    add = f"{page_path(child)}add/?{preset}"
-    return lists.results(request, child, within) | {
+    given = urlencode({name: value for name, value in (preset or {}).items() if value is not None})
+    may_add = preset is not None and "add" in writes and may(uow, child, "add")
+    values = lists.results(request, child, within, left_out=(parent,))
+    query = values["query"]
+    scope = [(name, [value]) for name, value in filters.items()]
+    whole = lists.api_query(child, query.with_filters([*scope, *query.filters]))
+    return values | {
         "child": child,
-        "add_child": add if "add" in writes and may(uow, child, "add") else "",
+        "add_child": f"{page_path(child)}add/?{given}" if may_add else "",
+        "scope": scope,
+        "api_path": whole.url if scope else "",
     }

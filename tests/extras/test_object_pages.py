@@ -204,6 +204,22 @@ def test_dynamic_groups_of_an_object_are_listed(browser: Browser, make: Any, mad
     assert inside in page and outside not in page
 
 
+def test_the_members_of_a_dynamic_group_are_a_tab_of_it(browser: Browser, make: Any, made: Any, unique: Unique) -> None:
+    names = [unique() for _ in range(3)]
+    for name, hall in zip(names, ("Hall 4", "Hall 4", "Hall 5"), strict=True):
+        make(ROLES, name=name, description=hall)
+    selected = {"description": ["Hall 4"]}
+    group = made(
+        "dynamic-groups", {"name": names[0], "slug": names[0], "content_type": "ipam.role", "filter": selected}
+    )
+    path = f"/extras/dynamic-groups/{group['id']}/members/"
+    assert browser.get(path.removesuffix("members/")).html.find("a", href=path).text.strip() == "Members"
+    page = browser.get(path, status=200).html
+    rows = page.select("#results tbody th")
+    assert page.select("#list a[href^='/ipam/roles/add/']") == []
+    assert sorted(row.text for row in rows) == sorted(names[:2])
+
+
 def test_groups_that_are_not_evaluated_are_told(
     browser: Browser, make: Any, made: Any, unique: Unique, monkeypatch: pytest.MonkeyPatch
 ) -> None:
