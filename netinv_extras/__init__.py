@@ -51,6 +51,7 @@ from netinv_extras.jobs import results as job_results
 from netinv_extras.jobs import schedules as job_schedules
 from netinv_extras.jobs import stats as job_stats
 from netinv_extras.menu import MENU
+from netinv_extras.plans import models as plan_models
 from netinv_extras.relationships import associations as relationship_associations
 from netinv_extras.relationships import field as relationship_field
 from netinv_extras.relationships import filters as relationship_filters
@@ -134,6 +135,7 @@ app = App(
         job_schedules.scheduled_jobs,
         job_hooks.job_hooks,
         job_buttons.job_buttons,
+        plan_models.plans,
     ],
     migrations="netinv_extras:migrations",
     root_views={"graphql": graphql_views.graphql},
@@ -152,6 +154,7 @@ app = App(
         "netinv_extras.jobs.results",
         "netinv_extras.jobs.approval_views",
         "netinv_extras.jobs.buttons",
+        "netinv_extras.plans.applying",
     ],
     hooks=hookspecs,
     settings=settings.DEFINITIONS,
@@ -290,12 +293,13 @@ def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
 
 @hookimpl
 def netinv_commands() -> dict[str, list[click.Command]]:
-    """Commands ``netinv webhooks …``, ``netinv webhook-listener`` and ``netinv jobs …``."""
+    """Commands for webhooks, jobs and plans."""
     from netinv_extras.jobs.commands import jobs
+    from netinv_extras.plans import commands as plan_commands
     from netinv_extras.webhooks.commands import webhooks as group
     from netinv_extras.webhooks.listener import webhook_listener
 
-    return {"netinv": [group, webhook_listener, jobs]}
+    return {"netinv": [group, webhook_listener, jobs, plan_commands.plan, plan_commands.apply]}
 
 
 @hookimpl
@@ -304,6 +308,7 @@ def netinv_tasks(registry: Registry) -> Iterable[Task]:
     return [
         Task(webhook_models.DELIVER, _deliver, crontab(), run_at_startup=True),
         deliveries.pruning,
+        plan_models.pruning,
         Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
         Task("find_jobs", job_models.refresh_if_changed, crontab(), run_at_startup=True),
         Task(job_results.RUN, _run_jobs, crontab(), run_at_startup=True),

@@ -18,6 +18,7 @@ MENU = (
             "webhooks",
             MenuEntry("Webhook deliveries", "/extras/webhook-deliveries/queue/", "extras.webhookdelivery"),
             "git-repositories",
+            "plans",
         ],
         icon="queue-list",
         position=700,

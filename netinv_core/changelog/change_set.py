@@ -99,6 +99,11 @@ class ChangeSet:
                 return
         self._changes[name] = change
 
+    @property
+    def pending(self) -> list[Change]:
+        """The changes, which are not written yet."""
+        return list(self._changes.values())
+
     def keys_of(self, endpoint: Endpoint) -> set[Any]:
         """The ids of the changed objects of an endpoint."""
         return {key for label, key in self._changes if label == endpoint.label}

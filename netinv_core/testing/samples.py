@@ -84,7 +84,7 @@ class Samples:
 
     def make_many(self, endpoint: Endpoint, count: int, **overrides: Any) -> list[dict[str, Any]]:
         """New objects, made in one request."""
-        if endpoint.resource.writable:
+        if "add" in endpoint.resource.writes:
             created = self.api.post(endpoint.path, [self.body(endpoint, **overrides) for _ in range(count)])
             by_id = {
                 item["id"]: item
@@ -113,7 +113,7 @@ class Samples:
 
     def _post(self, endpoint: Endpoint, **overrides: Any) -> dict[str, Any]:
         """A new object as the answer to its creation shows it, which suffices to refer to it."""
-        if not endpoint.resource.writable:
+        if "add" not in endpoint.resource.writes:
             return self.make(endpoint, **overrides)
         created: dict[str, Any] = self.api.post(endpoint.path, self.body(endpoint, **overrides))
         return created

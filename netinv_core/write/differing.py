@@ -41,10 +41,9 @@ def _lists_differ(endpoint: Endpoint, draft: Draft, stored: Mapping[Any, Mapping
     """Compares the to-many members of a draft with the stored ones, without regard to order."""
     for name, ids in draft.many.items():
         field, items = endpoint.fields[name], stored[draft.id][name]
-        if isinstance(field, ToMany) and field.by is not None:
-            differ = sorted(items) != sorted(draft.body[name])
-        else:
-            differ = sorted(str(item["id"]) for item in items) != sorted(map(str, ids))
-        if differ:
+        sent = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
+        if not isinstance(sent, list):  # a difference of the stored list
+            return True
+        if sorted(str(item["id"] if isinstance(item, dict) else item) for item in items) != sorted(map(str, sent)):
             return True
     return False

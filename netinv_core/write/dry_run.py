@@ -58,18 +58,18 @@ def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
         recorded = [change for change in changes if change.record is not None]
         named = uow.registry.hooks.netinv_change_effects(uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}
-        visible = _visible(uow, [change for change in changes if change.action == CREATE])
-    visible |= _visible(
+        visible = visible_changes(uow, [change for change in changes if change.action == CREATE])
+    visible |= visible_changes(
         uow, [change for change in changes if change.action != CREATE]
     )  # as they are without the changes
     preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
-    preview.changes += [_shown(change) for change in changes if _name(change) in visible][:MAX_LISTED]
+    preview.changes += [_shown(change) for change in changes if name_of(change) in visible][:MAX_LISTED]
     for name, entry in effects.items():
         permitted = [item for item in entry.listed if (item["object_type"], item["object_id"]) in visible]
         preview.effects[name] = permitted[:MAX_LISTED]
 
 
-def _visible(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectName]:
+def visible_changes(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectName]:
     """Returns the names of the changed objects that the user may view; at most one statement for each model."""
     keys: dict[Endpoint, list[Any]] = {}
     for change in changes:
@@ -81,7 +81,7 @@ def _visible(uow: UnitOfWork, changes: Sequence[Change]) -> set[ObjectName]:
     }
 
 
-def _name(change: Change) -> ObjectName:
+def name_of(change: Change) -> ObjectName:
     return change.endpoint.label, str(change.key)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http.traversal import root_of
-from netinv_extras.web import delivery_queue, git_syncs, graphql_page, job_forms, job_results, webhook_messages
+from netinv_extras.web import delivery_queue, git_syncs, graphql_page, job_forms, job_results, plans, webhook_messages
 
 
 def includeme(config: Any) -> None:
@@ -31,5 +31,7 @@ def includeme(config: Any) -> None:
     repository = {"factory": root, "traverse": "/git-repositories/{id}"}
     add("/extras/git-repositories/{id}/sync/", git_syncs.sync, permission="change", methods=["POST"], **repository)
     add("/extras/git-repositories/{id}/sync-state/", git_syncs.show, permission="view", **repository)
+    plan = {"factory": root, "traverse": "/plans/{id}"}
+    add("/extras/plans/{id}/apply/", plans.apply, permission="view", methods=["POST"], **plan)
     both = ["GET", "POST"]
     add(graphql_page.PATH, graphql_page.show, permission=API_ACCESS, methods=both, read_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netinv_core.endpoint import Endpoint
-from netinv_extras.web import delivery_panels, git_syncs, job_results, webhook_messages
+from netinv_extras.web import delivery_panels, git_syncs, job_results, plans, webhook_messages
 from netinv_web.extensions import Panel
 
 PANELS = {
@@ -52,6 +52,7 @@ PANELS = {
     "extras.jobresult": (
         Panel("log", "Log", job_results.log_panel, side="main", template=job_results.LOG, position=100),
     ),
+    "extras.plan": (Panel("changes", "Changes", plans.panel, side="main", template=plans.TEMPLATE, position=100),),
     "extras.scheduledjob": (
         Panel(
             "approval",

@@ -22,6 +22,7 @@ NEEDS = {
     f"jobs/{CLASS}/run POST": "run",
     "object-changes/feed GET": "view",
     "object-changes/revert POST": "view",
+    "plans/apply POST": "view",
     "scheduled-jobs/approve POST": "change",
     "scheduled-jobs/deny POST": "delete",
     "scheduled-jobs/dry-run POST": "view",

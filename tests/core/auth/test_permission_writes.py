@@ -214,6 +214,22 @@ def reverts_within_the_constraint(service: Service) -> None:
     service.api.get(tenant["url"], status=404)
 
 
+@write("plans/apply POST")
+def plans_within_the_constraint(service: Service) -> None:
+    """A plan is made, and applied, where the permissions for its writes allow the objects."""
+    tenant, plans = sample(service, "tenancy.tenant", description="a"), "/api/extras/plans/"
+    limit = ("add change", "tenancy.tenant", {"description": "a"})
+    someone = service.user(("add view", "extras.plan"), ("view", "tenancy.tenant"), limit).api
+    outside = [{"name": service.unique()}]
+    assert someone.post(plans, {"objects": {"tenancy.tenant": outside}}, status=403) == DENIED
+    changed = [{"name": tenant["name"], "comments": "x"}]
+    plan = someone.post(plans, {"objects": {"tenancy.tenant": changed}})
+    service.api.patch(tenant["url"], {"description": "b"})
+    someone.post(f"{plan['url']}apply/", {}, status=409)
+    assert service.api.get(tenant["url"])["comments"] == ""
+    service.api.patch(tenant["url"], {"description": "a"})
+
+
 @write("git-repositories/sync POST")
 def syncs_within_the_constraint(service: Service) -> None:
     """A sync is asked for by who may change that repository."""

@@ -142,6 +142,13 @@ def sync(service: Service) -> Request:
     return f"{sample(service, 'extras.gitrepository')['url']}sync/", {}
 
 
+@write("plans/apply POST")
+def applied_plan(service: Service) -> Request:
+    """A plan of a new tenant."""
+    plan = service.api.post("/api/extras/plans/", {"objects": {"tenancy.tenant": [{"name": service.unique()}]}})
+    return f"{plan['url']}apply/", {}
+
+
 @write("maintenance-windows/close POST")
 def closing(service: Service) -> Request:
     """The end of a maintenance window."""

@@ -1,0 +1,323 @@
+"""Plans: documents of several models, their differences from the inventory, and how they are applied."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Api, Service, Unique
+from netinv_web.testing import Browser
+
+PLANS, SITES, DEVICES = "/api/extras/plans/", "/api/dcim/sites/", "/api/dcim/devices/"
+Document = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture
+def plan(api: Api) -> Callable[..., Any]:
+    """``plan(objects)``: a new plan, by the administrator."""
+
+    def make(objects: Document, status: int = 201, **body: Any) -> Any:
+        return api.post(PLANS, {"objects": objects, **body}, status=status)
+
+    return make
+
+
+@pytest.fixture
+def apply(api: Api, plan: Any) -> Callable[..., Any]:
+    """``apply(objects)``: a plan that is applied at once."""
+
+    def make(objects: Document, **body: Any) -> Any:
+        return api.post(f"{plan(objects, **body)['url']}apply/", {}, status=200)
+
+    return make
+
+
+def network(name: str, ports: int = 2) -> Document:
+    """A site, a device in a rack of it, its interfaces, an address and a cable: out of order, and by names."""
+    device = {"name": name, "site": name, "device_type": {"model": name}, "device_role": name, "status": "active"}
+    return {
+        "ipam.ipaddress": [
+            {
+                "address": "192.0.2.1/24",
+                "description": name,
+                "status": "active",
+                "assigned_object_type": "dcim.interface",
+                "assigned_object_id": {"device": {"name": name}, "name": "p1"},
+            }
+        ],
+        "dcim.interface": [
+            {"device": name, "name": f"p{number}", "type": "virtual", "status": "active", "mtu": 1500}
+            for number in range(1, ports + 1)
+        ],
+        "dcim.device": [device],
+        "dcim.devicetype": [{"manufacturer": name, "model": name, "slug": name, "u_height": 1}],
+        "dcim.region": [{"name": f"{name} a", "parent": {"name": f"{name} b"}}, {"name": f"{name} b"}],
+        "dcim.site": [{"name": name, "slug": name, "status": "active", "region": {"name": f"{name} a"}}],
+        "dcim.manufacturer": [{"name": name, "slug": name}],
+        "dcim.devicerole": [{"name": name, "slug": name, "color": "ffffff"}],
+        "extras.tag": [{"name": name, "slug": name, "content_types": ["dcim.site"]}],
+    }
+
+
+MATCH = {"ipam.ipaddress": ["address", "description"]}
+
+
+def actions_of(plan: Any) -> list[str]:
+    """What a plan does, as ``action place``."""
+    return sorted(f"{change['action']} {change['place']}" for change in plan["changes"])
+
+
+def test_a_plan_shows_what_would_be_written_and_writes_nothing(api: Api, plan: Any, unique: Unique) -> None:
+    name = unique()
+    kept = api.post(SITES, {"name": name, "slug": name, "status": "active", "facility": "a"})
+    stored = plan(
+        {"dcim.site": [{"name": name, "slug": name, "facility": "b"}, {"name": unique(), "status": "active"}]}
+    )
+    assert [stored[count] for count in ("creates", "updates", "deletes", "unchanged")] == [1, 1, 0, 0]
+    assert actions_of(stored) == ["create dcim.site[1]", "update dcim.site[0]"]
+    (update,) = [change for change in stored["changes"] if change["action"] == "update"]
+    assert (update["object_id"], update["display"]) == (kept["id"], name)
+    assert update["fields"] == [{"field": "facility", "before": "a", "after": "b"}]
+    assert api.get(kept["url"])["facility"] == "a" and api.get(SITES, {"q": name})["count"] == 1
+    assert "changes" not in api.get(stored["url"]) and stored["state"]["value"] == "pending"
+    assert api.get(stored["url"], {"include": "changes"})["changes"] == stored["changes"]
+    assert "objects" not in stored
+    api.delete(stored["url"])
+
+
+def test_objects_of_several_models_are_written_in_the_right_order(
+    api: Api, plan: Any, unique: Unique, service: Service
+) -> None:
+    name = unique()
+    stored = plan(network(name), match=MATCH)
+    assert stored["creates"] == 11 and stored["unchanged"] == 0
+    applied = api.post(f"{stored['url']}apply/", {}, status=200)
+    assert applied["state"]["value"] == "applied" and applied["request_id"]
+    (address,) = api.get("/api/ipam/ip-addresses/", {"q": name})["results"]
+    assert address["assigned_object"]["name"] == "p1" and address["assigned_object"]["device"]["name"] == name
+    (site,) = api.get(SITES, {"name": name})["results"]
+    assert site["region"]["name"] == f"{name} a"
+    changes = api.get("/api/extras/object-changes/", {"request_id": applied["request_id"]})
+    assert changes["count"] == 11
+    assert api.post(f"{stored['url']}apply/", {}, status=200)["request_id"] == applied["request_id"]
+    with service.statements() as statements:
+        again = plan(network(name), match=MATCH)
+    assert (again["changes"], again["unchanged"]) == ([], 11)
+    assert not [line for line in statements if line.startswith("UPDATE")]
+    api.post(f"/api/extras/object-changes/{changes['results'][0]['id']}/revert/?request=true", {}, status=200)
+    assert api.get(SITES, {"name": name})["count"] == 0
+
+
+def test_components_that_come_with_a_device_are_updated(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    name = unique()
+    document = network(name, ports=1)
+    first = {key: document[key] for key in ("dcim.manufacturer", "dcim.devicetype")}
+    apply(first | {"dcim.interfacetemplate": [{"device_type": {"model": name}, "name": "p1", "type": "other"}]})
+    applied = apply(document, match=MATCH)
+    (interface,) = api.get("/api/dcim/interfaces/", {"device": name})["results"]
+    assert (interface["name"], interface["type"]["value"], interface["mtu"]) == ("p1", "virtual", 1500)
+    assert [change["place"] for change in applied["changes"] if change["object_type"] == "dcim.interface"] == [
+        "dcim.interface[0]"
+    ]
+    assert plan(document, match=MATCH)["changes"] == []
+
+
+def test_absent_objects_are_deleted_children_first(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    name = unique()
+    apply(network(name), match=MATCH)
+    absent: Document = {
+        "dcim.site": [{"slug": name, "absent": True}, {"slug": unique(), "absent": True}],
+        "dcim.device": [{"name": name, "site": name, "absent": True}],
+        "dcim.devicerole": [{"slug": name, "absent": True}],
+    }
+    api.post(PLANS, {"objects": {"dcim.site": absent["dcim.site"]}}, status=409)
+    stored = plan(absent)
+    assert stored["deletes"] == 6 and stored["unchanged"] == 1
+    api.post(f"{stored['url']}apply/", {}, status=200)
+    assert api.get(DEVICES, {"name": name})["count"] == 0 and api.get(SITES, {"name": name})["count"] == 0
+
+
+def test_what_an_update_releases_is_deleted_after_it(api: Api, apply: Any, unique: Unique) -> None:
+    one, other = unique(), unique()
+    tenants = [{"name": one, "slug": one}, {"name": other, "slug": other}]
+    site = {"name": one, "status": "active", "tenant": one}
+    apply({"tenancy.tenant": tenants, "dcim.site": [site]})
+    apply({"tenancy.tenant": [{"slug": one, "absent": True}], "dcim.site": [{**site, "tenant": other}]})
+    (found,) = api.get(SITES, {"name": one})["results"]
+    assert found["tenant"]["name"] == other and api.get("/api/tenancy/tenants/", {"slug": one})["count"] == 0
+
+
+def test_what_left_the_document_of_an_owner_is_deleted(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    owner, other, one, two, three = (unique() for _ in range(5))
+    sites = {name: {"name": name, "status": "active"} for name in (one, two, three)}
+    apply({"dcim.site": list(sites.values())}, owner=owner)
+    apply({"dcim.site": [sites[three]]}, owner=other)
+    stored = plan({"dcim.site": [sites[one]]}, owner=owner)
+    assert [(change["action"], change["display"]) for change in stored["changes"]] == [("delete", two)]
+    api.post(f"{stored['url']}apply/", {}, status=200)
+    assert [api.get(SITES, {"name": name})["count"] for name in sites] == [1, 0, 1]
+    assert plan({"dcim.site": [sites[one]]}, owner=owner)["changes"] == []
+    assert plan({}, owner=unique())["changes"] == []
+
+
+def test_a_plan_is_refused_when_what_it_touches_has_changed(api: Api, plan: Any, unique: Unique) -> None:
+    one, two, three = unique(), unique(), unique()
+    sites = [api.post(SITES, {"name": name, "status": "active"}) for name in (one, two)]
+    stored = plan({"dcim.site": [{"name": name, "status": "planned"} for name in (one, two, three)]})
+    api.patch(sites[0]["url"], {"facility": "x"})
+    api.post(SITES, {"name": three, "status": "active"})
+    refused = api.post(f"{stored['url']}apply/", {}, status=409)
+    assert refused["count"] == 2
+    differences = {item["planned"]["display"]: item for item in refused["differences"]}
+    assert [change["field"] for change in differences[one]["changed"]] == ["facility"]
+    assert (differences[three]["planned"]["action"], differences[three]["now"]["action"]) == ("create", "update")
+    assert api.get(sites[1]["url"])["status"]["value"] == "active"
+    assert api.get(stored["url"])["state"]["value"] == "pending"
+    api.delete(sites[1]["url"])
+    assert api.post(f"{stored['url']}apply/", {}, status=409)["count"] == 3
+
+
+@pytest.mark.parametrize(
+    ("objects", "errors"),
+    [
+        ([], {"objects": ["An object with a list for each content type is expected."]}),
+        (
+            {"dcim.nothing": []},
+            {"objects": {"dcim.nothing": ["There is no model dcim.nothing whose objects can be planned."]}},
+        ),
+        ({"dcim.site": [{"slug": "x"}, 1]}, {"objects": {"dcim.site": {"1": {"__all__": ["An object is expected."]}}}}),
+        (
+            {"dcim.site": [{"slug": "x", "colour": "red"}]},
+            {"objects": {"dcim.site": {"0": {"colour": ["There is no such field, or it cannot be written."]}}}},
+        ),
+        (
+            {"dcim.site": [{"slug": "x"}, {"slug": "x"}]},
+            {"objects": {"dcim.site": {"1": {"slug": ["It is the object that dcim.site[0] describes already."]}}}},
+        ),
+        (
+            {"dcim.site": [{"slug": "plan-1", "name": "plan-1", "status": "nope"}, {"slug": "plan-2"}]},
+            {
+                "objects": {
+                    "dcim.site": {
+                        "0": {"status": ["Object with slug=nope does not exist."]},
+                        "1": {"name": ["This field is required."], "status": ["This field is required."]},
+                    }
+                }
+            },
+        ),
+        (
+            {
+                "dcim.region": [
+                    {"name": "plan-1", "parent": {"name": "plan-2"}},
+                    {"name": "plan-2", "parent": {"name": "plan-1"}},
+                ]
+            },
+            {
+                "objects": {
+                    "dcim.region": {
+                        "0": {
+                            "parent": ["These rows refer to each other in a circle: dcim.region[0], dcim.region[1]."]
+                        },
+                        "1": {
+                            "parent": ["These rows refer to each other in a circle: dcim.region[0], dcim.region[1]."]
+                        },
+                    }
+                }
+            },
+        ),
+    ],
+    ids=["no object", "model", "item", "field", "repeated", "values", "circle"],
+)
+def test_errors_name_model_index_and_field(plan: Any, objects: Any, errors: Any) -> None:
+    assert plan(objects, status=400) == errors
+
+
+def test_objects_without_a_key_need_a_match(plan: Any) -> None:
+    prefix = {"prefix": "198.51.100.0/24", "status": "active"}
+    assert "match" in str(plan({"dcim.cable": [{"label": "1"}]}, status=400)["objects"]["dcim.cable"]["0"])
+    assert plan({"ipam.prefix": [prefix]}, match={"ipam.prefix": ["prefix"]})["creates"] == 1
+    assert "match" in plan({}, match={"ipam.prefix": ["size"]}, status=400)
+    assert "match" in plan({}, match=1, status=400)
+
+
+def test_it_takes_the_permissions_of_the_writes(api: Api, make_user: Any, unique: Unique) -> None:
+    name = unique()
+    body = {"objects": {"dcim.site": [{"name": name, "status": "active"}]}}
+    make_user(("add view", "dcim.site")).api.post(PLANS, body, status=403)
+    make_user(("add view", "extras.plan")).api.post(PLANS, body, status=403)
+    planner = make_user(("add view", "extras.plan"), ("add view", "dcim.site"))
+    stored = planner.api.post(PLANS, body)
+    stranger = make_user(("add view", "extras.plan"), ("add view", "dcim.site")).api
+    stranger.get(stored["url"], status=404)
+    stranger.post(f"{stored['url']}apply/", {}, status=404)
+    assert stored["user"]["username"] == planner.username
+    assert planner.api.post(f"{stored['url']}apply/", {}, status=200)["state"]["value"] == "applied"
+
+
+def test_secrets_are_masked(api: Api, plan: Any, unique: Unique, service: Service) -> None:
+    name = unique()
+    webhook = {"name": name, "content_types": ["dcim.site"], "type_create": True, "payload_url": "http://192.0.2.1/"}
+    stored = plan({"extras.webhook": [{**webhook, "secret": "correct horse"}]})
+    assert "correct" not in str(stored) and "****" in str(stored)
+    with service.engine.connect() as connection:
+        rows = connection.exec_driver_sql("SELECT * FROM extras_plan").all()
+    assert "correct" not in str(rows)
+    api.post(f"{stored['url']}apply/", {}, status=200)
+    assert plan({"extras.webhook": [{**webhook, "secret": "correct horse"}]})["changes"] == []
+
+
+def test_a_dry_run_of_apply_writes_nothing(api: Api, plan: Any, unique: Unique) -> None:
+    name = unique()
+    stored = plan({"dcim.site": [{"name": name, "status": "active"}]})
+    tried = api.post(f"{stored['url']}apply/?dry_run=true", {}, status=200)
+    assert tried["count"]["changes"] == 1 and tried["changes"][0]["display"] == name
+    assert api.get(stored["url"])["state"]["value"] == "pending"
+    assert api.get(SITES, {"name": name})["count"] == 0
+
+
+def test_the_number_of_statements_does_not_grow_with_the_objects(
+    api: Api, service: Service, plan: Any, unique: Unique
+) -> None:
+    counts = []
+    for ports in (2, 2, 40):
+        name = unique()
+        with service.statements() as planned:
+            stored = plan(network(name, ports), match=MATCH)
+        with service.statements() as applied:
+            api.post(f"{stored['url']}apply/", {}, status=200)
+        with service.statements() as unchanged:
+            plan(network(name, ports), match=MATCH)
+        counts.append((len(planned), len(applied), len(unchanged)))
+    assert counts[1] == counts[2], counts
+
+
+@pytest.mark.slow
+def test_five_thousand_objects_are_planned_and_applied_in_time(api: Api, plan: Any, unique: Unique) -> None:
+    name = unique()
+    document = network(name, 1000)
+    device = document["dcim.device"][0]
+    document["dcim.device"] += [{**device, "name": f"{name}-{number}"} for number in range(4000)]
+    started = time.monotonic()
+    stored = plan(document, match=MATCH)
+    planned = time.monotonic()
+    api.post(f"{stored['url']}apply/", {}, status=200)
+    applied = time.monotonic()
+    assert stored["creates"] == 5009
+    assert plan(document, match=MATCH)["unchanged"] == 5009
+    durations = [planned - started, applied - planned, time.monotonic() - applied]
+    assert max(durations) <= 10 * 3, durations  # 10 s, with reserve for a busy machine
+
+
+def test_a_plan_is_shown_and_applied_on_its_page(api: Api, service: Service, plan: Any, unique: Unique) -> None:
+    name, browser = unique(), Browser(service, service.admin)
+    site = api.post(SITES, {"name": name, "status": "active"})
+    plans = [plan({"dcim.site": [{"name": name, "status": status}]}) for status in ("planned", "retired")]
+    pages = [browser.get(f"/extras/plans/{item['id']}/", status=200) for item in plans]
+    assert "status: active → planned" in " ".join(pages[0].html.select_one("main").text.split())
+    forms = [next(form for form in page.forms.values() if form.action.endswith("/apply/")) for page in pages]
+    assert "The plan was applied." in forms[0].submit().follow(status=200).text
+    assert "The inventory has changed since" in forms[1].submit().follow(status=200).text
+    assert api.get(site["url"])["status"]["value"] == "planned"
