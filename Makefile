@@ -9,6 +9,7 @@ MARIADB ?= mysql://root@127.0.0.1:3306/test
 INPUTS ?= few
 REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
+QUICK := not slow and not crash and not browser and not repetition
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Pyramid uses pkg_resources, for which setuptools prints a warning at every start.
@@ -42,15 +43,15 @@ $(PLUGINS): install $(shell find plugins/example -type f)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
 
-test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones
-	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser"
+test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with half of the pairs of the contract
+	$(PYTEST) --input-seed=0 -m "$(QUICK)"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module
 	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser" --cov --cov-report=term --cov-report=html:var/coverage
 
 # The seeds differ, so that the databases get different generated input; INPUTS=many or all makes more of it.
-test-all: $(PLUGINS)  ## run the slow tests and those in Chromium on SQLite, and all others on PostgreSQL and MariaDB with Redis
-	$(PYTEST) --input-seed=0 -m "slow or crash"
+test-all: $(PLUGINS)  ## run the rest on SQLite, the tests in Chromium, and nearly all on PostgreSQL and MariaDB with Redis
+	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser"
 	$(PYTEST) --input-seed=0 -m browser
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"

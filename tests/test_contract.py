@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from netinv_core.main import registry_for
 from netinv_core.testing import CHECKS, Case, Check, Service
+from tests.support.contract import contract_pairs
 from tests.support.inputs import Inputs
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
-ENDPOINTS = registry_for("sqlite", {}).endpoints
-PAIRS = [
-    pytest.param(check, label, id=f"{label}-{check.name}")
-    for label in sorted(ENDPOINTS)
-    for check in CHECKS
-    if check.applies(ENDPOINTS[label])
-]
 
-
-@pytest.mark.parametrize(("check", "label"), PAIRS)
+@pytest.mark.parametrize(("check", "label"), contract_pairs(CHECKS))
 def test_every_resource(check: Check, label: str, service: Service, inputs: Inputs) -> None:
     """Each check of the contract holds for each resource it applies to."""
     check(Case(service, label, many=1000 if label in A_THOUSAND else 30, **inputs.case_options))

@@ -234,6 +234,7 @@ def test_what_exists_is_used_by_its_name(inventory: Api) -> None:
     assert count(inventory, "dcim/devices", {"role_id": role["id"]}) > 0
 
 
+@pytest.mark.slow
 def test_a_run_that_is_refused_leaves_nothing_behind(fresh: Service, tmp_path: Path) -> None:
     api = fresh.api
     api.post("/api/ipam/vrfs/", {"name": "Another", "rd": "64496:200"})

@@ -6,20 +6,12 @@ import copy
 
 import pytest
 
-from netinv_core.main import registry_for
 from netinv_core.testing import Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import PAGE_CHECKS, Browser, PageCase, PageCheck
+from tests.support.contract import contract_pairs
 
-ENDPOINTS = registry_for("sqlite", {}).endpoints
-PAIRS = [
-    pytest.param(check, label, id=f"{label}-{check.name}", marks=[pytest.mark.any_database] * check.any_database)
-    for label in sorted(ENDPOINTS)
-    for check in PAGE_CHECKS
-    if check.applies(ENDPOINTS[label])
-]
-
-
+PAIRS = contract_pairs(PAGE_CHECKS, lambda check: [pytest.mark.any_database] * check.any_database)
 PAGE_SIZE = "25"  # rows of a list, so that pages are small
 
 

@@ -1,0 +1,45 @@
+"""Pairs of checks and resources for the contract tests: ``make test`` runs half of them, ``make test-all`` all.
+
+On PostgreSQL and MariaDB every pair runs. On SQLite the other half is marked ``repetition`` and runs with the slow tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import pytest
+
+from netinv_core.endpoint import Endpoint
+from netinv_core.main import registry_for
+
+ALWAYS = 3  # a check of at most so many resources runs for each of them
+ENDPOINTS = registry_for("sqlite", {}).endpoints
+
+
+class AnyCheck(Protocol):
+    """A check of REST or of pages."""
+
+    @property
+    def name(self) -> str:
+        """The checked property."""
+
+    @property
+    def applies(self) -> Callable[[Endpoint], bool]:
+        """True for the resources that have the property."""
+
+
+def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[Any]] = lambda check: ()) -> list[Any]:
+    """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
+
+    Every second pair is a repetition, like the white squares of a chessboard: half of the resources of each check, and
+    half of the checks of each resource.
+    """
+    pairs = []
+    for number, check in enumerate(checks):
+        labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
+        for position, label in enumerate(labels):
+            repeated = len(labels) > ALWAYS and (number + position) % 2
+            pair_marks = [*marks(check), *[pytest.mark.repetition] * bool(repeated)]
+            pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=pair_marks))
+    return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
