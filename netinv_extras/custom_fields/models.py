@@ -36,7 +36,6 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
 from netinv_core.write.slugs import slugify
 from netinv_extras.custom_fields.values import (
-    BLANK,
     INTEGER,
     LOGICS,
     LOOSE,
@@ -188,7 +187,7 @@ def validation_settings_fit_the_type(uow: UnitOfWork, drafts: Sequence[Draft]) -
 @custom_fields.rule
 def default_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a default that the field does not accept as a value."""
-    with_default = [draft for draft in drafts if draft["default"] not in BLANK]
+    with_default = [draft for draft in drafts if draft["default"] not in (None, "")]
     choices = _choices(uow, [draft.id for draft in with_default if not draft.new and draft["type"] in SELECTIONS])
     for draft in with_default:
         definition = Definition.of(draft, choices.get(draft.id, ()))

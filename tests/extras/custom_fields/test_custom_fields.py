@@ -167,6 +167,12 @@ def test_type_and_slug_stay_as_they_were_made(api: Api, define: Any) -> None:
             {"default": "a"},
             {"default": ['Invalid default value "a": Invalid choice (a). Available choices are: ']},
         ),
+        (
+            "select",
+            {"default": []},
+            {"default": ['Invalid default value "[]": Invalid choice ([]). Available choices are: ']},
+        ),
+        ("text", {"default": []}, {"default": ['Invalid default value "[]": Value must be a string']}),
         ("text", {"content_types": ["extras.note"]}, {"content_types": ["Invalid content type: extras.note"]}),
         (
             "text",
