@@ -10,6 +10,7 @@ from tests.support.inputs import Inputs
 
 A_THOUSAND = {"dcim.device", "dcim.site", "ipam.ipaddress", "tenancy.tenant"}
 
+
 @pytest.mark.parametrize(("check", "label"), contract_pairs(CHECKS))
 def test_every_resource(check: Check, label: str, service: Service, inputs: Inputs) -> None:
     """Each check of the contract holds for each resource it applies to."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,16 @@ from netinv_core.commands.cli import cli
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service, Unique
-from tests.support.databases import new_queue_url
+from tests.support.databases import migrated_database, new_queue_url
 
 SITES = "/api/dcim/sites/"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
+    """A service on a database of its own: a worker of all tasks runs whatever jobs other tests left in the common one."""
+    with migrated_database(tmp_path_factory.mktemp("worker"), database_template) as engine:
+        yield Service(engine)
 
 
 @pytest.fixture
