@@ -162,6 +162,7 @@ def _wsgi_app(
     config.include("netinv_core.http.openapi_views")
     config.include("netinv_core.http.media")
     config.include("netinv_core.http.metrics")
+    config.include("netinv_core.http.query_views")
     package_by_action = include_packages(config)
     config.include("netinv_core.http.cornice_services")
     plugins = {registry.packages[app.name] for app in registry.apps.values() if app.plugin}

@@ -25,6 +25,8 @@ from netinv_core.models.types import Timestamp
 WRITING = "netinv_writing"
 PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one SQLite statement
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # instructions of SQLite's virtual machine, about a millisecond
+MANY_VALUES = 500
+_KEY_TYPES = (uuid.UUID, int, str)
 _CLOCK = "netinv statement clock"
 # TCP keep-alive detects a lost PostgreSQL server within a minute; the default of the operating system is two hours.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
@@ -185,6 +187,19 @@ def in_parameter(dialect: str, column: Any, name: str = "keys") -> ColumnElement
         keys = sa.func.json_each(sa.bindparam(name, type_=_KeySet())).table_valued("value")
         return column.in_(sa.select(keys.c.value))
     return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
+
+
+def in_values(dialect: str, column: Any, values: list[Any]) -> ColumnElement[bool]:
+    """The condition that ``column`` is one of the values; one parameter for many of them, where the database has such.
+
+    SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535.
+    """
+    if len(values) > MANY_VALUES and dialect == "postgresql":
+        return column == sa.any_(sa.literal(values, ARRAY(column.type)))
+    if len(values) > MANY_VALUES and dialect == "sqlite" and all(isinstance(key, _KEY_TYPES) for key in values):
+        keys = sa.func.json_each(sa.literal(values, _KeySet())).table_valued("value")
+        return column.in_(sa.select(keys.c.value))
+    return column.in_(values)
 
 
 def inlined_int(name: str, value: int) -> Any:

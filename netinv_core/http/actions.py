@@ -28,6 +28,7 @@ from netinv_core.registry import Registry
 View = Callable[[Request], Any]
 SchemaRef = str | Mapping[str, Any] | None
 ViewT = TypeVar("ViewT")
+OWN_RESOURCE = "*"  # in place of a label: the resource that the action is of
 _SCHEMA_ATTRIBUTE = "operation_schema"
 
 
@@ -62,11 +63,12 @@ def documented(
     """Decorator that gives a view its :class:`OperationSchema`. A schema is the label of a resource, or an OpenAPI
     schema.
 
-    ``response`` is the schema of the answer; ``form`` is ``one`` object of it, a ``list``, a ``page``, or ``some``:
-    one, or a list of them. ``request_body`` is the schema of the body. ``status`` is the status of success (default:
-    201 for POST, 204 for DELETE, else 200). ``query`` are the query parameters
-    (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media types of the answer beside JSON.
-    ``errors`` are answers beside those of every read or write. ``no_content`` describes a further answer 204.
+    ``response`` is the schema of the answer, :data:`OWN_RESOURCE` for an object as lists show it; ``form`` is ``one``
+    object of it, a ``list``, a ``page``, the page of a ``query``, or ``some``: one, or a list of them. ``request_body``
+    is the schema of the body. ``status`` is the status of success (default: 201 for POST, 204 for DELETE, else 200).
+    ``query`` are the query parameters (:func:`netinv_core.http.openapi_parameters.query`). ``media_types`` names media
+    types of the answer beside JSON. ``errors`` are answers beside those of every read or write. ``no_content``
+    describes a further answer 204.
     """
     schema = OperationSchema(response, form, request_body, status, query, media_types, errors, no_content)
 

@@ -25,7 +25,7 @@ from netinv_core.http import (
     root_views,
     versions,
 )
-from netinv_core.http.actions import Action, OperationSchema, SchemaRef, actions_of, schema_of
+from netinv_core.http.actions import OWN_RESOURCE, Action, OperationSchema, SchemaRef, actions_of, schema_of
 from netinv_core.http.methods import PERMISSIONS
 from netinv_core.http.openapi_operations import (
     ERROR_SCHEMAS,
@@ -102,6 +102,7 @@ def declared(registry: Registry) -> list[Action]:
     config.include("cornice")
     config.include("netinv_core.http.derivers")
     config.include("netinv_core.http.actions")
+    config.include("netinv_core.http.query_views")
     for app in registry.apps.values():
         for module in app.includes:
             config.include(module)
@@ -198,7 +199,8 @@ class _Writer:
             shape = schema_of(view)
             bulk = "bulk_" * (action.on_list and method != "get")
             name = "list" if method == "get" and shape.form != "one" else f"{bulk}{_ACTION_NAMES[method]}"
-            schema = FORMS[shape.form](self.resolved(shape.response, ""))
+            read = self._listed(endpoint) if shape.response == OWN_RESOURCE else self.resolved(shape.response, "")
+            schema = FORMS[shape.form](read)
             status = str(shape.status or _ACTION_STATUS.get(method, 200))
             path, response = f"{endpoint.path}{action.name}/", schema if status != "204" else None
             operation = operation_of(path, method, name, summary_of(view), response, status, shape.errors)
@@ -279,8 +281,7 @@ class _Writer:
             brief = object_schema(_brief, endpoint.brief, [field.name for field in endpoint.brief])
             brief["properties"][conditional.MEMBER] = conditional.MEMBER_SCHEMA
             self.schemas[f"Brief{name}"] = brief
-        listed = component(name) if versions.former_listing(endpoint, version) is None else _STRUCTURED
-        self.schemas[f"Paginated{name}List"] = page_of(self._full_or_brief(endpoint, listed))
+        self.schemas[f"Paginated{name}List"] = page_of(self._listed(endpoint))
         if not endpoint.resource.writes:
             return
         taken = endpoint.writable.values()
@@ -298,6 +299,11 @@ class _Writer:
             if endpoint.uploads:
                 form = object_schema(lambda field: field.form_schema(), taken, required, absent)
                 self.schemas[f"{prefix}{name}Form"] = as_version(endpoint, version, form)
+
+    def _listed(self, endpoint: Endpoint) -> Schema:
+        """Returns the schema of an object in a list."""
+        is_former = versions.former_listing(endpoint, self.version) is not None
+        return self._full_or_brief(endpoint, _STRUCTURED if is_former else component(endpoint.schema_name))
 
     def _full_or_brief(self, endpoint: Endpoint, full: Schema) -> Schema:
         """Returns the schema of an object in an answer with the parameter ``brief``."""

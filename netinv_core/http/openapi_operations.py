@@ -19,14 +19,22 @@ def component(name: str, group: str = "schemas") -> Schema:
     return {"$ref": f"#/components/{group}/{name}"}
 
 
+LINK: Schema = {"type": "string", "format": "uri", "nullable": True}
+MEMBERS: Schema = {
+    "type": "object",
+    "description": "The members of the body that lead to the page.",
+    "properties": {"offset": {"type": "integer", "nullable": True}, "cursor": {"type": "string"}},
+    "nullable": True,
+}
+
+
 def list_of(schema: Schema) -> Schema:
     """Returns the schema of a list."""
     return {"type": "array", "items": schema}
 
 
-def page_of(schema: Schema) -> Schema:
-    """Returns the schema of a page of a list."""
-    link = {"type": "string", "format": "uri", "nullable": True}
+def page_of(schema: Schema, link: Schema = LINK) -> Schema:
+    """Returns the schema of a page of a list, with links to its neighbours."""
     count = {"type": "integer", "nullable": True}
     properties = {"count": count, "next": link, "previous": link, "results": list_of(schema)}
     return {"type": "object", "properties": properties, "required": list(properties)}
@@ -53,6 +61,7 @@ FORMS: dict[str, Callable[[Schema], Schema]] = {
     "one": lambda schema: schema,
     "list": list_of,
     "page": page_of,
+    "query": lambda schema: page_of(schema, MEMBERS),
     "some": some_of,
 }
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from pyramid.request import Request
+
 from netinv_core.errors import Invalid
+from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.read.listing import Slice
 from netinv_core.read.pages import COUNT, COUNTS, CURSOR, EXACT, NONE, Page
@@ -60,18 +64,26 @@ def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[s
     return dataclasses.replace(part, cursor=cursor, count=count)
 
 
-def body(url: str, query: Query, page: Page, results: Sequence[Any]) -> dict[str, Any]:
-    """The answer with a page: count, links to its neighbours, and the representations of its objects."""
-    following, preceding = (
-        None if part is None else _link(url, query, part) for part in (page.following, page.preceding)
-    )
+def body(request: Request, page: Page, results: Sequence[Any]) -> dict[str, Any]:
+    """The answer with a page: count, links to its neighbours, and the representations of its objects.
+
+    Those of a POST are the members of its body that lead there.
+    """
+    link = _members if request.method == "POST" else functools.partial(_link, request)
+    following, preceding = (None if part is None else link(part) for part in (page.following, page.preceding))
     return {"count": page.count, "next": following, "previous": preceding, "results": results}
 
 
-def _link(url: str, query: Query, part: Slice) -> str:
+def _link(request: Request, part: Slice) -> str:
+    uow: RequestUnitOfWork = request.uow
+    url = f"{uow.base}{request.path}"
     if part.cursor is None:
-        return _url(url, query, part.limit, part.offset)
-    return _url(url, {**query, CURSOR: [part.cursor]}, part.limit, 0)
+        return _url(url, uow.query, part.limit, part.offset)
+    return _url(url, {**uow.query, CURSOR: [part.cursor]}, part.limit, 0)
+
+
+def _members(part: Slice) -> dict[str, Any]:
+    return {"offset": part.offset} if part.cursor is None else {CURSOR: part.cursor, "offset": None}
 
 
 def _whole(text: str) -> int | None:

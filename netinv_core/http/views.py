@@ -24,6 +24,7 @@ from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
 from netinv_core.http.request_uow import RequestUnitOfWork, negotiation_of
 from netinv_core.http.serialization import body_of
 from netinv_core.read import entity_tags, listing, pages
+from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.write import delete, save
 
 RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
@@ -34,9 +35,14 @@ def parameters_of(
     uow: RequestUnitOfWork, endpoint: Endpoint, reserved: frozenset[str] | None = None
 ) -> list[tuple[str, list[str]]]:
     """The query's parameters that are filters: all but those ``reserved``, by default for lists."""
-    if reserved is None:
-        reserved = RESERVED | (pagination.PARAMETERS - endpoint.filters.keys())
-    return [(n, v) for n, v in uow.query.items() if n not in reserved and not (n == "exclude" and endpoint.costly)]
+    own = own_parameters(endpoint) - {ORDERING} if reserved is None else reserved
+    return [(n, v) for n, v in uow.query.items() if n not in own and not (n == "exclude" and endpoint.costly)]
+
+
+def own_parameters(endpoint: Endpoint) -> frozenset[str]:
+    """The parameters of a list that are not filters; a filter of one of the newer names takes precedence."""
+    newer = (pagination.PARAMETERS | {ORDERING}) - endpoint.filters.keys()
+    return RESERVED | newer | (frozenset({"exclude"}) if endpoint.costly else frozenset())
 
 
 def get_list(request: Request) -> dict[str, Any] | Response:
@@ -69,7 +75,7 @@ def list_page(
     part = pagination.page_window(uow.query, uow.registry.settings, endpoint.filters)
     page = pages.page(uow, endpoint, parameters, part, within, of=request.path)
     results = representations.listed(uow, endpoint, page.keys, shape, without)
-    return pagination.body(f"{uow.base}{request.path}", uow.query, page, results)
+    return pagination.body(request, page, results)
 
 
 def post(request: Request) -> Any:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.db.engine import in_values
 from netinv_core.models.columns import Choices
 from netinv_core.read import lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
@@ -97,7 +98,7 @@ def value(
         cleaned = [parse(item) if parse and used == "exact" else item for item in values]
         if used == "exact" and len(steps) == 1 and len(cleaned) > 1 and steps[0] in table.c:
             column = table.c[steps[0]]
-            condition = column.in_([lookups.convert(column, item) for item in cleaned])
+            condition = in_values(dialect, column, [lookups.convert(column, item) for item in cleaned])
         else:
             tests = [functools.partial(_lookup_test, LOOKUPS[used], dialect, item) for item in cleaned]
             condition = lookups.any_of([_compare(uow, endpoint, table, steps, test) for test in tests])

@@ -63,7 +63,7 @@ def list_history(request: Request) -> dict[str, Any]:
     page = pages.page(uow, records, parameters, part, of=request.path)
     if not page.count and not page.keys:
         listing.detail(uow, endpoint, key, shape="nested")
-    return pagination.body(f"{uow.base}{request.path}", uow.query, page, _entries(uow, endpoint, page.keys))
+    return pagination.body(request, page, _entries(uow, endpoint, page.keys))
 
 
 def _entries(uow: UnitOfWork, endpoint: Endpoint, ids: list[uuid.UUID]) -> list[dict[str, Any]]:

@@ -2,11 +2,15 @@
 
 CLASS = "{source}/{module_name}/{job_class_name}"
 
+# Actions that only read, whatever their method.
+READS = frozenset({"*/query POST"})
+
 # The permission on the resource itself, by resource (* for any), action and method.
 NEEDS = {
     "*/notes GET": "view",
     "*/notes POST": "view",
     "*/history GET": "view",
+    "*/query POST": "view",
     "*/trace GET": "view",
     "*/paths GET": "view",
     "racks/elevation GET": "view",

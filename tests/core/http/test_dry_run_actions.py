@@ -11,11 +11,11 @@ import sqlalchemy as sa
 
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Samples, Service
-from tests.support.action_permissions import NEEDS
+from tests.support.action_permissions import NEEDS, READS
 
 JOBS, SCHEDULES, DELIVERIES = "/api/extras/jobs/", "/api/extras/scheduled-jobs/", "/api/extras/webhook-deliveries/"
 DRY = {"dry_run": "true"}
-READ_ONLY = {"graphql-queries/run POST"}
+READ_ONLY = {"graphql-queries/run POST", *READS}
 Request = tuple[str, Any]  # path and body
 Prepare = Callable[[Service], Request]
 WRITES: dict[str, Prepare] = {}
