@@ -1,0 +1,65 @@
+"""Filter of links in pages: a link to an object that the constraints of the user hide becomes its text.
+
+Names of references are shown to everybody who may view the object that has them, as in the API. Their links would lead
+to 404. The filter works on the finished page, so that it holds for every cell, panel and package.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+
+from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
+from netinv_core.endpoint import Endpoint
+from netinv_core.errors import Denied
+from netinv_core.uow import UnitOfWork
+from netinv_web.paths import endpoint_at
+
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_LINK = re.compile(rf'<a\b[^>]*? ?href="(/[a-z0-9_/-]+/({_UUID})/)"[^>]*>(.*?)</a>', re.DOTALL)
+
+
+def unlinked(request: Request, html: str) -> str:
+    """The page without links to objects that the user may not view. One statement; none for users whose permissions on
+    the resources of the page have no constraints.
+    """
+    keys = {path: key for path, key, _ in _LINK.findall(html)}
+    if not keys or request.uow.identity.superuser:
+        return html
+    hidden = _hidden(request.uow, keys)
+    return _LINK.sub(lambda link: link[3] if link[1] in hidden else link[0], html) if hidden else html
+
+
+def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:
+    """Those of the paths, given with their ids, that lead to objects outside of the constraints of the user."""
+    paths: dict[Endpoint, dict[Any, str]] = {}
+    for path, text in keys.items():
+        endpoint = endpoint_at(uow.registry, path)
+        key = None if endpoint is None else endpoint.parse_key(text)
+        if endpoint is not None and key is not None:
+            paths.setdefault(endpoint, {})[key] = path
+    hidden: set[str] = set()
+    queries: list[Any] = []
+    parameters: dict[str, Any] = {}
+    for number, (endpoint, of_endpoint) in enumerate(paths.items()):
+        table = endpoint.table
+        try:
+            allowed = permissions.scope(uow, endpoint, "view", table)
+        except Denied:
+            hidden.update(of_endpoint.values())
+            continue
+        if allowed is None:
+            continue
+        hidden.update(of_endpoint.values())
+        asked = in_parameter(uow.registry.dialect, table.c.id, f"keys_{number}")
+        queries.append(sa.select(sa.literal_column(str(number)), table.c.id).where(asked, allowed))
+        parameters[f"keys_{number}"] = list(of_endpoint)
+    if not queries:
+        return hidden
+    places = list(paths.values())
+    visible = uow.execute(sa.union_all(*queries) if len(queries) > 1 else queries[0], parameters)
+    return hidden - {places[number][key] for number, key in visible}
