@@ -147,7 +147,6 @@ OPEN_MODULES = {
         "write.dry_run",
         "write.list_differences",
         "write.reference_messages",
-        "write.reference_messages",
         "write.references",
         "write.save",
         "write.schema",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.revert.net_changes import generic_pairs
+from netinv_core.write.list_differences import is_difference
 from netinv_core.write.slugs import slugify
 
 if TYPE_CHECKING:
@@ -108,10 +109,17 @@ class _Resolver:
         body = self.rows[self.place].body
         if not isinstance(field, ToMany):
             self.resolve_member(body, field.name, field.target, field.name)
-        elif isinstance(body[field.name], list):
-            items = body[field.name] = list(body[field.name])
-            for position in range(len(items)):
-                self.resolve_member(items, position, field.target, field.name, field.by)
+            return
+        if is_difference(body[field.name]):
+            body[field.name] = dict(body[field.name])
+            lists = [(body[field.name], name) for name in body[field.name]]
+        else:
+            lists = [(body, field.name)]
+        for container, name in lists:
+            if isinstance(container[name], list):
+                items = container[name] = list(container[name])
+                for position in range(len(items)):
+                    self.resolve_member(items, position, field.target, field.name, field.by)
 
     def resolve_member(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.fields import ToMany
-from netinv_core.write import references
+from netinv_core.write import list_differences, references
 from netinv_core.write.draft import Draft
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row
     for draft in drafts:
         draft.parse(partial=True)
     references.resolve(uow, drafts)
+    list_differences.apply(uow, drafts)
     lists = {name for draft in drafts for name in draft.many}
     plan = endpoint.plan(without=frozenset(endpoint.fields) - lists) if lists else None
     stored = {} if plan is None else dict(plan.fetch(uow, list(items)))

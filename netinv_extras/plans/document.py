@@ -20,6 +20,7 @@ from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.registry import Registry
+from netinv_core.write.list_differences import is_difference
 
 ABSENT, ID, OBJECTS, MATCH, WHOLE = "absent", "id", "objects", "match", "__all__"
 NO_MODEL = "There is no model {} whose objects can be planned."
@@ -39,6 +40,11 @@ class PlannedObject:
     absent: bool
     key: Key
     id: uuid.UUID | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The values of the key; a field of the key that the body leaves out is null."""
+        return {name: self.body.get(name) for name in self.key}
 
     @property
     def place(self) -> str:
@@ -145,8 +151,6 @@ def _objects_of(
         key = keys[given]
         if key is None:
             found[WHOLE] = [NO_KEY]
-        elif missing := [name for name in key if name not in body]:
-            found |= {name: ["This field is required to identify the object."] for name in missing}
         if found:
             errors.add(endpoint.label, index, found)
         elif key is not None:
@@ -196,9 +200,11 @@ def _named(field: Any, value: Any) -> Any:
         return value
     if not isinstance(field, ToMany):
         return _attributes(field.target, value)
-    if field.by is not None or not isinstance(value, list):
+    if field.by is not None:
         return value
-    return [_attributes(field.target, item) for item in value]
+    if is_difference(value):
+        return {name: _named(field, items) for name, items in value.items()}
+    return [_attributes(field.target, item) for item in value] if isinstance(value, list) else value
 
 
 def _attributes(target: Endpoint, value: Any) -> Any:
@@ -213,7 +219,6 @@ def _reject_repeated(planned: Sequence[PlannedObject], errors: DocumentErrors) -
     """Adds errors for objects with the key of an earlier one."""
     places: dict[Any, str] = {}
     for item in planned:
-        values = [item.body[name] for name in item.key]
-        name = item.endpoint, item.key, orjson.dumps(values, str, orjson.OPT_SORT_KEYS)
+        name = item.endpoint, orjson.dumps(item.identity, str, orjson.OPT_SORT_KEYS)
         if places.setdefault(name, item.place) != item.place:
             errors.add(item.endpoint.label, item.index, {item.key[0]: [REPEATED.format(places[name])]})

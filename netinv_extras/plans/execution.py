@@ -128,7 +128,7 @@ class _Execution:
         for item in items:
             groups.setdefault((item.endpoint, item.key), []).append(item)
         for (endpoint, key), group in groups.items():
-            keys, errors = identification.match(self._uow, endpoint, [item.body for item in group], key)
+            keys, errors = identification.match(self._uow, endpoint, [item.identity for item in group], key)
             for item, found, error in zip(group, keys, errors, strict=True):
                 if found is not None:
                     item.id, item.body[ID] = found, str(found)

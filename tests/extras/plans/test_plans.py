@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from netinv_core.models.base import now
 from netinv_core.testing import Api, Service, Unique
+from netinv_extras.plans.models import plan_table, prune
 from netinv_web.testing import Browser
+from tests.support.threads import at_once
 
 PLANS, SITES, DEVICES = "/api/extras/plans/", "/api/dcim/sites/", "/api/dcim/devices/"
 Document = dict[str, list[dict[str, Any]]]
@@ -240,6 +246,7 @@ def test_objects_without_a_key_need_a_match(plan: Any) -> None:
     assert "match" in str(plan({"dcim.cable": [{"label": "1"}]}, status=400)["objects"]["dcim.cable"]["0"])
     assert plan({"ipam.prefix": [prefix]}, match={"ipam.prefix": ["prefix"]})["creates"] == 1
     assert "match" in plan({}, match={"ipam.prefix": ["size"]}, status=400)
+    assert "name" in str(plan({"dcim.site": [{"slug": "x"}]}, match={"dcim.site": ["name"]}, status=400))
     assert "match" in plan({}, match=1, status=400)
 
 
@@ -321,3 +328,85 @@ def test_a_plan_is_shown_and_applied_on_its_page(api: Api, service: Service, pla
     assert "The plan was applied." in forms[0].submit().follow(status=200).text
     assert "The inventory has changed since" in forms[1].submit().follow(status=200).text
     assert api.get(site["url"])["status"]["value"] == "planned"
+
+
+def test_a_field_of_the_match_that_is_left_out_is_null(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    name = unique()
+    vrf = api.post("/api/ipam/vrfs/", {"name": name})
+    prefix, match = {"prefix": "198.51.100.0/25", "status": "active"}, {"ipam.prefix": ["prefix", "vrf"]}
+    api.post("/api/ipam/prefixes/", {**prefix, "vrf": vrf["id"]})
+    assert plan({"ipam.prefix": [prefix, {**prefix, "vrf": {"name": name}}]}, match=match)["unchanged"] == 1
+
+
+def test_simultaneous_applications_of_a_plan_are_one(api: Api, plan: Any, unique: Unique) -> None:
+    stored = plan({"dcim.site": [{"name": unique(), "status": "active"}]})
+    answers = at_once(lambda number: api.post(f"{stored['url']}apply/", {}, status=200), 8)
+    (request_id,) = {answer["request_id"] for answer in answers}
+    assert api.get("/api/extras/object-changes/", {"request_id": request_id})["count"] == 1
+
+
+def test_old_plans_are_deleted(api: Api, plan: Any, service: Service) -> None:
+    old, new = plan({}), plan({})
+    of_old = plan_table.c.id == uuid.UUID(old["id"])
+    with service.engine.begin() as connection:
+        connection.execute(sa.update(plan_table).where(of_old).values(created=now() - datetime.timedelta(days=4000)))
+    with service.configured(changelog_retention=0):
+        assert prune(service.engine, service.registry) == 0
+    with service.configured(changelog_retention=3650):
+        assert prune(service.engine, service.registry) == 1
+    api.get(old["url"], status=404)
+    api.get(new["url"])
+
+
+def test_lists_name_objects_of_the_document_and_of_the_inventory(
+    api: Api, plan: Any, apply: Any, unique: Unique
+) -> None:
+    one, two, name = unique(), unique(), unique()
+    api.post("/api/extras/tags/", {"name": one, "slug": one, "content_types": ["dcim.site"]})
+    document: Document = {
+        "dcim.site": [{"name": name, "status": "active", "tags": [one, {"name": two}]}],
+        "extras.tag": [{"name": two, "slug": two, "content_types": ["dcim.site"]}],
+    }
+    apply(document)
+    (site,) = api.get(SITES, {"name": name})["results"]
+    assert {tag["name"] for tag in site["tags"]} == {one, two}
+    assert plan(document)["unchanged"] == 2 and api.get(site["url"])["last_updated"] == site["last_updated"]
+    document["dcim.site"][0]["tags"] = [two]
+    (change,) = plan(document)["changes"]
+    assert (change["fields"][0]["field"], change["fields"][0]["after"]) == ("tags", [two])
+    document["dcim.site"][0]["tags"] = {"add": [one]}
+    assert plan(document)["changes"] == []
+
+
+def test_contradictions_and_missing_objects_are_errors(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    name = unique()
+    apply(network(name), match=MATCH)
+    site, device = {"slug": name}, {"name": name, "site": name, "absent": True}
+    interface = {"device": name, "name": "p1", "mtu": 9000}
+    refused = plan({"dcim.interface": [interface], "dcim.device": [device]}, status=400)
+    assert "deletes this object" in str(refused["objects"]["dcim.interface"]["0"])
+    address = {"address": "192.0.2.9/24", "status": "active", "assigned_object_type": "dcim.interface"}
+    address["assigned_object_id"] = {"name": "p9", "device": {"name": name}}
+    refused = plan({"ipam.ipaddress": [address]}, status=400)
+    assert "not found" in str(refused["objects"]["ipam.ipaddress"]["0"]["assigned_object_id"])
+    refused = plan({"dcim.site": [{"id": "00000000-0000-4000-8000-000000000000", "facility": "x"}]}, status=400)
+    assert refused["objects"]["dcim.site"]["0"] == {"id": ["There is no object with this id."]}
+    refused = plan({"dcim.site": [{**site, "absent": "yes"}, site], "dcim.device": {}}, status=400)["objects"]
+    assert "absent" in refused["dcim.site"]["0"] and refused["dcim.device"] == ["A list of objects is expected."]
+
+
+def test_deletions_take_their_permission(api: Api, make_user: Any, unique: Unique) -> None:
+    site = api.post(SITES, {"name": unique(), "status": "active"})
+    body = {"objects": {"dcim.site": [{"id": site["id"], "absent": True}]}}
+    limit = ("delete", "dcim.site", {"name": "another"})
+    make_user(("add view", "extras.plan"), ("view", "dcim.site"), limit).api.post(PLANS, body, status=403)
+    make_user(("add view", "extras.plan"), ("view", "dcim.site")).api.post(PLANS, body, status=403)
+    assert api.post(PLANS, body)["deletes"] == 1
+
+
+def test_a_document_that_became_invalid_is_refused(api: Api, plan: Any, unique: Unique) -> None:
+    tenant, name = api.post("/api/tenancy/tenants/", {"name": unique()}), unique()
+    stored = plan({"dcim.site": [{"name": name, "status": "active", "tenant": {"name": tenant["name"]}}]})
+    api.delete(tenant["url"])
+    refused = api.post(f"{stored['url']}apply/", {}, status=409)
+    assert "tenant" in refused["errors"]["objects"]["dcim.site"]["0"]
