@@ -21,6 +21,7 @@ class Message(str):
         return message
 
 
+CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 MAX_FAULTY = 100  # objects of a list whose errors are listed
 MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them
 MAX_TEXT = 2000  # characters of a message: it may repeat what was sent

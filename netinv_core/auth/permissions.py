@@ -169,9 +169,10 @@ def with_user(constraints: Any, user_id: Any) -> Any:
     return user_id if constraints == USER else constraints
 
 
-def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any]) -> None:
+def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any], reported: Sequence[Any] = ()) -> None:
     """Rejects a write after which an object is outside of the constraints; one statement, none without constraints.
 
+    :param reported: the ids of the list that the error is about, where ``ids`` are a part of it
     :raises Denied: for such an object
     """
     table = endpoint.table
@@ -182,7 +183,7 @@ def verify(uow: UnitOfWork, endpoint: Endpoint, action: str, ids: Sequence[Any])
     inside = set(uow.execute(sa.select(table.c.id).where(clause, condition), {"keys": list(ids)}).scalars())
     if inside.issuperset(ids):
         return
-    error = Denied()
-    if len(ids) > 1:
-        error.object_errors = [{} if key in inside else error.body for key in ids]
+    error, outside = Denied(), set(ids) - inside
+    if len(reported or ids) > 1:
+        error.object_errors = [error.body if key in outside else {} for key in reported or ids]
     raise error

@@ -82,3 +82,10 @@ def _is_sqlite(error: sa.exc.DBAPIError, message: re.Pattern[str] | None = None)
     if type(error.orig).__module__ != "sqlite3":
         return False
     return message is None or message.search(str(error.orig)) is not None
+
+
+def is_violation(error: BaseException | None) -> bool:
+    """True for an error caused by a violated constraint of the database."""
+    while error is not None and not isinstance(error, sa.exc.IntegrityError):
+        error = error.__cause__ or error.__context__
+    return error is not None

@@ -25,7 +25,7 @@ from netinv_core.http.serialization import dumps
 from netinv_core.models.base import table_of
 from netinv_core.read import entity_tags
 from netinv_core.read.entity_tags import TagList
-from netinv_core.write.preconditions import Precondition, check_locked
+from netinv_core.write.preconditions import REQUIRED, Precondition, check_locked, missing
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -35,7 +35,6 @@ MATCH, NONE_MATCH = "If-Match", "If-None-Match"
 MEMBER = TAG_MEMBER
 EVERYBODY, GROUP_PREFIX = "*", "group:"
 MALFORMED = 'Must be * or entity tags in double quotes, separated by commas, such as "6123abc-77ef0".'
-REQUIRED = "Name the ETag of the object in the header If-Match, or that of each item of a list as its _etag."
 IN_A_LIST = "A list has no condition of its own: give each item its _etag."
 View = Callable[[Request], Any]
 
@@ -64,14 +63,15 @@ def of_object(request: Request, body: Any = None) -> list[Precondition]:
         match = _of_item(body)
         if match is None:
             raise Invalid.field(MEMBER, MALFORMED)
-    if match is None and _is_required(request.uow):
+    if match is None and is_required(request.uow):
         raise PreconditionRequired(REQUIRED)
     return [] if match is None and none_match is None else [Precondition(match, none_match)]
 
 
-def of_items(request: Request, bodies: Sequence[Any]) -> list[Precondition | None]:
+def of_items(request: Request, bodies: Sequence[Any], *, existing: bool = True) -> list[Precondition | None]:
     """The preconditions of the items of a list, from their members ``_etag``; empty if none has one.
 
+    :param existing: False for items that may be about new objects, which need none
     :raises Invalid: for a malformed tag, or a tag in a header, where it would mean the list
     :raises PreconditionRequired: if the user has to name one for each item
     """
@@ -81,8 +81,8 @@ def of_items(request: Request, bodies: Sequence[Any]) -> list[Precondition | Non
             raise Invalid.field(header, IN_A_LIST)
     items = [_of_item(body) if isinstance(body, Mapping) and MEMBER in body else None for body in bodies]
     sent = [isinstance(body, Mapping) and MEMBER in body for body in bodies]
-    if not all(sent) and _is_required(request.uow):
-        raise PreconditionRequired(REQUIRED)
+    if existing and not all(sent) and is_required(request.uow):
+        raise missing([not is_sent for is_sent in sent])
     errors = [{MEMBER: [MALFORMED]} if named and tags is None else {} for named, tags in zip(sent, items, strict=True)]
     if any(errors):
         raise Invalid.batch(errors)
@@ -97,7 +97,7 @@ def _of_item(body: Mapping[str, Any]) -> TagList | None:
         return None
 
 
-def _is_required(uow: UnitOfWork) -> bool:
+def is_required(uow: UnitOfWork) -> bool:
     """True if ``netinv.require_if_match`` names the user or one of its groups."""
     names: Sequence[str] = uow.registry.settings["require_if_match"]
     if not names:

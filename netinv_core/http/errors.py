@@ -16,14 +16,13 @@ from pyramid_tm import maybe_tag_retryable
 
 from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
-from netinv_core.errors import Conflict, Denied, NotFound, RequestError, Unavailable
+from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
 
 log = logging.getLogger(__name__)
 RETRY_AFTER = "5"  # seconds
 RETRY_CONFLICT_AFTER = "1"  # seconds
-CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 
 
 def refused(error: RequestError, request: Request) -> Response:
@@ -32,7 +31,7 @@ def refused(error: RequestError, request: Request) -> Response:
     A violated constraint of the database makes the request run again: its rules then see the concurrent change, and
     name field and item in their errors.
     """
-    if _is_violation(error):
+    if availability.is_violation(error):
         mark_error_retryable(error)
     return error_response(error, request.environ)
 
@@ -40,13 +39,6 @@ def refused(error: RequestError, request: Request) -> Response:
 def forbidden(error: HTTPForbidden, request: Request) -> Response:
     """A permission that the security policy denied, answered with the error that the policy gives as the reason."""
     return refused(getattr(error.result, "error", None) or Denied(), request)
-
-
-def _is_violation(error: BaseException | None) -> bool:
-    """True for an error caused by a violated constraint of the database."""
-    while error is not None and not isinstance(error, sa.exc.IntegrityError):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def not_found(error: Exception, request: Request) -> Response:

@@ -6,6 +6,7 @@ All become the same bodies, in the newest version, and take the same path from t
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -22,22 +23,37 @@ YAML_MEDIA = frozenset({versions.YAML, "application/x-yaml", "text/yaml", "text/
 
 @dataclasses.dataclass(frozen=True)
 class Items:
-    """Bodies of objects: ``single`` for one that is not in a list; ``rows`` are those of a table."""
+    """Bodies of objects: ``single`` for one that is not in a list; ``rows`` are those of a table.
+
+    ``new_bodies`` are the bodies as they are for new objects, where they may be about either.
+    """
 
     bodies: list[Any]
     single: bool = False
     rows: rows.ParsedRows | None = None
+    new_bodies: Sequence[Any] = ()
 
     def numbered_errors(self) -> AbstractContextManager[None]:
         """Context manager that adds the numbers of rows to errors."""
         return nullcontext() if self.rows is None else self.rows.numbered_errors()
 
+    def raise_errors(self, positions: Sequence[int]) -> None:
+        """Rejects rows with cells that cannot be converted.
+
+        :raises Invalid: with one entry for each position
+        """
+        if self.rows is not None and any(errors := [self.rows.errors[position] for position in positions]):
+            raise Invalid.batch(errors)
+
+    def at(self, positions: Sequence[int]) -> list[Any]:
+        """The bodies at some positions."""
+        return [self.bodies[position] for position in positions]
+
 
 def new_items(request: Request) -> Items:
-    """The objects to create: one, or a list or table of them."""
+    """The objects to create: one, or a list or table of them, whose rows may have errors."""
     if _media_type(request) in versions.TABLES:
         parsed = _rows(request)
-        parsed.raise_errors()
         return Items(parsed.bodies, rows=parsed)
     body = _body(request, forms=True)
     single = not isinstance(body, list)
@@ -48,7 +64,7 @@ def new_items(request: Request) -> Items:
 
 
 def changed_items(request: Request) -> Items:
-    """The changes of a list of objects, each with its id. Rows of a table may have a natural key instead.
+    """The changes of a list of objects, each with its id. Rows of a table may have a natural key instead, and errors.
 
     :raises Invalid: for anything but a list
     """
@@ -56,9 +72,22 @@ def changed_items(request: Request) -> Items:
     if _media_type(request) in versions.TABLES:
         parsed = _rows(request)
         rows.match(uow, endpoint, parsed)
-        parsed.raise_errors()
         return Items(parsed.bodies, rows=parsed)
     return Items(representations.upgrade_bodies(uow, endpoint, items_of(_body(request)), new=False))
+
+
+def upserted_items(request: Request) -> Items:
+    """The objects of a list or table to create or to change; rows may have errors.
+
+    :raises Invalid: for anything but a list
+    """
+    uow, endpoint = request.uow, request.context.endpoint
+    if _media_type(request) in versions.TABLES:
+        parsed = _rows(request)
+        return Items(parsed.bodies, rows=parsed, new_bodies=parsed.bodies)
+    bodies = items_of(_body(request))
+    changed, new = (representations.upgrade_bodies(uow, endpoint, bodies, new=is_new) for is_new in (False, True))
+    return Items(changed, new_bodies=new)
 
 
 def items_of(body: Any) -> list[Any]:

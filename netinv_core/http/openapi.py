@@ -16,6 +16,7 @@ from netinv_core.changelog.past_states import has_history
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Gone
 from netinv_core.http import (
+    bulk_writes,
     conditional,
     dry_run,
     filterset_views,
@@ -139,6 +140,7 @@ class _Writer:
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemas: dict[str, Schema] = {
+            bulk_writes.SCHEMA_NAME: dict(bulk_writes.SCHEMA),
             dry_run.SCHEMA_NAME: dict(dry_run.SCHEMA),
             problems.SCHEMA_NAME: problems.SCHEMA,
             **ERROR_SCHEMAS,
@@ -262,6 +264,8 @@ class _Writer:
             conditional.describe(item, operation.method, listed=not path.endswith("{id}/"))
         if endpoint.resource.allow_basic_auth:
             item["security"] = [{"tokenAuth": []}, {"basicAuth": []}]
+        if operation in LIST_OPERATIONS and operation.method != "get":
+            bulk_writes.describe(item, operation.method)
         self._add(path, operation.method, item)
 
     def _schemas_of(self, endpoint: Endpoint) -> None:

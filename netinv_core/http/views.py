@@ -17,7 +17,16 @@ from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound
 from netinv_core.fields import Count
-from netinv_core.http import conditional, list_bodies, list_formats, options, pagination, representations, versions
+from netinv_core.http import (
+    bulk_writes,
+    conditional,
+    list_bodies,
+    list_formats,
+    options,
+    pagination,
+    representations,
+    versions,
+)
 from netinv_core.http.representations import downgrade_representation as downgrade_representation
 from netinv_core.http.representations import shape_of as shape_of
 from netinv_core.http.representations import upgrade_bodies as upgrade_bodies
@@ -82,7 +91,10 @@ def post(request: Request) -> Any:
     """One new object, or a list of them; answered without counters, which nothing can have raised yet."""
     uow, endpoint = request.uow, request.context.endpoint
     items = list_bodies.new_items(request)
+    if bulk_writes.continues(request):
+        return bulk_writes.create_each(request, items)
     with items.numbered_errors():
+        items.raise_errors(range(len(items.bodies)))
         newest = save.create(uow, endpoint, items.bodies, single=items.single)
     created = downgrade_representation(uow, endpoint, newest)
     counters = counters_of(endpoint)
@@ -102,21 +114,28 @@ def counters_of(endpoint: Endpoint) -> frozenset[str]:
 
 
 def change_list(request: Request) -> list[dict[str, Any]]:
-    """PUT or PATCH of several objects: all or none."""
+    """PUT or PATCH of several objects: all or none, unless asked to go on; with ``match`` an upsert."""
     uow, endpoint = request.uow, request.context.endpoint
+    if bulk_writes.is_upsert(request):
+        return bulk_writes.upsert(request)
     items = list_bodies.changed_items(request)
     optional = versions.absent(endpoint, uow.version)
+    if bulk_writes.continues(request):
+        return bulk_writes.change_each(request, items, optional)
     how = {"partial": request.method == "PATCH", "optional": optional, "listed": items.rows is not None}
     preconditions = conditional.of_items(request, items.bodies)
     with items.numbered_errors(), conditional.shows_current(request, single=False):
+        items.raise_errors(range(len(items.bodies)))
         newest = save.update(uow, endpoint, items.bodies, preconditions=preconditions, **how)
     changed = downgrade_representation(uow, endpoint, newest)
     return conditional.tag_written(request, newest, changed, single=False)
 
 
-def delete_list(request: Request) -> Response:
-    """DELETE of several objects: all or none."""
+def delete_list(request: Request) -> list[dict[str, Any]] | Response:
+    """DELETE of several objects: all or none, unless asked to go on."""
     bodies = list_bodies.items_of(body_of(request))
+    if bulk_writes.continues(request):
+        return bulk_writes.delete_each(request, bodies)
     preconditions = conditional.of_items(request, bodies)
     with conditional.shows_current(request, single=False):
         delete.delete(request.uow, request.context.endpoint, bodies, preconditions=preconditions)
@@ -196,9 +215,10 @@ def key_of(request: Request) -> Any:
 
 
 def options_list(request: Request) -> dict[str, Any]:
-    """The description of a resource: its fields, the methods that are permitted, and the names to order the list by."""
+    """The description of a resource: fields, permitted methods, names to order the list by and to match objects by."""
     endpoint = request.context.endpoint
-    return {**options.resource(request.uow, endpoint, ("POST", "PUT")), "ordering": sorted(endpoint.orderings)}
+    described = options.resource(request.uow, endpoint, ("POST", "PUT"))
+    return {**described, "ordering": sorted(endpoint.orderings), "match": bulk_writes.matching_names(endpoint)}
 
 
 def options_item(request: Request) -> dict[str, Any]:

@@ -78,6 +78,11 @@ def _is_name(target: Endpoint, name: Any) -> bool:
 
 def key_fields(endpoint: Endpoint, names: Collection[str]) -> tuple[str, ...] | None:
     """The fields among ``names`` that identify an object: a unique one, a unique set, or else the natural attribute."""
+    return next((key for key in natural_keys(endpoint) if set(key) <= set(names)), None)
+
+
+def natural_keys(endpoint: Endpoint) -> list[tuple[str, ...]]:
+    """The fields that identify an object: unique ones, unique sets, then the natural attribute."""
     natural = endpoint.natural_attribute
     fields = {column: name for name in endpoint.writable if (column := relations.column_of(endpoint, name)) is not None}
     columns = sorted(endpoint.table.c, key=lambda column: column.key != natural)
@@ -90,37 +95,68 @@ def key_fields(endpoint: Endpoint, names: Collection[str]) -> tuple[str, ...] | 
         for columns in sets
         if all(column.key in fields for column in columns)
     ]
-    candidates = [*unique, *sorted(named), *([(natural,)] if natural is not None else [])]
-    return next((candidate for candidate in candidates if set(candidate) <= set(names)), None)
+    by_name = [(natural,)] if natural is not None and natural in endpoint.writable else []
+    return list(dict.fromkeys([*unique, *sorted(named), *by_name]))
+
+
+@dataclasses.dataclass(frozen=True)
+class KeyMatch:
+    """The objects that a body is about by its key: their ids, two at most, or the errors of members of the key."""
+
+    ids: Sequence[Any] = ()
+    errors: FieldErrors = dataclasses.field(default_factory=dict)
+    attributes: Attributes = dataclasses.field(default_factory=Attributes)
+
+    @property
+    def ambiguous(self) -> bool:
+        """True where the key does not identify an object: several have it, or it has nothing but nulls."""
+        return not self.errors and (len(self.ids) > 1 or not self.attributes.identifying)
+
+    @property
+    def message(self) -> str:
+        """The reason why the body is about no object that exists."""
+        template = SEVERAL if self.ambiguous else NO_SUCH
+        return template.format(reference_messages.short(str(self.attributes.sent)))
+
+
+def find(
+    uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Mapping[str, Any]], key: Sequence[str]
+) -> list[KeyMatch]:
+    """Finds the objects that bodies are about, by the fields ``key``: one statement for each form of the key."""
+    matches: list[KeyMatch] = []
+    groups: dict[tuple[Any, ...], list[tuple[int, Attributes]]] = {}
+    for position, body in enumerate(bodies):
+        matches.append(_parse_key(endpoint, body, key))
+        if not matches[-1].errors:
+            attributes = matches[-1].attributes
+            groups.setdefault(tuple(attributes.values), []).append((position, attributes))
+    for group in groups.values():
+        found = attribute_references.find(uow, endpoint, [attributes for _, attributes in group])
+        for (position, attributes), ids in zip(group, found, strict=True):
+            matches[position] = KeyMatch(ids, attributes=attributes)
+    return matches
+
+
+def _parse_key(endpoint: Endpoint, body: Mapping[str, Any], key: Sequence[str]) -> KeyMatch:
+    """Parses the members of a key; the ids are not yet known."""
+    reasons = {name: schema.storage_error(body[name]) if name in body else schema.REQUIRED for name in key}
+    if any(reasons.values()):
+        return KeyMatch(errors={name: [reason] for name, reason in reasons.items() if reason})
+    values = {name: body[name].strip() if isinstance(body[name], str) else body[name] for name in key}
+    try:
+        return KeyMatch(attributes=attribute_references.parse(endpoint, values))
+    except ValueError as error:
+        return KeyMatch(errors={key[0]: [str(error)]})
 
 
 def match(
     uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Mapping[str, Any]], key: Sequence[str]
 ) -> tuple[list[Any], list[FieldErrors]]:
-    """Finds the objects that bodies are about, by the fields ``key``: one statement for each form of the key.
-
-    Returns the ids, and the errors of bodies that match no object or several.
-    """
-    ids: list[Any] = [None] * len(bodies)
-    errors: list[FieldErrors] = [{} for _ in bodies]
-    groups: dict[tuple[Any, ...], list[tuple[int, Attributes]]] = {}
-    for position, body in enumerate(bodies):
-        reasons = {name: schema.storage_error(body[name]) if name in body else schema.REQUIRED for name in key}
-        if any(reasons.values()):
-            errors[position] = {name: [reason] for name, reason in reasons.items() if reason}
-            continue
-        try:
-            attributes = attribute_references.parse(endpoint, {name: body[name] for name in key})
-        except ValueError as error:
-            errors[position] = {key[0]: [str(error)]}
-            continue
-        groups.setdefault(tuple(attributes.values), []).append((position, attributes))
-    for group in groups.values():
-        matches = attribute_references.find(uow, endpoint, [attributes for _, attributes in group])
-        for (position, attributes), keys in zip(group, matches, strict=True):
-            if len(keys) == 1:
-                ids[position] = keys[0]
-            else:
-                message = SEVERAL if keys or not attributes.identifying else NO_SUCH
-                errors[position] = {key[0]: [message.format(reference_messages.short(str(attributes.sent)))]}
+    """Returns the ids of the objects that bodies are about, and the errors of bodies that match none or several."""
+    matches = find(uow, endpoint, bodies, key)
+    ids = [found.ids[0] if len(found.ids) == 1 else None for found in matches]
+    errors = [
+        found.errors or ({key[0]: [found.message]} if object_id is None else {})
+        for found, object_id in zip(matches, ids, strict=True)
+    ]
     return ids, errors

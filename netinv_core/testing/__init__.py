@@ -9,6 +9,7 @@ A check makes the objects that it changes. Checks that only read (``@check(reads
 
 from netinv_core.testing.cases import CHECKS, Case, Check, check
 from netinv_core.testing.checks import (
+    bulk_results,
     changing,
     conditions,
     creating,
@@ -40,6 +41,7 @@ __all__ = [
     "Samples",
     "Service",
     "Unique",
+    "bulk_results",
     "changing",
     "check",
     "conditions",

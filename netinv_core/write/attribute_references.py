@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 MAX_ATTRIBUTES = 64
 MAX_JOINS = 16
+MAX_PARAMETERS = 30_000  # of one statement: SQLite takes 32,766, PostgreSQL 65,535
 TOO_MANY = f"A reference has at most {MAX_ATTRIBUTES} attributes of at most {MAX_JOINS} objects."
 NO_VALUE = "Attribute '{}' takes a single value, not a list or an object."
 _DISPLAY_ONLY: Any = object()  # marks the value of a member that does not identify
@@ -178,10 +179,17 @@ def _converted(endpoint: Endpoint, name: str, value: Any) -> Any:
 
 
 def find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:
-    """Returns the ids of the objects that match each request, two at most; one statement.
+    """Returns the ids of the objects that match each request, two at most.
 
-    All requests must have attributes of the same paths.
+    All requests must have attributes of the same paths. One statement; several where it would have more parameters than
+    databases take.
     """
+    size = max(1, MAX_PARAMETERS // max(1, len(requests[0].values)))
+    parts = (requests[start : start + size] for start in range(0, len(requests), size))
+    return [ids for part in parts for ids in _find(uow, target, part)]
+
+
+def _find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:
     paths = tuple(requests[0].values)
     searched = dict.fromkeys(_values_of(request, paths) for request in requests if request.identifying)
     if not searched:

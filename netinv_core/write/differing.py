@@ -31,19 +31,23 @@ def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row
     lists = {name for draft in drafts for name in draft.many}
     plan = endpoint.plan(without=frozenset(endpoint.fields) - lists) if lists else None
     stored = {} if plan is None else dict(plan.fetch(uow, list(items)))
-    return {
-        draft.id
-        for draft in drafts
-        if draft.errors or draft.extra or draft.changed(*draft.values) or _lists_differ(endpoint, draft, stored)
-    }
+    return {draft.id for draft in drafts if differs(draft, stored.get(draft.id, {}))}
 
 
-def _lists_differ(endpoint: Endpoint, draft: Draft, stored: Mapping[Any, Mapping[str, Any]]) -> bool:
+def differs(draft: Draft, stored: Mapping[str, Any]) -> bool:
+    """True for a draft with resolved references that a write would change, or that has errors.
+
+    :param stored: the representation of the object, with the lists that the draft has at least
+    """
+    return bool(draft.errors or draft.extra or draft.changed(*draft.values) or _lists_differ(draft, stored))
+
+
+def _lists_differ(draft: Draft, stored: Mapping[str, Any]) -> bool:
     """Compares the to-many members of a draft with the stored ones, without regard to order."""
     for name, ids in draft.many.items():
-        field, items = endpoint.fields[name], stored[draft.id][name]
+        field, items = draft.endpoint.fields[name], stored[name]
         sent = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
-        if not isinstance(sent, list):  # a difference of the stored list
+        if not isinstance(sent, list):  # a difference of a list of values
             return True
         if sorted(str(item["id"] if isinstance(item, dict) else item) for item in items) != sorted(map(str, sent)):
             return True

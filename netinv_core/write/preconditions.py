@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_rows
-from netinv_core.errors import NotFound, PreconditionFailed
+from netinv_core.errors import NotFound, PreconditionFailed, PreconditionRequired
 from netinv_core.read import entity_tags
 from netinv_core.read.entity_tags import TagList
 
@@ -36,6 +36,7 @@ class Precondition:
 
 
 Preconditions = Sequence[Precondition | None]
+REQUIRED = "Name the ETag of the object in the header If-Match, or that of each item of a list as its _etag."
 
 
 def check(
@@ -46,15 +47,35 @@ def check(
 ) -> None:
     """Checks the preconditions of locked objects, by their full representations of the newest version.
 
+    An object without a representation does not exist, and meets no condition.
+
     :raises PreconditionFailed: with the representations of those for which it does not hold
     """
-    changed = {
-        key: representations[key]
-        for key, condition in zip(keys, preconditions, strict=True)
-        if condition is not None and not condition.holds(entity_tags.revision_of(endpoint, representations[key]))
-    }
-    if changed:
-        raise PreconditionFailed(changed)
+    items = list(keys)
+    failed = [
+        condition is not None
+        and (key not in representations or not condition.holds(entity_tags.revision_of(endpoint, representations[key])))
+        for key, condition in zip(items, preconditions, strict=True)
+    ]
+    if not any(failed):
+        return
+    error = PreconditionFailed(
+        {
+            key: representations[key]
+            for key, has_failed in zip(items, failed, strict=True)
+            if has_failed and key in representations
+        }
+    )
+    if len(items) > 1:
+        error.object_errors = [error.body if has_failed else {} for has_failed in failed]
+    raise error
+
+
+def missing(items: Sequence[bool]) -> PreconditionRequired:
+    """The error of a list some of whose items, those that are True, need a precondition."""
+    error = PreconditionRequired(REQUIRED)
+    error.object_errors = [error.body if is_missing else {} for is_missing in items]
+    return error
 
 
 def check_locked(uow: UnitOfWork, endpoint: Endpoint, key: Any, precondition: Precondition) -> None:

@@ -38,7 +38,8 @@ class PendingBatch:
     """Objects of one model whose rows are written, for :func:`finish`.
 
     ``before`` holds their former representations by id; it is empty for new objects. With ``single``, errors are those
-    of one object; unless they are ``listed``, the body of an error has those of the first invalid object.
+    of one object; unless they are ``listed``, the body of an error has those of the first invalid object. ``whole`` are
+    the drafts of the list that errors are about, where the batch is a part of it.
     """
 
     endpoint: Endpoint
@@ -47,11 +48,17 @@ class PendingBatch:
     before: Mapping[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
     single: bool = False
     listed: bool = True
+    whole: Sequence[Draft] = ()
 
     @property
     def keys(self) -> list[Any]:
         """The ids of the objects."""
         return [draft.id for draft in self.drafts]
+
+    @property
+    def reported(self) -> Sequence[Draft]:
+        """The drafts of the list that errors are about."""
+        return self.whole or self.drafts
 
 
 def create(
@@ -96,11 +103,11 @@ def insert(
     if drafts:
         for draft in drafts:
             draft.parse(partial=False)
-        _check(uow, endpoint, drafts, single=single)
+        validate(uow, endpoint, drafts)
+        raise_errors(drafts, single=single)
         for draft, columns in zip(drafts, preserved or (), strict=preserved is not None):
             draft.values.update(columns)
-        _insert(uow, endpoint, drafts)
-        uow.new_drafts.setdefault(endpoint.table, {}).update((draft.id, draft) for draft in drafts)
+        insert_rows(uow, endpoint, drafts)
     return PendingBatch(endpoint, drafts, "add", single=single)
 
 
@@ -139,8 +146,9 @@ def update(
         conditions.check(endpoint, keys, preconditions, before)
     for draft in drafts:
         draft.parse(partial=partial, optional=optional)
-    _check(uow, endpoint, drafts, single=single, listed=listed)
-    _update(uow, endpoint, drafts)
+    validate(uow, endpoint, drafts)
+    raise_errors(drafts, single=single, listed=listed)
+    update_rows(uow, endpoint, drafts)
     return finish(uow, [PendingBatch(endpoint, drafts, "change", before, single, listed)])[0]
 
 
@@ -187,13 +195,15 @@ def missing_error(rows: Mapping[Any, Any], keys: Sequence[Any], *, single: bool)
     raise Invalid.batch([{} if key in rows else {"id": [message.format(key)]} for key in keys])
 
 
-def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: bool, listed: bool = True) -> None:
-    """Resolves, completes and validates parsed drafts; afterwards they can be written.
-
-    :raises Invalid: when any draft is rejected
-    """
+def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Resolves the references and the differences of lists of parsed drafts."""
     references.resolve(uow, drafts)
     list_differences.apply(uow, drafts)
+
+
+def validate(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Resolves, completes and validates parsed drafts; those without errors afterwards can be written."""
+    resolve(uow, drafts)
     slugs.fill(uow, drafts)
     uniqueness.check_field_level(uow, endpoint, drafts)
     valid = _valid(drafts)
@@ -207,7 +217,6 @@ def _check(uow: UnitOfWork, endpoint: Endpoint, drafts: list[Draft], *, single: 
     for rule in endpoint.rules:
         rule(uow, _valid(valid))
     uniqueness.check_model_level(uow, endpoint, valid)
-    raise_errors(drafts, single=single, listed=listed)
 
 
 def _valid(drafts: Sequence[Draft]) -> list[Draft]:
@@ -215,7 +224,8 @@ def _valid(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if not draft.errors]
 
 
-def _insert(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def insert_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Inserts the rows of new objects; :func:`finish` does everything that follows."""
     table = endpoint.table
     try:
         if endpoint.key_type is int:
@@ -226,9 +236,10 @@ def _insert(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> Non
             uow.write(sa.insert(table), [draft.values for draft in drafts])
     except sa.exc.IntegrityError as error:
         raise uniqueness.explain(endpoint, error) from error
+    uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in drafts)
 
 
-def _update(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def update_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Writes the columns that changed: one UPDATE for each set of columns."""
     table = endpoint.table
     for draft in drafts:
@@ -256,7 +267,7 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
         for batch in batches:
             _follow_up(uow, batch)
     for batch in batches:
-        permissions.verify(uow, batch.endpoint, batch.action, batch.keys)
+        permissions.verify(uow, batch.endpoint, batch.action, batch.keys, [draft.id for draft in batch.reported])
     results = fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in batches])
     after = [dict(result) for result in results]
     changed = [batch.endpoint for batch, by_id in zip(batches, after, strict=True) if _record(uow, batch, by_id)]
@@ -277,7 +288,7 @@ def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
         return
     for field in batch.endpoint.writable.values():
         field.store(uow, batch.drafts)
-    raise_errors(batch.drafts, single=batch.single, listed=batch.listed)
+    raise_errors(batch.reported, single=batch.single, listed=batch.listed)
     if trees.is_tree(batch.endpoint):
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:

@@ -14,7 +14,6 @@ from netinv_core.http import bodies
 from netinv_core.tabular import cells, delimited, identification, row_order, rows, yaml_documents
 from netinv_core.tabular.row_order import Row, RowOrder
 from netinv_core.uow import UnitOfWork
-from netinv_core.write.reference_messages import NO_SUCH
 from netinv_web.lists.columns import presentation_of
 
 CSV, TSV, JSON, YAML = "csv", "tsv", "json", "yaml"
@@ -128,13 +127,14 @@ def match(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> None:
     ]
     if key is None or not places:
         return
-    not_found = NO_SUCH.partition("{")[0]
-    ids, errors = identification.match(uow, endpoint, [table.bodies[place] for place in places], key)
-    for place, object_id, error in zip(places, ids, errors, strict=True):
-        if object_id is not None:
-            table.bodies[place][rows.ID] = str(object_id)
-        elif not all(str(text).startswith(not_found) for texts in error.values() for text in texts):
-            table.errors[place] |= error
+    matches = identification.find(uow, endpoint, [table.bodies[place] for place in places], key)
+    for place, found in zip(places, matches, strict=True):
+        if found.ambiguous:
+            table.errors[place][key[0]] = [found.message]
+        elif found.ids:
+            table.bodies[place][rows.ID] = str(found.ids[0])
+        else:
+            table.errors[place] |= found.errors
 
 
 def arrange(endpoint: Endpoint, table: ImportTable) -> None:

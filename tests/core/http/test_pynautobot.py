@@ -55,6 +55,17 @@ def test_a_tag_is_added_beside_the_others(client: Any, site: Any, unique: Unique
     assert {tag.id for tag in client.dcim.sites.get(site.id).tags} == {first.id, second.id}
 
 
+def test_an_upsert_is_sent_through_the_session(client: Any, site: Any, unique: Unique) -> None:
+    """As the documentation shows it, with the errors of single items."""
+    options = {
+        "headers": {"Authorization": f"Token {client.token}"},
+        "params": {"match": "name", "on_error": "continue"},
+    }
+    sites = [{"name": site.name}, {"name": unique(), "status": "active"}, {"name": unique()}]
+    results = client.http_session.patch(f"{client.base_url}/dcim/sites/", json=sites, **options).json()
+    assert [result["status"] for result in results] == ["unchanged", "created", "failed"]
+
+
 def test_saving_without_a_change_sends_nothing(client: Any, site: Any) -> None:
     """The record as read has no differences to write."""
     assert not client.dcim.sites.get(site.id).save()
