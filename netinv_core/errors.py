@@ -206,6 +206,14 @@ class UnsupportedMedia(_Detailed):
     code = "unsupported_media_type"
 
 
+class KeyReused(_Detailed):
+    """422: the Idempotency-Key is that of another request."""
+
+    status = 422
+    code = "idempotency_key_reused"
+    detail = "The Idempotency-Key was used for another request: its method, path, query or body differs."
+
+
 class PreconditionRequired(_Detailed):
     """428: a write has to name the ETag of the object that it changes."""
 

@@ -103,6 +103,7 @@ OWN: SettingDefinitions = {
     "sign_in_failures_pair": (count, 10),
     "password_checks": (positive, 2),
     "require_if_match": (words, ()),
+    "idempotency_retention": (positive, 24),
     "base_url": (str, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
     from netinv_core.read.name_lookup import NameQuery
     from netinv_core.registry import Registry
+    from netinv_core.stored_answers import KeyedRequest
     from netinv_core.write.draft import Draft
 
 
@@ -92,7 +93,8 @@ class UnitOfWork:
     * ``new_drafts``: drafts of new objects by table and id, while further objects are created for them;
     * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
       object;
-    * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`).
+    * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`);
+    * ``keyed_request``: the request's Idempotency-Key and stored answer (:mod:`netinv_core.stored_answers`).
     """
 
     registry: Registry
@@ -112,6 +114,7 @@ class UnitOfWork:
     revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     deferred_lookups: list[NameQuery] | None = None
+    keyed_request: KeyedRequest | None = None
     _pattern_budget: Budget | None = None
     _change_sets: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
     _connection: sa.Connection | None = None

@@ -1,8 +1,8 @@
 """Token keys and passwords (generated and hashed), and encryption of texts that the service must read again.
 
 A token is looked up by the SHA-256 digest of its key; nothing else of the key is stored. 160 random bits need no slow
-hash. Secrets of webhooks and tokens of Git repositories are encrypted with a key derived from the setting
-``netinv.secret``; what clients keep for the service (cursors) with another one.
+hash. Secrets of webhooks, tokens of Git repositories and stored answers are encrypted with a key derived from the
+setting ``netinv.secret``; what clients keep for the service (cursors) with another one.
 """
 
 from __future__ import annotations
@@ -78,6 +78,22 @@ def unseal(secret: str, sealed: str, context: str) -> str:
         return _siv_cipher(secret).decrypt(data, [context.encode()]).decode()
     except (InvalidTag, ValueError):
         raise ValueError("It was not sealed in this context.") from None
+
+
+def encrypt_bytes(secret: str, content: bytes) -> bytes:
+    """Encrypts bytes for the database."""
+    return cipher(secret).encrypt(content)
+
+
+def decrypt_bytes(secret: str, encrypted: bytes) -> bytes:
+    """Decrypts the result of :func:`encrypt_bytes`.
+
+    :raises ValueError: when it was encrypted with another ``netinv.secret``
+    """
+    try:
+        return cipher(secret).decrypt(encrypted)
+    except InvalidToken:
+        raise ValueError("It was sealed under another netinv.secret.") from None
 
 
 def hash_password(password: str) -> str:

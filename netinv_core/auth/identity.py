@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core import stored_answers
 from netinv_core.auth import crypto, passwords
 from netinv_core.auth.models import (
     ConfigurationVersion,
@@ -63,6 +64,13 @@ _by_key = (
     .join_from(_token, _user)
     .where(_token.c.key_hash == sa.bindparam("digest"))
 )
+# The same with the stored answer to a request that has an Idempotency-Key.
+_by_key_with_answer = (
+    sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled, *stored_answers.COLUMNS)
+    .join_from(_token, _user)
+    .join(table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id), isouter=True)
+    .where(_token.c.key_hash == sa.bindparam("digest"))
+)
 _by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("username"))
 _by_id = sa.select(*IDENTITY_COLUMNS).where(_user.c.id == sa.bindparam("id"))
 
@@ -79,7 +87,13 @@ def by_token(uow: UnitOfWork, header: str) -> Identity:
         raise Denied("Invalid token header. No credentials provided.")
     if len(rest) > 1:
         raise Denied("Invalid token header. Token string should not contain spaces.")
-    row = uow.execute(_by_key, {"digest": crypto.digest(rest[0])}).first()
+    row, keyed = None, uow.keyed_request
+    if keyed is None:
+        row = uow.execute(_by_key, {"digest": crypto.digest(rest[0])}).first()
+    else:
+        values = {"digest": crypto.digest(rest[0]), "key_digest": keyed.key_digest}
+        row = uow.execute(_by_key_with_answer, values).first()
+        keyed.found(row)
     if row is None:
         raise Denied("Invalid token")
     if row.expires is not None and row.expires <= now():

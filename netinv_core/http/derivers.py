@@ -5,14 +5,15 @@ context (``"view"``, ``"change"`` …), one of those of :mod:`netinv_core.auth.s
 ``NO_PERMISSION_REQUIRED``. A view without it is refused when the service is configured. A request then passes, in this
 order,
 
-    content negotiation → authentication → permission → method → rendering → dry run → view
+    content negotiation → authentication → permission → method → idempotency → rendering → dry run → view
 
 The options of a view with a permission, all arguments of ``config.add_view``:
 
 =============  =======================================================================================================
 ``allow``      value of the Allow header, or a function of the request that gives it (default: ``GET, HEAD, OPTIONS``)
 ``offers``     media types of the answer beside JSON and HTML, or a function of the request that gives them
-``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run
+``read_only``  the view writes nothing, whatever its method: no transaction, read-only tokens may use it, no dry run,
+               no Idempotency-Key
 ``versioned``  ``False`` for files, which have no API versions and whose media type is their own
 =============  =======================================================================================================
 """
@@ -32,6 +33,7 @@ from netinv_core.auth.security_policy import SecurityPolicy
 from netinv_core.errors import NotAllowed
 from netinv_core.http import renderer, versions
 from netinv_core.http.dry_run import DryRunView
+from netinv_core.http.idempotency import idempotent_view
 from netinv_core.http.methods import allow_header
 from netinv_core.http.request_uow import Negotiation, negotiation_of, unit_of_work
 from netinv_core.http.serialization import query_of
@@ -115,4 +117,5 @@ def includeme(config: Any) -> None:
     config.add_directive("set_netinv_html_renderer", renderer.set_html_renderer)
     config.add_view_deriver(NegotiatedView(), "negotiated_view", under=INGRESS, over="secured_view")
     config.add_view_deriver(method_checked_view, under="secured_view", over="rendered_view")
+    config.add_view_deriver(idempotent_view, under="method_checked_view", over="rendered_view")
     config.add_view_deriver(DryRunView(), "dry_run_view", under="rendered_view", over=VIEW)

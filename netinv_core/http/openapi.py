@@ -20,6 +20,7 @@ from netinv_core.http import (
     conditional,
     dry_run,
     filterset_views,
+    idempotency,
     openapi_files,
     openapi_parameters,
     problems,
@@ -229,6 +230,7 @@ class _Writer:
     def _add(self, path: str, method: str, operation: dict[str, Any], *, read_only: bool = False) -> None:
         if method != "get" and not read_only:
             dry_run.describe(operation)
+            idempotency.describe(operation)
         self.paths.setdefault(path, {})[method] = operation
 
     def resolved(self, ref: SchemaRef, suffix: str = "") -> Schema:

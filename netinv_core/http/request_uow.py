@@ -13,7 +13,10 @@ from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.registry import Registry
+from netinv_core.stored_answers import KeyedRequest, digest_of_key
 from netinv_core.uow import UnitOfWork
+
+IDEMPOTENCY_KEY = "Idempotency-Key"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,4 +65,6 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
         registry, session, ANONYMOUS, base, negotiation.api_version, id_of(request.environ), writing, managed=writing
     )
     uow.query = query_of(request)
+    if writing and (digest := digest_of_key(request.headers.get(IDEMPOTENCY_KEY, "").strip())) is not None:
+        uow.keyed_request = KeyedRequest(digest)
     return uow

@@ -23,6 +23,7 @@ from huey import Huey, SqliteHuey, crontab
 from huey.consumer import Consumer
 from sqlalchemy.engine import Engine
 
+from netinv_core import stored_answers
 from netinv_core.changelog.sequence import number_changes, prune_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.registry import Registry
@@ -72,6 +73,7 @@ def tasks_of(registry: Registry) -> list[Task]:
     own = [
         Task("number_changes", number_changes, crontab(minute="*")),
         Task("prune_changes", prune_changes, crontab(minute="17", hour="3")),
+        Task("prune_stored_answers", stored_answers.prune, crontab(minute="23")),
     ]
     return [*own, *contributed]
 

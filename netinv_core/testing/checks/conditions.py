@@ -1,7 +1,8 @@
-"""Conditional requests: entity tags of objects and lists, If-None-Match of reading, If-Match of writing."""
+"""Conditional and repeated requests: entity tags, If-None-Match of reading, If-Match and Idempotency-Key of writing."""
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from netinv_core.testing.cases import Case, check, writable
@@ -98,3 +99,21 @@ def a_condition_takes_no_statement(case: Case) -> None:
                 case.api.send(method, case.path, [{"id": objects[1]["id"], **tags[1]}], status=status)
             counts.append((len(one), len(listed)))
         assert counts[1] <= counts[0], method
+
+
+@check(writable)
+def a_repeated_write_is_answered_as_before(case: Case) -> None:
+    """With its Idempotency-Key it is carried out once."""
+
+    def twice(method: str, path: str, body: Any, status: int) -> Any:
+        headers = {"Idempotency-Key": secrets.token_hex()}
+        first = case.api.send(method, path, body, headers=headers, status=status)
+        rows = case.service.row_counts()
+        again = case.api.send(method, path, body, headers=headers, status=status)
+        assert (again.body, again.headers["Idempotency-Replayed"]) == (first.body, "true")
+        assert case.service.row_counts() == rows
+        return first.json if first.body else None
+
+    item = twice("POST", case.path, case.body(), 201)
+    twice("PATCH", case.path, [{"id": item["id"]}], 200)
+    twice("DELETE", case.at(item), {}, 204)

@@ -258,3 +258,11 @@ def test_an_object_is_bound_to_its_tag(client: Any, site: Any) -> None:
     with pytest.raises(pynautobot.RequestError) as refused:
         client.dcim.sites.update(site.id, change)
     assert refused.value.req.status_code == 412
+
+
+def test_an_allocation_that_is_repeated_gives_one_address(client: Any, unique: Unique) -> None:
+    """The key is a header of the client's session."""
+    prefix = client.ipam.prefixes.create(prefix=f"{unique.ipv6()}::/120", status="active")
+    client.http_session.headers["Idempotency-Key"] = unique()
+    found = [prefix.available_ips.create({"status": "active"}).address for _ in range(2)]
+    assert len(set(found)) == 1

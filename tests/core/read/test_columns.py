@@ -70,6 +70,7 @@ INTERNAL = {
 }
 WITHOUT_RESOURCE = {
     *("core_change_numbering", "core_configuration_version", "core_lock_stripe", "core_sign_in_counter", "core_worker"),
+    "core_stored_answer",
     *("extras_tagged_item", "extras_config_context_scope"),
     *("extras_git_job_module", "extras_git_local_context", "extras_git_sync", "extras_webhook_attempt"),
 }
@@ -77,6 +78,8 @@ SUSPECT = re.compile(
     r"secret|passw|token|(^|_)key(_|$)|hash|credential|private|digest|cipher|sealed|salt|pin$", re.IGNORECASE
 )
 HARMLESS = {
+    "core_stored_answer.key_digest",
+    "core_stored_answer.request_digest",
     "name_key",
     "tree_key",
     "port_key",

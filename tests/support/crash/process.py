@@ -3,7 +3,8 @@
 
 A fault kills the process, as a power cut would, the first time it comes to that point:
 ``after-commit`` (committed, the worker not yet woken), ``before-send`` (claimed, nothing sent), ``before-record``
-(sent, not recorded).
+(sent, not recorded), ``before-store`` (written, the answer not stored), ``before-commit`` (the answer stored),
+``before-answer`` (committed, not answered).
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import Any
 import waitress
 
 from netinv_core import main as service
+from netinv_core import stored_answers
+from netinv_core.changelog.change_set import ChangeSet
+from netinv_core.http import admission
 from netinv_core.tasks import queue as task_queue
 from netinv_extras.webhooks.http_client import Sender
 from netinv_extras.webhooks.outbox import Outbox
@@ -28,7 +32,14 @@ def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-FAULTS = {"after-commit": (task_queue, "enqueue"), "before-send": (Sender, "send"), "before-record": (Outbox, "record")}
+FAULTS: dict[str, tuple[Any, str]] = {
+    "after-commit": (task_queue, "enqueue"),
+    "before-send": (Sender, "send"),
+    "before-record": (Outbox, "record"),
+    "before-store": (stored_answers, "store"),
+    "before-commit": (ChangeSet, "write"),
+    "before-answer": (admission, "_complete"),
+}
 
 
 def main(kind: str, text: str, fault: str = "") -> None:

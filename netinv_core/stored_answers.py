@@ -1,0 +1,141 @@
+"""Stored answers of requests with an ``Idempotency-Key``, for clients that send a request again.
+
+An answer is a row of the transaction of its request: what was committed has one, what was rolled back has none. It is
+looked up by the statement that authenticates a token (:mod:`netinv_core.auth.identity`), and inserted at the end of the
+request. Two requests with one key meet at the unique constraint: the later one is rolled back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import logging
+import re
+import uuid
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import sqlalchemy as sa
+from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from netinv_core.auth import crypto
+from netinv_core.db.engine import WRITING, in_parameter
+from netinv_core.models.base import Model, now, table_of
+from netinv_core.models.columns import column
+
+if TYPE_CHECKING:
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+
+log = logging.getLogger(__name__)
+MAX_STORED_BYTES = 4 * 2**20  # of a compressed answer; larger ones are not kept
+MAX_BLOB_BYTES = 2**24 - 1  # MEDIUMBLOB on MySQL
+PRUNED_AT_ONCE = 1000  # rows deleted in one transaction
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class StoredAnswer(Model):
+    """The answer to a request of a user. ``request_digest`` tells whether another request has the same key; ``content``
+    is encrypted, as answers may show secrets; null for an answer that was too large.
+    """
+
+    __tablename__ = "core_stored_answer"
+    __table_args__ = (sa.UniqueConstraint("user_id", "key_digest"),)
+
+    user_id: Mapped[uuid.UUID]
+    key_digest: Mapped[str] = column(length=64)
+    request_digest: Mapped[str] = column(length=64)
+    created: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
+    content: Mapped[bytes | None] = mapped_column(sa.LargeBinary(MAX_BLOB_BYTES), nullable=True)
+
+
+_table = table_of(StoredAnswer)
+COLUMNS = (_table.c.request_digest, _table.c.content)
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """Status, headers and body of an answer."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+
+@dataclasses.dataclass
+class KeyedRequest:
+    """The key of a request, as a digest, and the row of its stored answer once it is ``looked_up``."""
+
+    key_digest: str
+    looked_up: bool = False
+    row: Any = None
+
+    def found(self, row: Any) -> None:
+        """Takes the row with :data:`COLUMNS` that was looked up; nulls for none."""
+        self.looked_up, self.row = True, row if row is not None and row.request_digest is not None else None
+
+
+def digest_of_key(text: str) -> str | None:
+    """The digest of the value of the header; ``None`` for one that is not 1 to 255 visible ASCII characters."""
+    return hashlib.sha256(text.encode()).hexdigest() if _KEY.fullmatch(text) else None
+
+
+def is_stored_for(user_id: Any) -> Any:
+    """The condition of the row of a user and the parameter ``key_digest``, for a join."""
+    return sa.and_(_table.c.user_id == user_id, _table.c.key_digest == sa.bindparam("key_digest"))
+
+
+def look_up(uow: UnitOfWork, keyed: KeyedRequest) -> None:
+    """Looks up the row of a key; one statement."""
+    statement = sa.select(*COLUMNS).where(is_stored_for(sa.bindparam("user_id", type_=_table.c.user_id.type)))
+    values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest}
+    keyed.found(uow.execute(statement, values).first())
+
+
+def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Answer) -> None:
+    """Inserts the answer; one statement. Waits for a concurrent request with the same key.
+
+    :raises sqlalchemy.exc.IntegrityError: when that one was committed
+    """
+    values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest, "request_digest": request_digest}
+    content = _sealed(uow.registry.settings["secret"], answer)
+    uow.write(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
+
+
+def _sealed(secret: str, answer: Answer) -> bytes | None:
+    head = orjson.dumps([answer.status, answer.headers])
+    content = zlib.compress(head + b"\n" + answer.body, 1)
+    return crypto.encrypt_bytes(secret, content) if len(content) <= MAX_STORED_BYTES else None
+
+
+def read(secret: str, content: bytes | None) -> Answer | None:
+    """The answer of a row; ``None`` if it was not kept, or encrypted with another ``netinv.secret``."""
+    try:
+        text = None if content is None else zlib.decompress(crypto.decrypt_bytes(secret, content))
+    except ValueError:
+        return None
+    if text is None:
+        return None
+    head, _, body = text.partition(b"\n")
+    status, headers = orjson.loads(head)
+    return Answer(status, [(name, value) for name, value in headers], body)
+
+
+def prune(engine: Engine, registry: Registry) -> int:
+    """Deletes answers older than ``netinv.idempotency_retention`` hours; returns how many."""
+    before = now() - datetime.timedelta(hours=registry.settings["idempotency_retention"])
+    old, count = sa.select(_table.c.id).where(_table.c.created < before).limit(PRUNED_AT_ONCE), 0
+    while True:
+        with engine.execution_options(**{WRITING: True}).begin() as connection:
+            keys = list(connection.execute(old).scalars())
+            if keys:
+                clause = in_parameter(registry.dialect, _table.c.id)
+                connection.execute(sa.delete(_table).where(clause), {"keys": keys})
+        count += len(keys)
+        if len(keys) < PRUNED_AT_ONCE:
+            log.info("%d stored answers deleted", count)
+            return count
