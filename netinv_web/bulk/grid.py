@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyramid.request import Request
@@ -16,14 +16,17 @@ from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
+from netinv_core.fields import cell_items
 from netinv_core.http.multipart import MAX_MEMBERS
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
+from netinv_core.tabular.cells import join_items
 from netinv_web.bulk.editing import CONFLICT, INVALID, applied, apply_updates, nothing, show_changes
 from netinv_web.bulk.preview import preview_updates
 from netinv_web.bulk.selection import ALL, APPLY, PREVIEW, ROW, STEP, Members, Selection, members_of, selected
 from netinv_web.forms import form as forms
 from netinv_web.forms import merging
+from netinv_web.forms.control_values import member, reference_of
 from netinv_web.forms.controls import Control
 from netinv_web.forms.form import Form, Submission, last_text
 from netinv_web.lists.column_choice import chosen_columns
@@ -38,7 +41,7 @@ TEMPLATE = "netinv_web:templates/grid.jinja2"
 MAX_ROWS = 100
 # Members for each cell: its value, and the text beside a picker; and for each row its version.
 MAX_GRID_MEMBERS = MAX_ROWS * (2 * MAX_COLUMNS + 3) + MAX_MEMBERS
-KINDS = frozenset({"text", "number", "checkbox", "select", "picker", "date", "datetime", "list"})
+KINDS = frozenset({"text", "textarea", "number", "checkbox", "select", "picker", "date", "datetime", "list"})
 ALWAYS = frozenset({"id", "display", "last_updated"})  # fields of a row beside those of the columns
 _MEMBER = re.compile(r"(_[a-z]+_|)([^:]+):(.+)")
 
@@ -135,8 +138,39 @@ def controls_of(request: Request, endpoint: Endpoint) -> list[Control]:
     return [
         controls[name]
         for name in names
-        if name in controls and controls[name].kind in KINDS and not controls[name].multiple
+        if name in controls
+        and controls[name].kind in KINDS
+        and (not controls[name].multiple or _has_names(controls[name]))
     ]
+
+
+def _has_names(control: Control) -> bool:
+    """True for a picker of several objects, such as tags, whose cell holds their names."""
+    return control.kind == "picker" and control.multiple and control.target is not None
+
+
+def _names_of(control: Control, value: Any) -> Control:
+    """The control of a cell with the names of several objects, separated by commas; ``value`` are those shown.
+
+    Shown names stand for the objects that have them; others are looked up like those that are typed beside a picker.
+    """
+    assert control.target is not None
+    target, key = control.target, control.key
+    items = value if isinstance(value, list) else []
+    shown = {_name(item): item[key] if isinstance(item, Mapping) else item for item in items}
+
+    def read(texts: Sequence[Any]) -> list[Any]:
+        named = cell_items(texts[-1] if texts else "")
+        return [shown[text] if text in shown else reference_of(target, str(text), key) for text in named]
+
+    def show(current: Any) -> list[str]:
+        return [join_items([_name(item) for item in current])]
+
+    return dataclasses.replace(control, kind="text", multiple=False, target=None, read=read, show=show)
+
+
+def _name(item: Any) -> str:
+    return str(item.get("display") or item.get("id")) if isinstance(item, Mapping) else str(item)
 
 
 def _split(name: str) -> tuple[str, str, str] | None:
@@ -170,7 +204,13 @@ def _rows(
     rows = []
     for key, base in merging.baselines(uow, endpoint, versions).items():
         item = items[key]
-        form = Form([("", [dataclasses.replace(control) for control in template])])
+        controls = [
+            _names_of(control, member(base.original, control.path))
+            if _has_names(control)
+            else dataclasses.replace(control)
+            for control in template
+        ]
+        form = Form([("", controls)])
         submission = Submission(request, endpoint, base.original, sent.get(str(key), {}), form=form)
         form.version = form.version or forms.version_of(item)
         name = str(item.get("display") or key)
@@ -230,5 +270,6 @@ def _in_grid(row: Row, control: Control) -> Control:
         help="",
         may_add=False,
         attributes={**attributes, "aria-label": label},
+        lines=1,
         depends_on={f"{row.key}:{name}": parameter for name, parameter in control.depends_on.items()},
     )

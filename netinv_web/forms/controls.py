@@ -48,6 +48,7 @@ class Control:
     * ``depends_on``: names of other controls of the form, each with the parameter of the list that takes its value;
     * ``attributes``: further HTML attributes, such as ``maxlength``; ``unit`` is written behind the input;
     * ``input_type``: type of the HTML input, in place of that of the kind;
+    * ``lines``: visible lines of a ``textarea``;
     * ``typed``: the text that was entered beside the select of a picker;
     * ``path``: the members that lead to its value in a body and in a representation, by default its name's parts;
     * ``mentioned_as``: the words by which messages about the whole object mean it;
@@ -76,6 +77,7 @@ class Control:
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     unit: str = ""
     input_type: str = ""
+    lines: int = 4
     typed: str = ""
     path: tuple[str, ...] = ()
     group: str = ""

@@ -1,5 +1,5 @@
 // Grid: keys move between cells, blocks of a spreadsheet are pasted into them, and changed cells are marked.
-const INPUT = "input:not([type=hidden], [hidden], [type=radio]), select:not([hidden])";
+const INPUT = "input:not([type=hidden], [hidden], [type=radio]), select:not([hidden]), textarea";
 const VERTICAL = { ArrowUp: -1, ArrowDown: 1 };
 const YES = /^(true|yes|1|x)$/i, NO = /^(false|no|0|)$/i;
 
@@ -68,11 +68,13 @@ class Grid {
   key(event) {
     const input = event.target;
     if (!input.closest("td") || !input.matches(INPUT) || event.isComposing) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit(this.form.querySelector("button[name=_step]"));
+    const isText = input.matches("textarea");
+    if (isText && event.key === "Enter" && event.altKey) input.setRangeText("\n", input.selectionStart, input.selectionEnd, "end"), changed(input);
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit(this.form.querySelector("button[name=_step]"));
     else if (event.altKey || event.ctrlKey || event.metaKey || input.getAttribute("aria-expanded") === "true") return;
     else if (event.key === "Enter") this.move(input, event.shiftKey ? -1 : 1, 0);
     else if (event.shiftKey) return;
-    else if (event.key in VERTICAL) this.move(input, VERTICAL[event.key], 0);
+    else if (event.key in VERTICAL && !(isText && !this.isEdge(input, event.key === "ArrowUp" ? 0 : input.value.length))) this.move(input, VERTICAL[event.key], 0);
     else if (event.key === "ArrowLeft" && this.isEdge(input, 0)) this.move(input, 0, -1);
     else if (event.key === "ArrowRight" && this.isEdge(input, input.value.length)) this.move(input, 0, 1);
     else if (event.key === "F2" && input.selectionEnd !== null) input.setSelectionRange?.(input.value.length, input.value.length);

@@ -113,7 +113,7 @@ def press(page: Any, *keys: str) -> None:
 
 def test_a_grid_is_filled_by_keys_alone(page: Any, demo_service: Service, sites: list[Any]) -> None:
     region = demo_service.api.get("/api/dcim/regions/", {"limit": 1})["results"][0]
-    page.goto(list_of(sites, "facility,region,status"))
+    page.goto(list_of(sites, "facility,region,status,comments"))
     page.get_by_role("link", name="Grid").focus()
     press(page, "Enter")
     page.locator("form[data-grid]").wait_for()
@@ -129,7 +129,11 @@ def test_a_grid_is_filled_by_keys_alone(page: Any, demo_service: Service, sites:
     page.get_by_role("option", name=region["name"]).first.wait_for()
     press(page, "Enter", "ArrowRight")
     page.keyboard.type("Planned")
-    page.get_by_text("4 cells changed.").wait_for()
+    press(page, "ArrowRight")
+    page.keyboard.type("one")
+    press(page, "Alt+Enter")
+    page.keyboard.type("two")
+    page.get_by_text("5 cells changed.").wait_for()
     press(page, "Control+Enter")
     page.get_by_role("button", name="Apply").wait_for()
     page.get_by_role("button", name="Apply").focus()
@@ -138,6 +142,7 @@ def test_a_grid_is_filled_by_keys_alone(page: Any, demo_service: Service, sites:
     now = [demo_service.api.get(f"{SITES}{site['id']}/") for site in sites]
     assert [site["facility"] for site in now] == ["A1", "A2", ""]
     assert (now[1]["region"]["id"], now[1]["status"]["value"]) == (region["id"], "planned")
+    assert now[1]["comments"] == "one\ntwo"
 
 
 def test_a_block_of_a_spreadsheet_is_pasted_into_the_grid(page: Any, demo_service: Service, sites: list[Any]) -> None:

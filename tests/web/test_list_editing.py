@@ -91,6 +91,31 @@ def test_cells_are_changed_after_a_preview_in_one_request(browser: Browser, api:
     assert changes[0]["request_id"] == changes[1]["request_id"]
 
 
+def test_tags_and_long_texts_have_cells(browser: Browser, api: Api, sites: list[Any], unique: Unique) -> None:
+    names = [f"{unique()} {word}" for word in ("Core", "edge, old", "New")]
+    tags = [
+        api.post("/api/extras/tags/", {"name": name, "slug": unique(), "content_types": ["dcim.site"]})
+        for name in names
+    ]
+    api.patch(SITES, [{"id": site["id"], "tags": [tags[0]["id"], tags[1]["id"]]} for site in sites[:2]])
+    form = grid_of(browser, sites, "tags,comments")
+    cells = [member(site, "tags") for site in sites]
+    assert form[cells[0]].value == f'{names[0]},"{names[1]}"' and form[cells[2]].value == ""
+    form[cells[0]] = f'"{names[1]}", {names[2]}'
+    form[cells[1]] = ""
+    form[cells[2]] = "no-such-tag"
+    form[member(sites[2], "comments")] = "one\ntwo"
+    page = form.submit("_step", status=422)
+    assert error_of(page, cells[2])
+    again = page.form()
+    assert again[cells[0]].value == f'"{names[1]}", {names[2]}'
+    again[cells[2]] = tags[2]["slug"]
+    again.submit("_step", status=200).form().submit("_step", status=303)
+    kept = [sorted(tag["name"] for tag in found) for found in stored(api, sites, "tags")]
+    assert kept == [sorted(names[1:]), [], [names[2]]]
+    assert stored(api, sites, "comments") == ["", "", "one\ntwo"]
+
+
 def test_errors_are_at_their_cells_and_nothing_is_saved(browser: Browser, api: Api, sites: list[Any]) -> None:
     form = grid_of(browser, sites)
     form[member(sites[0], "facility")] = "kept"
