@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,10 @@ from netinv_extras.plans.document import PlannedObject
 
 Entry = dict[str, Any]
 MAX_LISTED = 1000  # differences in an answer
+_NEW = "new"  # in place of the id in the name of a new object that has no other name
+_UUID_LENGTH = 36
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +52,8 @@ def planned_changes(
     New objects have other ids in each execution: values show them by their names.
     """
     places = {(item.endpoint.label, item.id): item.place for item in planned if item.id is not None}
-    created = {str(change.key): change.name for change in changes if change.action == CREATE}
+    new = [change for change in changes if change.action == CREATE]
+    created = {str(change.key): change.name.replace(str(change.key), _NEW) for change in new}
     result = []
     numbers: dict[str, int] = {}
     for unmasked in changes:
@@ -66,18 +72,19 @@ def planned_changes(
 def _entry(uow: UnitOfWork, change: Change, created: Mapping[str, str], place: str | None) -> Entry:
     """Returns the entry of a change; ``object_id`` is null for a new object, ``version`` for one without times."""
     found = differences(uow.registry, change.endpoint.label, change.before, change.after)
+    fields = [
+        {"field": item.field, "before": _short(item.before, created), "after": _short(item.after, created)}
+        for item in found
+    ]
     version = (change.before or {}).get("last_updated")
     return {
         "action": change.action,
         "object_type": change.endpoint.label,
         "object_id": None if change.action == CREATE else str(change.key),
-        "display": str((change.after or change.before or {}).get("display") or change.name),
+        "display": _text(str((change.after or change.before or {}).get("display") or change.name), created),
         "place": place,
         "version": version.isoformat() if isinstance(version, datetime.datetime) else version,
-        "fields": [
-            {"field": item.field, "before": _short(item.before, created), "after": _short(item.after, created)}
-            for item in found
-        ],
+        "fields": [item for item in fields if item["before"] not in _EMPTY or item["after"] not in _EMPTY],
     }
 
 
@@ -87,13 +94,18 @@ def _short(value: Any, created: Mapping[str, str]) -> Any:
         if value.keys() == {"value", "label"}:
             return value["value"]
         if "display" in value:
-            return created.get(str(value.get("id")), str(value["display"]))
+            return created.get(str(value.get("id")), _text(str(value["display"]), created))
         return {name: _short(item, created) for name, item in value.items()}
     if isinstance(value, list):
         return [_short(item, created) for item in value]
     if isinstance(value, str | uuid.UUID):
-        return created.get(str(value), str(value))
+        return _text(str(value), created)
     return value if isinstance(value, int | float | None) else str(value)
+
+
+def _text(text: str, created: Mapping[str, str]) -> str:
+    """Returns a text with the names of new objects in place of their ids."""
+    return _UUID.sub(lambda match: created.get(match[0], match[0]), text) if len(text) >= _UUID_LENGTH else text
 
 
 def _digest(entry: Entry) -> str:

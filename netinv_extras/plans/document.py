@@ -20,6 +20,7 @@ from netinv_core.fields import Reference, Status, ToMany
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.registry import Registry
+from netinv_core.revert.net_changes import generic_pairs
 from netinv_core.write.list_differences import is_difference
 
 ABSENT, ID, OBJECTS, MATCH, WHOLE = "absent", "id", "objects", "match", "__all__"
@@ -192,7 +193,12 @@ def key_of(endpoint: Endpoint, given: frozenset[str]) -> Key | None:
 
 def with_named_references(endpoint: Endpoint, body: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a body in which names stand as attributes: ``site: lisbon`` becomes ``site: {slug: lisbon}``."""
-    return {name: _named(endpoint.writable.get(name), value) for name, value in body.items()}
+    named = {name: _named(endpoint.writable.get(name), value) for name, value in body.items()}
+    for type_name, id_name in generic_pairs(endpoint):
+        target = endpoint.registry.get(str(body.get(type_name)))
+        if target is not None and isinstance(body.get(id_name), Mapping):
+            named[id_name] = _attributes(target, body[id_name])
+    return named
 
 
 def _named(field: Any, value: Any) -> Any:

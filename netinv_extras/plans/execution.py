@@ -85,6 +85,9 @@ class _Execution:
 
     def identify(self) -> None:
         """Finds the objects that exist, and orders the objects to write."""
+        for endpoint in dict.fromkeys(item.endpoint for item in self._planned):
+            items = [item for item in self._planned if item.endpoint is endpoint]
+            self._resolve_generic(endpoint, items, is_final=False)
         self._match(self._planned)
         rows = [Row(item.endpoint, item.body, item.place) for item in self._written]
         self._order = row_order.order(rows, lambda endpoint: endpoint.resource.presentation.depends_on)
@@ -109,9 +112,9 @@ class _Execution:
         """Creates and updates the objects, step by step, each model of a step in one batch."""
         for step in self._order.steps:
             for endpoint, places in self._by_endpoint(step):
-                self._match_late(places)
                 items = [self._written[place] for place in places]
                 self._resolve_generic(endpoint, items)
+                self._match_late(places)
                 self._errors.raise_any()
                 self._create(endpoint, [place for place in places if self._written[place].id is None])
                 self._update(endpoint, [item for item in items if item.id is not None and ID in item.body])
@@ -125,8 +128,11 @@ class _Execution:
     def _match(self, items: Sequence[PlannedObject]) -> None:
         """Finds the objects with the keys of the items; one statement for each model and form of key."""
         groups: dict[tuple[Endpoint, tuple[str, ...]], list[PlannedObject]] = {}
+        endpoints = {item.endpoint for item in items}
+        generic = {endpoint: {id_name for _, id_name in generic_pairs(endpoint)} for endpoint in endpoints}
         for item in items:
-            groups.setdefault((item.endpoint, item.key), []).append(item)
+            if not any(isinstance(item.identity[name], Mapping) for name in item.key if name in generic[item.endpoint]):
+                groups.setdefault((item.endpoint, item.key), []).append(item)
         for (endpoint, key), group in groups.items():
             keys, errors = identification.match(self._uow, endpoint, [item.identity for item in group], key)
             for item, found, error in zip(group, keys, errors, strict=True):
@@ -150,8 +156,11 @@ class _Execution:
             if (key := self._written[place].id) is not None:
                 self._order.assign(place, key)
 
-    def _resolve_generic(self, endpoint: Endpoint, items: Sequence[PlannedObject]) -> None:
-        """Replaces attributes in generic foreign keys by ids; one statement for each target and form of attributes."""
+    def _resolve_generic(self, endpoint: Endpoint, items: Sequence[PlannedObject], *, is_final: bool = True) -> None:
+        """Replaces attributes in generic foreign keys by ids; one statement for each target and form of attributes.
+
+        Those of objects that the document has yet to create stay unless it ``is_final``.
+        """
         for type_name, id_name in generic_pairs(endpoint):
             groups: dict[tuple[Endpoint, tuple[str, ...]], list[PlannedObject]] = {}
             for item in items:
@@ -163,10 +172,10 @@ class _Execution:
                 attributes = [item.body[id_name] for item in group]
                 keys, errors = identification.match(self._uow, target, attributes, names)
                 for item, key, error in zip(group, keys, errors, strict=True):
-                    if key is None:
-                        self._reject(item, {id_name: [text for texts in error.values() for text in texts]})
-                    else:
+                    if key is not None:
                         item.body[id_name] = str(key)
+                    elif is_final:
+                        self._reject(item, {id_name: [text for texts in error.values() for text in texts]})
 
     def _create(self, endpoint: Endpoint, places: Sequence[int]) -> None:
         if not places:

@@ -410,3 +410,26 @@ def test_a_document_that_became_invalid_is_refused(api: Api, plan: Any, unique: 
     api.delete(tenant["url"])
     refused = api.post(f"{stored['url']}apply/", {}, status=409)
     assert "tenant" in refused["errors"]["objects"]["dcim.site"]["0"]
+
+
+def test_cables_name_the_components_that_come_with_devices(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
+    name = unique()
+    document = {
+        label: items for label, items in network(name).items() if label not in ("ipam.ipaddress", "dcim.interface")
+    }
+    (device,) = document["dcim.device"]
+    ends = [{"device": f"{name}-{number}", "name": "p1"} for number in (1, 2)]
+    cable: dict[str, Any] = {"status": "connected", "termination_a_type": "dcim.interface", "termination_a_id": ends[0]}
+    cable |= {"termination_b_type": "dcim.interface", "termination_b_id": ends[1]}
+    document |= {
+        "dcim.device": [{**device, "name": end["device"]} for end in ends],
+        "dcim.interfacetemplate": [{"device_type": {"model": name}, "name": "p1", "type": "1000base-t"}],
+        "dcim.cable": [cable],
+    }
+    stored = apply(document, owner=name)
+    assert stored["creates"] == 13 and stored["updates"] == 0
+    (found,) = api.get("/api/dcim/interfaces/", {"device": ends[0]["device"]})["results"]
+    assert found["connected_endpoint"]["device"]["name"] == ends[1]["device"]
+    assert plan(document, owner=name)["unchanged"] == 11
+    del document["dcim.cable"], document["dcim.device"][1]
+    assert [change["action"] for change in plan(document, owner=name)["changes"]].count("delete") == 3
