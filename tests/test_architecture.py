@@ -145,6 +145,7 @@ OPEN_MODULES = {
         "write.differing",
         "write.draft",
         "write.dry_run",
+        "write.item_results",
         "write.list_differences",
         "write.reference_messages",
         "write.references",

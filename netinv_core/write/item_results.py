@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db import availability
-from netinv_core.errors import CONCURRENT_CHANGE, FieldErrors, RequestError
+from netinv_core.errors import CONCURRENT_CHANGE, Denied, FieldErrors, RequestError
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -70,8 +70,8 @@ def _after(group: _Group, error: Exception) -> tuple[dict[int, ItemResult], list
         return named, [_Group(rest, rounds)] if rest else []
     if availability.is_violation(error) and group.rounds == 0:
         return {}, [_Group(positions, rounds)]  # the rules see the concurrent change now, and name the item
-    if len(positions) == 1:
-        return {positions[0]: ItemResult(FAILED, errors=_errors_of(error))}, []
+    if len(positions) == 1 or isinstance(error, Denied):  # without a name it is about the permission itself
+        return dict.fromkeys(positions, ItemResult(FAILED, errors=_errors_of(error))), []
     middle = len(positions) // 2
     return {}, [_Group(positions[middle:], 1), _Group(positions[:middle], 1)]
 

@@ -108,7 +108,7 @@ def show_changes(
         "hidden": [*selection.hidden, *carried(members)],
         "verb": verb,
     }
-    status = 200 if preview.applicable or not (preview.errors or preview.faulty) else INVALID
+    status = 200 if preview.applicable or not preview.faulty else INVALID
     return page(request, CHANGES, values, status)
 
 

@@ -107,12 +107,12 @@ def _write(
     if is_last and apply_updates(uow, endpoint, bodies) is None:
         return applied(request, endpoint, selection, "changed", len(bodies))
     preview = preview_updates(uow, endpoint, bodies)
-    if preview.refused or preview.errors:
+    if preview.refused:
         request.tm.doom()
         for row in rows:
             if row.key in preview.refused:
                 forms.add_errors(row.form, preview.refused[row.key])
-        return _show(request, endpoint, selection, rows, preview.errors, status=INVALID)
+        return _show(request, endpoint, selection, rows, [], status=INVALID)
     changed = {str(key) for key in bodies}
     kept = {name: values for name, values in members.items() if (_split(name) or ("", "", ""))[1] in {"", *changed}}
     return show_changes(request, endpoint, selection, preview, kept, "Edit")

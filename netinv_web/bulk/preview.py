@@ -13,6 +13,7 @@ from netinv_core.tabular.cells import text_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.dry_run import Preview, dry_run
+from netinv_core.write.item_results import FAILED, UPDATED, ItemResult, write_each
 from netinv_web.bulk.form import fields_of
 from netinv_web.forms.control_values import ABSENT, member
 from netinv_web.forms.controls import Control
@@ -21,7 +22,6 @@ from netinv_web.forms.form import readable
 from netinv_web.lists.columns import NEVER
 from netinv_web.paths import object_path
 
-MAX_ATTEMPTS = 4  # dry runs: each leaves out the objects that the one before refused
 MAX_LINES = 1000  # objects that a preview lists
 Errors = dict[Any, Any]  # bodies of errors by id
 Write = Callable[[Sequence[Any]], object]
@@ -50,12 +50,10 @@ class Line:
 class BulkPreview:
     """The outcome of a bulk change: ``lines`` with changes and errors, numbers of objects, and changes of others.
 
-    ``errors`` concern the whole, ``refused`` those objects, by id. ``hidden`` is the number of changes that are not
-    listed.
+    ``refused`` are the errors of objects, by id. ``hidden`` is the number of changes that are not listed.
     """
 
     lines: list[Line] = dataclasses.field(default_factory=list)
-    errors: list[str] = dataclasses.field(default_factory=list)
     refused: Errors = dataclasses.field(default_factory=dict)
     faulty: int = 0
     changed: int = 0
@@ -66,7 +64,7 @@ class BulkPreview:
     @property
     def applicable(self) -> bool:
         """True when something would change, and nothing is refused."""
-        return bool(self.changed) and not self.errors and not self.faulty
+        return bool(self.changed) and not self.faulty
 
 
 def preview_updates(
@@ -86,7 +84,7 @@ def preview_updates(
 
     before = fields_of(uow, endpoint, list(bodies), names)
     with dry_run(uow) as preview:
-        valid = attempt(uow, list(bodies), update, errors, result.errors)
+        valid = attempt(uow, list(bodies), update, errors)
         changed = uow.change_set.keys_of(endpoint) & set(valid)
         after = fields_of(uow, endpoint, valid, names)
     further = {str(key): _compared(unrecorded, before[key], item) for key, item in after.items()}
@@ -130,26 +128,19 @@ def _lines(
     return lines[:MAX_LINES]
 
 
-def attempt(uow: UnitOfWork, keys: list[Any], write: Write, errors: Errors, general: list[str]) -> list[Any]:
+def attempt(uow: UnitOfWork, keys: list[Any], write: Write, errors: Errors) -> list[Any]:
     """Writes objects in a savepoint; when some are refused, the others. Returns the keys that are written.
 
-    Errors of objects are added to ``errors``, others to ``general``.
+    Errors of objects are added to ``errors``.
     """
-    remaining = keys
-    for _ in range(MAX_ATTEMPTS):
-        try:
-            with uow.savepoint():
-                write(remaining)
-            return remaining
-        except RequestError as error:
-            refused = errors_by_key(error, remaining)
-            if not refused:
-                general.append(readable(error.body))
-                return []
-            errors |= refused
-            remaining = [key for key in remaining if key not in errors]
-    general.append("Further objects may have errors.")
-    return []
+
+    def write_at(positions: Sequence[int]) -> list[ItemResult]:
+        write([keys[position] for position in positions])
+        return [ItemResult(UPDATED) for _ in positions]
+
+    results = dict(zip(keys, write_each(uow, len(keys), write_at), strict=True))
+    errors |= {key: result.errors for key, result in results.items() if result.status == FAILED}
+    return [key for key in keys if key not in errors]
 
 
 def errors_by_key(error: RequestError, keys: Sequence[Any]) -> Errors:

@@ -49,18 +49,17 @@ class ImportRow:
 
 @dataclasses.dataclass
 class ImportPreview:
-    """The outcome of an import. ``rows`` are the shown ones, those with errors first; ``errors`` concern the whole."""
+    """The outcome of an import. ``rows`` are the shown ones, those with errors first."""
 
     columns: Sequence[str] = ()
     rows: list[ImportRow] = dataclasses.field(default_factory=list)
-    errors: list[str] = dataclasses.field(default_factory=list)
     counts: dict[str, int] = dataclasses.field(default_factory=dict)
     others: Sequence[Affected] = ()
 
     @property
     def applicable(self) -> bool:
         """True when something would be written, and nothing is refused."""
-        return not self.errors and not self.counts[FAULTY] and bool(self.counts[CREATED] + self.counts[UPDATED])
+        return not self.counts[FAULTY] and bool(self.counts[CREATED] + self.counts[UPDATED])
 
     @property
     def total(self) -> int:
@@ -108,11 +107,9 @@ def preview(uow: UnitOfWork, endpoint: Endpoint, table: ImportTable) -> ImportPr
     with dry_run(uow) as made:
         for places in parts_of(table):
             valid = [place for place in places if not _is_faulty(table, place, errors)]
-            valid = attempt(uow, valid, lambda part: write(uow, endpoint, table, part), errors, result.errors)
+            valid = attempt(uow, valid, lambda part: write(uow, endpoint, table, part), errors)
             updated = {str(key) for key in uow.change_set.keys_of(endpoint)}
             states |= {place: _state(endpoint, table, place, updated) for place in valid}
-            if result.errors:
-                break
     states |= dict.fromkeys(errors, FAULTY)
     changes = {change["object_id"]: change for change in made.changes if change["object_type"] == endpoint.label}
     result.others = by_model(uow, [change for change in made.changes if change["object_type"] != endpoint.label])

@@ -188,7 +188,7 @@ def _page(
         "outdated": outdated,
         "errors": errors,
     }
-    is_refused = bool(errors) or (preview is not None and bool(preview.errors or preview.counts[import_preview.FAULTY]))
+    is_refused = bool(errors) or (preview is not None and bool(preview.counts[import_preview.FAULTY]))
     return page(request, TEMPLATE, values, INVALID if is_refused else 200)
 
 
