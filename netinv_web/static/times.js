@@ -8,6 +8,7 @@ export function showTimes(root) {
     const seconds = (time - Date.now()) / 1000;
     const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
     element.title = time.toLocaleString();
-    element.textContent = relative.format(Math.round(seconds / size), unit);
+    const text = relative.format(Math.round(seconds / size), unit);
+    if (element.textContent !== text) element.textContent = text; // screen readers read out what is set in live regions
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -48,3 +49,44 @@ def test_axe_finds_nothing(new_page: Callable[..., Any], demo_service: Service, 
         if overflow > 0:
             violations.append(f"{path}: {overflow} pixels wider than the window")
     assert violations == [], "\n".join(violations)
+
+
+# Problems of headings and landmarks: a level that is left out, and landmarks of a kind without different names.
+STRUCTURE = """() => {
+  const found = [], landmarks = {};
+  const titles = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((title) => title.checkVisibility());
+  titles.forEach((title, place) => {
+    if (title.tagName[1] > (place ? +titles[place - 1].tagName[1] : 0) + 1) found.push(`${title.tagName} ${title.textContent}`);
+  });
+  for (const part of document.querySelectorAll("nav, aside, [role=region], [role=search], [role=log]")) {
+    if (part.checkVisibility()) (landmarks[part.getAttribute("role") ?? part.tagName] ??= []).push(part.ariaLabel ?? "");
+  }
+  for (const [kind, names] of Object.entries(landmarks)) {
+    if (names.length > 1 && (names.includes("") || new Set(names).size < names.length)) found.push(`${kind}: ${names}`);
+  }
+  return found;
+}"""
+# Widgets without a name in the accessibility tree.
+UNNAMED = re.compile(
+    r"^\s*- (button|link|textbox|combobox|checkbox|radio|searchbox|spinbutton|listbox|img|region)( \[.*\])?:?$"
+)
+
+
+def test_widgets_have_names_and_headings_are_in_order(page: Any, demo_service: Service) -> None:
+    found: list[str] = []
+    for path in [*PAGES, "/search/?q=lis", "/dcim/racks/{dcim.rack}/", "/user/api-tokens/", "/graphql/"]:
+        page.goto(path_with_ids(demo_service, path), wait_until="networkidle")
+        tree = page.locator("body").aria_snapshot()
+        found += [f"{path}: {line}" for line in tree.splitlines() if UNNAMED.match(line)]
+        found += [f"{path}: {problem}" for problem in page.evaluate(STRUCTURE)]
+    assert found == []
+
+
+def test_the_title_of_a_tab_begins_with_its_name_and_its_count_is_read_out(page: Any, demo_service: Service) -> None:
+    path = path_with_ids(demo_service, "/dcim/devices/{dcim.device}/interfaces/")
+    page.goto(path, wait_until="networkidle")
+    assert page.title().startswith("Interfaces · ")
+    count = page.locator("main").get_by_role("status")
+    assert int(count.inner_text()) > 1
+    page.goto(f"{path}?name=no-such-interface")
+    assert count.inner_text() == "0"

@@ -63,8 +63,11 @@ def test_a_job_is_run_from_its_form_and_its_log_appears_while_it_runs(
     log = page.get_by_role("log")
     log.get_by_text("here we are").wait_for()
     assert "Running" in log.inner_text()
+    page.evaluate("document.querySelector('#job-log tbody tr').kept = true")
     gate.touch()
     log.get_by_text("Completed").wait_for()
+    assert log.get_by_text("waited").count() == 1
+    assert page.evaluate("document.querySelector('#job-log tbody tr').kept")  # screen readers read out only new rows
 
 
 def test_a_permission_of_one_region_shows_its_sites_and_no_others(
