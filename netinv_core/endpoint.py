@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.app import App
+from netinv_core.bounded_cache import BoundedCache
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.registry import Registry
 
-MAX_CUSTOM_PLANS = 64  # of each resource
+MAX_CUSTOM_PLANS = 64  # of each resource: those without some fields, and those of the web interface
 
 
 class IncomingForeignKey(NamedTuple):
@@ -54,8 +55,8 @@ class Endpoint:
         self.reverse_relations: set[str] = set()
         self.filters: dict[str, filters.Filter] = {}
         self.rules = list(resource.rules)
-        self._plans: dict[Any, Plan] = {}
-        self._custom_plans: dict[Any, Plan] = {}
+        self._plans: dict[str, Plan] = {}
+        self._custom_plans = BoundedCache[Plan](MAX_CUSTOM_PLANS)
 
     # -- names
 
@@ -168,36 +169,33 @@ class Endpoint:
         return ordering.orderings_of(self)
 
     def plan(self, shape: str = "full", without: frozenset[str] = frozenset()) -> Plan:
-        """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields to leave out."""
-        if (shape, without) not in self._plans:
-            plan = Plan(self.registry, self)
-            if shape == "nested":
-                plan.finish_nested()
-            elif shape == "assigned":
-                plan.finish_nested(
-                    beside=[factory.make(self.registry, self) for factory in self.resource.assigned_fields]
-                )
-            elif shape == "brief":
-                plan.finish(
-                    self.brief or [field for name, field in self.fields.items() if name not in self.opt_in],
-                    brief=bool(self.brief),
-                )
-            else:
-                plan.finish(field for name, field in self.fields.items() if name not in without)
-            self._plans[shape, without] = plan
-        return self._plans[shape, without]
+        """The plan for ``full``, ``brief``, ``nested`` or ``assigned``; ``without`` names fields of the full form to
+        leave out.
+        """
+        if without:
+            return self._custom_plans.get_or_make(without, lambda: self._new_plan("full", without))
+        if shape not in self._plans:
+            self._plans[shape] = self._new_plan(shape)
+        return self._plans[shape]
+
+    def _new_plan(self, shape: str, without: frozenset[str] = frozenset()) -> Plan:
+        plan = Plan(self.registry, self)
+        if shape == "nested":
+            return plan.finish_nested()
+        if shape == "assigned":
+            return plan.finish_nested(beside=[item.make(self.registry, self) for item in self.resource.assigned_fields])
+        if shape == "brief":
+            return plan.finish(self.brief_fields, brief=bool(self.brief))
+        return plan.finish(field for name, field in self.fields.items() if name not in without)
+
+    @property
+    def brief_fields(self) -> list[fields.Field]:
+        """The fields of the brief form, which is the full one if the resource has none of its own."""
+        return self.brief or [field for name, field in self.fields.items() if name not in self.opt_in]
 
     def custom_plan(self, key: Any, build: Callable[[Plan, JoinedTable], Any]) -> Plan:
-        """The plan that ``build`` completes (:meth:`Plan.finish_with`), from a cache of the last
-        :data:`MAX_CUSTOM_PLANS` by ``key``.
-        """
-        plan = self._custom_plans.pop(key, None)
-        if plan is None:
-            plan = Plan(self.registry, self).finish_with(build)
-        self._custom_plans[key] = plan  # the last in the order of insertion is the one used last
-        while len(self._custom_plans) > MAX_CUSTOM_PLANS:
-            self._custom_plans.pop(next(iter(self._custom_plans)), None)
-        return plan
+        """The plan that ``build`` completes (:meth:`Plan.finish_with`), from the cache by ``key``."""
+        return self._custom_plans.get_or_make(key, lambda: Plan(self.registry, self).finish_with(build))
 
     def resource_column(self, name: str, table: Any) -> Any:
         """The column behind a field of another name, for paths."""

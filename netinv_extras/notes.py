@@ -89,7 +89,13 @@ def _notes_url(registry: Registry, endpoint: Endpoint) -> fields.Field:
 notes_url = FieldFactory("notes_url", _notes_url)
 
 
-@documented("extras.note", form="page", query=openapi_parameters.PAGING)
+_QUERY = [
+    openapi_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
+    *openapi_parameters.PAGING,
+]
+
+
+@documented("extras.note", form="page", query=_QUERY)
 def list_notes(request: Request) -> dict[str, Any]:
     """Page of the notes about one object."""
     uow, endpoint = request.uow, request.context.endpoint

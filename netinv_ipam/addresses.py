@@ -197,7 +197,7 @@ ip_addresses = Resource(
         related("vminterface"),
         related("vminterface_id", "vminterface", by=()),
     ],
-    versions=[VersionChange("1.3", downgrade=single_nat_outside, schema=single_nat_outside_schema)],
+    versions=[VersionChange("1.3", single_nat_outside, schema=single_nat_outside_schema, changed=("nat_outside",))],
     example={"address": "198.18.0.1/24"},
     presentation=Presentation(
         counted=True,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.response import Response
 
 from netinv_core.errors import Invalid
-from netinv_core.http import pagination, representations, versions
+from netinv_core.http import pagination, representations, sparse_fields, versions
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "columns"  # query parameter of tables: names of columns
 TOO_MANY = "At most {} objects are exported at once: filter them, or use limit and offset."
+NO_FIELDS = "Tables have columns: name them in the parameter columns."
 NO_PAGES = "Files have neither cursors nor a count: leave the parameter out."
 EXTENSIONS = {versions.CSV: "csv", versions.TSV: "tsv", versions.YAML: "yaml"}
 DELIMITERS = {versions.CSV: delimited.COMMA, versions.TSV: delimited.TAB}
@@ -55,6 +56,8 @@ def render_table(
 
     :raises Invalid: for an unknown column, and as :func:`selected`
     """
+    if sparse_fields.requested(uow, endpoint) is not None:
+        raise Invalid.field(sparse_fields.PARAMETER, NO_FIELDS)
     columns = _columns(uow, endpoint)
     filters = [(name, values) for name, values in parameters if name != COLUMNS]
     keys = selected(uow, endpoint, filters, "format")

@@ -25,6 +25,7 @@ from netinv_core.http import (
     openapi_parameters,
     problems,
     root_views,
+    sparse_fields,
     versions,
 )
 from netinv_core.http.actions import OWN_RESOURCE, Action, OperationSchema, SchemaRef, actions_of, schema_of
@@ -122,14 +123,6 @@ def object_schema(
     schema: Schema = {"type": "object", "properties": properties}
     if required_names := [name for name in required if name in properties]:
         schema["required"] = required_names
-    return schema
-
-
-def as_version(endpoint: Endpoint, version: str, schema: Schema) -> Schema:
-    """Converts the schema of an object to an API version. Brief and nested forms are the same in every version."""
-    for change in reversed(endpoint.resource.versions):
-        if versions.older(version, change.since):
-            schema = change.schema(schema)
     return schema
 
 
@@ -276,7 +269,9 @@ class _Writer:
         nested = [field for field in endpoint.brief if field.nested != "absent"]
         always = [field.name for field in nested if field.name in endpoint.fields]  # in every form
         absent = versions.absent(endpoint, version)
-        read = as_version(endpoint, version, object_schema(lambda field: field.schema(), readable, always, absent))
+        read = versions.as_version(
+            endpoint, version, object_schema(lambda field: field.schema(), readable, always, absent)
+        )
         read["properties"] = {**read["properties"], conditional.MEMBER: conditional.MEMBER_SCHEMA}
         self.schemas[name] = (
             read if not endpoint.model.__doc__ else {"description": endpoint.model.__doc__.strip(), **read}
@@ -298,13 +293,13 @@ class _Writer:
         absent = versions.coming(endpoint, version)
         for prefix, required in (("", needed), ("Patched", [])):
             written = object_schema(_patched if prefix else _written, taken, required, absent)
-            self.schemas[f"{prefix}{name}Request"] = as_version(endpoint, version, written)
+            self.schemas[f"{prefix}{name}Request"] = versions.as_version(endpoint, version, written)
             self.schemas[f"{prefix}Bulk{name}Request"] = {
                 "allOf": [component(f"{name}Identity"), component(f"{prefix}{name}Request")]
             }
             if endpoint.uploads:
                 form = object_schema(lambda field: field.form_schema(), taken, required, absent)
-                self.schemas[f"{prefix}{name}Form"] = as_version(endpoint, version, form)
+                self.schemas[f"{prefix}{name}Form"] = versions.as_version(endpoint, version, form)
 
     def _listed(self, endpoint: Endpoint) -> Schema:
         """Returns the schema of an object in a list."""
@@ -339,7 +334,8 @@ class _Writer:
             for name, values, description in sets
             if values
         ]
-        return [self.common["brief"], *parameters]
+        own = [self.common[sparse_fields.PARAMETER]] if sparse_fields.PARAMETER not in endpoint.filters else []
+        return [self.common["brief"], *own, *parameters]
 
     def _list_parameters(self, endpoint: Endpoint) -> list[Schema]:
         parameters = openapi_parameters.of_list(endpoint, absent=versions.coming(endpoint, self.version))

@@ -116,6 +116,12 @@ def common(version: str) -> dict[str, Any]:
             "The object as it was at this time, from its change records.",
         ),
         "brief": query("brief", {"type": "boolean"}, "Objects in the form in which others nest them (`Nested…`)."),
+        "fields": query(
+            "fields",
+            _TEXT,
+            "Names of members to show, separated by commas; those of references after a dot. The others are left out, "
+            "also where the schema requires them.",
+        ),
         "limit": query("limit", natural_number, "Objects a page; 0 for all of them."),
         "offset": query("offset", natural_number, "How many objects to skip."),
         "id": {**path, "schema": {"type": "string", "format": "uuid"}},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
-from netinv_core.http import versions
+from netinv_core.http import sparse_fields, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps
 from netinv_core.read import entity_tags
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def shape_of(
     uow: RequestUnitOfWork, endpoint: Endpoint, omitted: frozenset[str] = frozenset()
 ) -> tuple[str, frozenset[str]]:
-    """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them.
+    """The shape that the query selects, and the fields to leave out: those ``omitted``, unless the query includes them,
+    and those that it does not name in ``fields``.
 
-    :raises Invalid: for an unknown name in ``include`` or ``exclude``
+    :raises Invalid: for an unknown name in ``include``, ``exclude`` or ``fields``
     """
     included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
     if included:  # names of other resources are accepted: clients send one parameter to all resources
@@ -30,8 +31,13 @@ def shape_of(
         _check_names("include", included, choices)
     if excluded and endpoint.costly:
         _check_names("exclude", excluded, endpoint.costly)
+    members = sparse_fields.requested(uow, endpoint)
     if uow.query.get("brief", [""])[-1] not in ("", "0"):
+        if members is not None:
+            sparse_fields.check_brief(endpoint, members)
         return "brief", frozenset()
+    if members is not None:
+        return "full", (endpoint.costly & excluded) | sparse_fields.left_out(uow, endpoint, members, included)
     return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
 
 
@@ -50,17 +56,33 @@ def listed(
     has its entity tag.
     """
     former = versions.former_listing(endpoint, uow.version) if shape == "full" else None
-    is_full = shape == "full" and former is None
     tagged = entity_tags.INCLUDED in uow.query.get("include", ())
+    shows_revision = former is None and has_revision(endpoint, shape, without)
     # Read before the representations: what changes in between makes the tag too old, never too new.
-    revisions = entity_tags.revisions(uow, endpoint, keys) if tagged and not is_full else {}
+    revisions = entity_tags.revisions(uow, endpoint, keys) if tagged and not shows_revision else {}
     newest = former(uow, endpoint, keys) if former else endpoint.plan(shape, without).represent(uow, keys)
-    results = downgrade_representation(uow, endpoint, newest) if is_full else newest
+    results = downgrade_representation(uow, endpoint, newest) if shape == "full" and former is None else newest
+    results = sparse(uow, endpoint, results)
     if not tagged:
         return results
-    if is_full:
+    if shows_revision:
         revisions = {item["id"]: entity_tags.revision_of(endpoint, item) for item in newest}
-    return [with_tag(item, revisions.get(_key(endpoint, item), "")) for item in results]
+    ids = [_key(endpoint, item) for item in newest]
+    return [with_tag(item, revisions.get(key, "")) for key, item in zip(ids, results, strict=True)]
+
+
+def has_revision(endpoint: Endpoint, shape: str, without: frozenset[str]) -> bool:
+    """True if the revision of an object can be told from its representation in this shape, without these fields."""
+    return shape == "full" and (entity_tags.has_time(endpoint) or without <= endpoint.opt_in | endpoint.costly)
+
+
+def sparse(uow: RequestUnitOfWork, endpoint: Endpoint, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Representations, limited to the members that the query names in ``fields`` and ``include``."""
+    members = sparse_fields.requested(uow, endpoint)
+    if members is None:
+        return items
+    included = dict.fromkeys(endpoint.fields.keys() & uow.query.get("include", ()))
+    return [sparse_fields.picked(item, {**included, **members}) for item in items]
 
 
 def _key(endpoint: Endpoint, item: Mapping[str, Any]) -> Any:

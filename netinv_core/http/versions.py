@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import BadRequest, NotAcceptable, NotFound
@@ -125,6 +125,25 @@ def _unknown(change: VersionChange, version: str) -> tuple[str, ...]:
     return change.absent if older(version, change.since) else change.former
 
 
+def read_for(endpoint: Endpoint, version: str, names: Iterable[str]) -> set[str]:
+    """The fields to read for members of a representation of ``version``: all, where it cannot be told."""
+    read = set(names)
+    for change in endpoint.resource.versions:
+        if older(version, change.since) and (change.downgrade is not dict or change.listing is not None):
+            if not change.changed:
+                return set(endpoint.fields)
+            read |= set(change.changed) if read & set(change.changed) else set()
+    return read
+
+
+def as_version(endpoint: Endpoint, version: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI schema of an object, converted to ``version``. Brief and nested forms are alike in every version."""
+    for change in reversed(endpoint.resource.versions):
+        if older(version, change.since):
+            schema = change.schema(schema)
+    return schema
+
+
 def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
     """The function for the objects of a list in ``version``; ``None`` where a list has the representations of
     details.
@@ -138,7 +157,7 @@ def downgrade(endpoint: Endpoint, version: str, representation: dict[str, Any]) 
     for change in reversed(endpoint.resource.versions):
         unknown = _unknown(change, version)
         representation = {name: value for name, value in representation.items() if name not in unknown}
-        if older(version, change.since):
+        if older(version, change.since) and representation.keys() >= set(change.changed):
             representation = change.downgrade(representation)
     return representation
 

@@ -25,6 +25,7 @@ from netinv_core.http import (
     options,
     pagination,
     representations,
+    sparse_fields,
     versions,
 )
 from netinv_core.http.representations import downgrade_representation as downgrade_representation
@@ -36,22 +37,26 @@ from netinv_core.read import entity_tags, listing, pages
 from netinv_core.read.ordering import PARAMETER as ORDERING
 from netinv_core.write import delete, save
 
-RESERVED = frozenset({"limit", "offset", "brief", "include", "api_version", "format"})
-RESERVED_OF_ITEMS = RESERVED - {"limit", "offset"}
+RESERVED = frozenset({"brief", "include", "api_version", "format"})
+_OF_LISTS = pagination.PARAMETERS | {ORDERING}
 
 
 def parameters_of(
-    uow: RequestUnitOfWork, endpoint: Endpoint, reserved: frozenset[str] | None = None
+    uow: RequestUnitOfWork, endpoint: Endpoint, own: frozenset[str] | None = None
 ) -> list[tuple[str, list[str]]]:
-    """The query's parameters that are filters: all but those ``reserved``, by default for lists."""
-    own = own_parameters(endpoint) - {ORDERING} if reserved is None else reserved
-    return [(n, v) for n, v in uow.query.items() if n not in own and not (n == "exclude" and endpoint.costly)]
+    """The query's parameters that are filters, or the order: all but the ``own`` ones, by default those of lists."""
+    own = own_parameters(endpoint) - {ORDERING} if own is None else own
+    return [(name, values) for name, values in uow.query.items() if name not in own]
 
 
 def own_parameters(endpoint: Endpoint) -> frozenset[str]:
     """The parameters of a list that are not filters; a filter of one of the newer names takes precedence."""
-    newer = (pagination.PARAMETERS | {ORDERING}) - endpoint.filters.keys()
-    return RESERVED | newer | (frozenset({"exclude"}) if endpoint.costly else frozenset())
+    return _item_parameters(endpoint) | {"limit", "offset"} | (_OF_LISTS - endpoint.filters.keys())
+
+
+def _item_parameters(endpoint: Endpoint) -> frozenset[str]:
+    exclude = frozenset({"exclude"}) if endpoint.costly else frozenset()
+    return RESERVED | exclude | ({sparse_fields.PARAMETER} - endpoint.filters.keys())
 
 
 def get_list(request: Request) -> dict[str, Any] | Response:
@@ -151,10 +156,14 @@ def get_item(request: Request) -> dict[str, Any]:
         return _past_item(request, times[-1], shape, without)
     key = key_of(request)
     # Read before the representation: what changes in between makes the tag too old, never too new.
-    revision = "" if shape == "full" else entity_tags.revisions(uow, endpoint, [key]).get(key, "")
-    newest = listing.detail(uow, endpoint, key, parameters_of(uow, endpoint, RESERVED_OF_ITEMS), shape, without)
+    is_known = representations.has_revision(endpoint, shape, without)
+    revision = "" if is_known else entity_tags.revisions(uow, endpoint, [key]).get(key, "")
+    newest = listing.detail(
+        uow, endpoint, key, parameters_of(uow, endpoint, _item_parameters(endpoint)), shape, without
+    )
     revision = revision or entity_tags.revision_of(endpoint, newest)
     shown = downgrade_representation(uow, endpoint, [newest])[0] if shape == "full" else newest
+    (shown,) = representations.sparse(uow, endpoint, [shown])
     if conditional.is_included(uow):
         shown = representations.with_tag(shown, revision)
     conditional.tag_read(request, revision, shown.get(representations.TAG_MEMBER))
@@ -168,9 +177,9 @@ def _past_item(request: Request, text: str, shape: str, without: frozenset[str])
     if shape != "full":
         raise Invalid.field(past_states.PARAMETER, "The brief form is that of the present only.")
     state = past_states.state_at(
-        uow, endpoint, key_of(request), moment, parameters_of(uow, endpoint, RESERVED_OF_ITEMS), without
+        uow, endpoint, key_of(request), moment, parameters_of(uow, endpoint, _item_parameters(endpoint)), without
     )
-    return downgrade_representation(uow, endpoint, [state])[0]
+    return representations.sparse(uow, endpoint, downgrade_representation(uow, endpoint, [state]))[0]
 
 
 def change_item(request: Request) -> dict[str, Any]:

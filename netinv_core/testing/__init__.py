@@ -26,6 +26,7 @@ from netinv_core.testing.checks import (
     racing,
     reading,
     reverting,
+    sparse_fields,
 )
 from netinv_core.testing.client import Account, Api, Service, Unique
 from netinv_core.testing.population import Population
@@ -60,4 +61,5 @@ __all__ = [
     "reading",
     "reverting",
     "sample",
+    "sparse_fields",
 ]

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import jsonschema_rs
 import orjson
 
-from netinv_core.http import openapi, versions
+from netinv_core.http import openapi, sparse_fields, versions
 from netinv_core.http.actions import Action
 from netinv_core.registry import Registry
 
@@ -46,24 +46,31 @@ class Documented:
         assert status in answers or status[0] != "2", f"{title} is not described, but {sorted(answers)}"
         answer = self._resolved(version, answers.get(status, answers.get("default")))
         if answer is not None and response.content_type != versions.HTML:
-            is_page = parse_qs(parts.query).keys().isdisjoint(self._registry.list_formats)
-            self._check_body(version, title, answer.get("content", {}), response, is_page=is_page)
+            query = parse_qs(parts.query)
+            is_page = query.keys().isdisjoint(self._registry.list_formats)
+            is_sparse = sparse_fields.PARAMETER in query or template.endswith("/query/")
+            content = answer.get("content", {})
+            self._check_body(version, title, content, response, is_page=is_page, whole=not is_sparse)
 
-    def _check_body(self, version: str, title: str, content: Schema, response: Any, *, is_page: bool) -> None:
+    def _check_body(
+        self, version: str, title: str, content: Schema, response: Any, *, is_page: bool, whole: bool
+    ) -> None:
         if not content:
             assert not response.body, f"{title} has a body, and none is described"
             return
         media = response.content_type
         assert media in content or "*/*" in content, f"{title} is {media}, and {sorted(content)} are described"
         if media == versions.JSON and (is_page or "*/*" not in content):
-            self._insist(version, title, content[media]["schema"], orjson.loads(response.body))
+            self._insist(version, title, content[media]["schema"], orjson.loads(response.body), whole=whole)
 
     def fits(self, version: str, name: str, value: Any) -> None:
         """Insists that a body is as the schema called ``name`` describes it; it may have further members."""
         self._insist(version, name, {"$ref": f"#/components/schemas/{name}"}, value, closed=False)
 
-    def _insist(self, version: str, title: str, schema: Schema, value: Any, *, closed: bool = True) -> None:
-        validator = self._validator(version, orjson.dumps(schema, option=orjson.OPT_SORT_KEYS), closed)
+    def _insist(
+        self, version: str, title: str, schema: Schema, value: Any, *, closed: bool = True, whole: bool = True
+    ) -> None:
+        validator = self._validator(version, orjson.dumps(schema, option=orjson.OPT_SORT_KEYS), closed, whole)
         wrong = [
             f"{'.'.join(map(str, fault.instance_path))}: {_reason(fault)}" for fault in validator.iter_errors(value)
         ]
@@ -89,13 +96,13 @@ class Documented:
         name = str((answer or {}).get("$ref", "")).rpartition("/")[2]
         return self.document(version)["components"]["responses"][name] if name else answer
 
-    def _compiled(self, version: str, text: bytes, closed: bool) -> jsonschema_rs.Validator:
+    def _compiled(self, version: str, text: bytes, closed: bool, whole: bool) -> jsonschema_rs.Validator:
         """The validator of a schema, given as JSON: operations whose answers are alike share it."""
         schema, names = orjson.loads(text), dict[str, Schema]()
         _collect(self.document(version)["components"]["schemas"], schema, names)
-        schemas = {name: as_json_schema(part, closed=closed) for name, part in names.items()}
-        whole = {**as_json_schema(schema, closed=closed), "components": {"schemas": schemas}}
-        return jsonschema_rs.Draft7Validator(whole, validate_formats=True)
+        schemas = {name: as_json_schema(part, closed=closed, whole=whole) for name, part in names.items()}
+        described = {**as_json_schema(schema, closed=closed, whole=whole), "components": {"schemas": schemas}}
+        return jsonschema_rs.Draft7Validator(described, validate_formats=True)
 
 
 def _reason(fault: Any) -> str:
@@ -122,21 +129,23 @@ def _collect(schemas: dict[str, Schema], part: Any, result: dict[str, Schema]) -
             _collect(schemas, value, result)
 
 
-def as_json_schema(part: Any, *, closed: bool) -> Any:
+def as_json_schema(part: Any, *, closed: bool, whole: bool = True) -> Any:
     """A schema of OpenAPI 3.0 as one of JSON Schema, which has no ``nullable``.
 
-    An object of a ``closed`` schema has no members but those described.
+    An object of a ``closed`` schema has no members but those described. One that is not ``whole`` may lack any.
     """
     if isinstance(part, list):
-        return [as_json_schema(item, closed=closed) for item in part]
+        return [as_json_schema(item, closed=closed, whole=whole) for item in part]
     if not isinstance(part, dict):
         return part
     result: Schema = {}
     for name, value in part.items():
         if name == "properties":
-            result[name] = {member: as_json_schema(schema, closed=closed) for member, schema in value.items()}
-        elif name != "nullable":
-            result[name] = value if name == "enum" else as_json_schema(value, closed=closed)
+            result[name] = {
+                member: as_json_schema(schema, closed=closed, whole=whole) for member, schema in value.items()
+            }
+        elif name != "nullable" and (whole or name != "required"):
+            result[name] = value if name == "enum" else as_json_schema(value, closed=closed, whole=whole)
     if closed and "properties" in result:
         result.setdefault("additionalProperties", False)
     return {"anyOf": [result, {"type": "null"}]} if part.get("nullable") is True else result

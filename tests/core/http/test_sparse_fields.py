@@ -1,0 +1,111 @@
+"""The parameter ``fields`` of lists and objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from netinv_core.endpoint import MAX_CUSTOM_PLANS
+from netinv_core.testing import Api, Samples, Service, Unique
+
+SITES, DEVICES, ADDRESSES, GROUPS = (
+    "/api/dcim/sites/",
+    "/api/dcim/devices/",
+    "/api/ipam/ip-addresses/",
+    "/api/extras/dynamic-groups/",
+)
+
+
+@pytest.fixture(scope="module")
+def device(service: Service) -> dict[str, Any]:
+    """A device."""
+    return Samples(service).make(service.registry["dcim.device"])
+
+
+def test_members_of_references_are_chosen_after_a_dot(api: Api, device: dict[str, Any]) -> None:
+    query = {"fields": "site.name,device_type.manufacturer.slug,status.value,name"}
+    expected = {
+        "name": device["name"],
+        "device_type": {"manufacturer": {"slug": device["device_type"]["manufacturer"]["slug"]}},
+        "site": {"name": device["site"]["name"]},
+        "status": {"value": device["status"]["value"]},
+    }
+    assert api.get(f"{DEVICES}{device['id']}/", query) == expected
+    repeated = {"id": device["id"], "fields": query["fields"].split(","), "cursor": "", "ordering": "-name"}
+    assert api.get(DEVICES, repeated)["results"] == [expected]
+    assert api.post(f"{DEVICES}query/", repeated, status=200)["results"] == [expected]
+    whole = api.get(DEVICES, {"id": device["id"], "fields": ["site.name,site", ""]})["results"]
+    assert whole == [{"site": device["site"]}]
+
+
+def test_fields_of_other_parameters_are_shown_too(api: Api, device: dict[str, Any]) -> None:
+    """``include`` adds to the names, ``exclude`` takes from them; a name alone includes what is not shown usually."""
+    path = f"{DEVICES}{device['id']}/"
+    added = api.get(path, {"fields": "name", "include": ["computed_fields", "etag"]})
+    assert added.keys() == {"name", "computed_fields", "_etag"}
+    assert api.get(path, {"fields": "name,config_context", "exclude": "config_context"}).keys() == {"name"}
+    assert api.get(path, {"fields": "relationships"}).keys() == {"relationships"}
+    assert api.get(DEVICES, {"id": device["id"], "fields": "name", "include": "etag"})["results"][0].keys() == {
+        "name",
+        "_etag",
+    }
+
+
+def test_tags_of_some_fields_meet_the_condition_of_a_write(api: Api, device: dict[str, Any]) -> None:
+    path, query = f"{DEVICES}{device['id']}/", {"fields": "name"}
+    tag = api.send("GET", path, query=query, status=200).headers["ETag"]
+    api.send("GET", path, query=query, headers={"If-None-Match": tag}, status=304)
+    api.patch(path, {"comments": "x"}, headers={"If-Match": tag})
+    api.patch(path, {"comments": "y"}, headers={"If-Match": tag}, status=412)
+
+
+def test_older_versions_convert_what_is_asked_for(service: Service, api: Api, unique: Unique) -> None:
+    """The first outside address in version 1.2, all in later ones; without the field nothing of it is read."""
+    inside = api.post(ADDRESSES, {"address": f"{unique.ipv6()}::1/64", "status": "active"})
+    outside = api.post(ADDRESSES, {"address": f"{unique.ipv6()}::1/64", "status": "active", "nat_inside": inside["id"]})
+    path, named = f"{ADDRESSES}{inside['id']}/", {"address": outside["address"]}
+    query = {"fields": "nat_outside.address"}
+    assert api.get(path, query, version="1.2") == {"nat_outside": named}
+    assert api.get(path, query) == {"nat_outside": [named]}
+    with service.statements() as statements:
+        assert api.get(path, {"fields": "address"}, version="1.2") == {"address": inside["address"]}
+    assert len(statements) == 2
+
+
+def test_what_a_user_may_not_view_is_not_chosen_either(service: Service, api: Api, device: dict[str, Any]) -> None:
+    """No name leads beyond what the whole representation shows, and secrets have none."""
+    limited = service.user(("view", "dcim.device")).api
+    path = f"{DEVICES}{device['id']}/"
+    whole = limited.get(path)
+    for name in whole:
+        assert limited.get(path, {"fields": name}) == {name: whole[name]}
+    assert list(limited.get(path, {"fields": "site.facility"}, status=400)) == ["fields"]
+    assert list(api.get("/api/users/users/", {"fields": "password"}, status=400)) == ["fields"]
+    limited.get(SITES, {"fields": "name"}, status=403)
+
+
+def test_other_forms_of_a_list_have_fields_or_refuse_them(api: Api, device: dict[str, Any], make: Any) -> None:
+    query = {"id": device["id"], "fields": "site.name"}
+    expected = [{"site": {"name": device["site"]["name"]}}]
+    as_yaml = api.send("GET", DEVICES, query={**query, "format": "yaml"}, status=200)
+    assert yaml.safe_load(as_yaml.body) == expected
+    assert list(api.get(DEVICES, {**query, "format": "csv"}, status=400)) == ["fields"]
+    page = api.send("GET", DEVICES, query=query, headers={"Accept": "text/html"}, status=200)
+    assert device["site"]["name"] in page.text
+    group = make(GROUPS, content_type="dcim.device", filter={"q": device["id"]})
+    api.get(f"{GROUPS}{group['id']}/members/", {"fields": "name"})
+    path = f"{DEVICES}{device['id']}/"
+    time = api.get(f"{path}history/")["results"][-1]["time"]
+    past = api.get(path, {"fields": "site.name", "as_of": time})
+    assert past == expected[0]
+
+
+def test_the_plans_of_many_selections_are_bounded(service: Service, api: Api) -> None:
+    endpoint = service.registry["dcim.site"]
+    names = [name for name in endpoint.fields if name not in ("id", "last_updated")][:12]
+    for number in range(1, MAX_CUSTOM_PLANS + 20):
+        chosen = [name for place, name in enumerate(names) if number >> place & 1]
+        api.get(SITES, {"fields": ",".join(chosen), "limit": 1})
+    assert len(endpoint._custom_plans) == MAX_CUSTOM_PLANS
