@@ -102,6 +102,15 @@ def test_all_pages_are_fetched_by_cursor(client: Any, unique: Unique) -> None:
     assert [tenant.name for tenant in found] == sorted((f"{word} {number}" for number in range(120)), reverse=True)
 
 
+def test_records_have_the_fields_that_are_asked_for(client: Any, site: Any) -> None:
+    """Records of some fields can be changed and saved."""
+    (found,) = client.dcim.sites.filter(name=site.name, fields="id,url,name,status.value,facility")
+    assert (found.name, found.status.value) == (site.name, "active")
+    found.facility = "C1"
+    assert found.save()
+    assert client.dcim.sites.get(site.id).facility == "C1"
+
+
 def test_many_are_created_at_once_and_changed_by_id(client: Any, unique: Unique) -> None:
     """A list makes a list; ``update`` changes one without reading it first."""
     word = unique()
