@@ -11,6 +11,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_rows
+from netinv_core.db.locks import lock_for
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound, RequestError
 from netinv_core.http import views
@@ -82,6 +83,7 @@ def apply(uow: UnitOfWork, key: uuid.UUID) -> None:
     except ValueError:
         raise Conflict(UNREADABLE) from None
     planned = document.parse(uow.registry, objects, row["match"])
+    lock_for(uow, "plans", ["apply"])  # keys need not be unique constraints: of two plans, the second sees the first
     try:
         with uow.collecting() as change_set:
             outcome = execute(uow, planned, ownership.owned_by(uow, row["owner"]))

@@ -21,10 +21,9 @@ from netinv_core.tabular.row_order import Row, RowOrder
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import delete, save
 from netinv_core.write.differing import differing
-from netinv_core.write.reference_messages import NO_SUCH
 from netinv_extras.plans.document import ID, WHOLE, DocumentErrors, PlannedObject
 
-_NOT_FOUND = NO_SUCH.partition("{")[0]
+NO_OBJECT = "There is no object with this id."
 Deletions = dict[Endpoint, list[uuid.UUID]]
 
 
@@ -134,14 +133,15 @@ class _Execution:
             if not any(isinstance(item.identity[name], Mapping) for name in item.key if name in generic[item.endpoint]):
                 groups.setdefault((item.endpoint, item.key), []).append(item)
         for (endpoint, key), group in groups.items():
-            keys, errors = identification.match(self._uow, endpoint, [item.identity for item in group], key)
-            for item, found, error in zip(group, keys, errors, strict=True):
-                if found is not None:
-                    item.id, item.body[ID] = found, str(found)
+            matches = identification.find(self._uow, endpoint, [item.identity for item in group], key)
+            for item, match in zip(group, matches, strict=True):
+                if match.errors or match.ambiguous:
+                    self._reject(item, match.errors or {key[0]: [match.message]})
+                elif match.ids:
+                    item.id = match.ids[0]
+                    item.body[ID] = str(item.id)
                 elif key == (ID,) and not item.absent:
-                    self._reject(item, {ID: ["There is no object with this id."]})
-                elif not all(str(text).startswith(_NOT_FOUND) for texts in error.values() for text in texts):
-                    self._reject(item, error)
+                    self._reject(item, {ID: [NO_OBJECT]})
 
     def _match_late(self, places: Sequence[int]) -> None:
         """Finds objects again whose key refers to objects of the document: components are created with a device."""
@@ -170,12 +170,11 @@ class _Execution:
                     groups.setdefault((target, tuple(value)), []).append(item)
             for (target, names), group in groups.items():
                 attributes = [item.body[id_name] for item in group]
-                keys, errors = identification.match(self._uow, target, attributes, names)
-                for item, key, error in zip(group, keys, errors, strict=True):
-                    if key is not None:
-                        item.body[id_name] = str(key)
+                for item, match in zip(group, identification.find(self._uow, target, attributes, names), strict=True):
+                    if match.ids and not match.ambiguous:
+                        item.body[id_name] = str(match.ids[0])
                     elif is_final:
-                        self._reject(item, {id_name: [text for texts in error.values() for text in texts]})
+                        self._reject(item, {id_name: match.errors or [match.message]})
 
     def _create(self, endpoint: Endpoint, places: Sequence[int]) -> None:
         if not places:

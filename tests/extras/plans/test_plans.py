@@ -433,3 +433,13 @@ def test_cables_name_the_components_that_come_with_devices(api: Api, plan: Any, 
     assert plan(document, owner=name)["unchanged"] == 11
     del document["dcim.cable"], document["dcim.device"][1]
     assert [change["action"] for change in plan(document, owner=name)["changes"]].count("delete") == 3
+
+
+def test_of_simultaneous_plans_of_one_object_one_is_applied(api: Api, plan: Any, unique: Unique) -> None:
+    vrf = api.post("/api/ipam/vrfs/", {"name": unique(), "enforce_unique": False})
+    prefix = {"prefix": "203.0.113.0/24", "status": "active", "vrf": {"name": vrf["name"]}}
+    body = {"objects": {"ipam.prefix": [prefix]}, "match": {"ipam.prefix": ["prefix", "vrf"]}}
+    plans = [api.post(PLANS, body) for _ in range(8)]
+    answers = at_once(lambda number: api.send("POST", f"{plans[number]['url']}apply/", {}).status_int, 8)
+    assert sorted(answers) == [200] + [409] * 7
+    assert api.get("/api/ipam/prefixes/", {"vrf_id": vrf["id"]})["count"] == 1
