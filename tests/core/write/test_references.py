@@ -304,3 +304,9 @@ def test_what_an_object_refers_to_can_be_written_back(api: Api, make_user: Any, 
             status=400,
         )
     ) == ["tags"]
+
+
+def test_a_number_beyond_those_of_the_column_is_refused(api: Api) -> None:
+    """It would be an error of PostgreSQL."""
+    rack = {"rack": {"u_height": 10**12}, "units": [1], "user": 10**30, "description": "x"}
+    assert "rack" in api.post("/api/dcim/rack-reservations/", rack, status=400)
