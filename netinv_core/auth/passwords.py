@@ -21,7 +21,9 @@ import hmac
 import ipaddress
 import logging
 import math
+import secrets
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
-MAX_TRANSACTION_ATTEMPTS = 5
+MAX_TRANSACTION_ATTEMPTS = 8
+MAX_RETRY_DELAY = 0.01  # seconds before the second attempt at most; doubled for each further one
 BUCKETS = 2**16  # rows for each kind of counter
 ACCOUNT, ADDRESS, PAIR = range(3)  # kinds of counters
 REMEMBERED = datetime.timedelta(days=30)
@@ -113,15 +116,20 @@ def _connection(uow: UnitOfWork, *, writing: bool) -> Iterator[sa.Connection]:
 
 
 def _write(uow: UnitOfWork, statement: Any, parameters: Mapping[str, Any]) -> None:
-    """Runs a statement in a transaction of its own; repeats it after a deadlock or lock timeout."""
-    for attempts_left in reversed(range(MAX_TRANSACTION_ATTEMPTS)):
+    """Runs a statement in a transaction of its own; repeats it after a deadlock or lock timeout.
+
+    The random delay keeps simultaneous sign-ins of one address from meeting in the next deadlock: a success that is not
+    written would leave its attempt counted as a failure.
+    """
+    for attempt in range(MAX_TRANSACTION_ATTEMPTS):
         try:
             with _connection(uow, writing=True) as connection:
                 connection.execute(statement, parameters)
             return
         except sa.exc.DBAPIError as error:
-            if not attempts_left or not is_busy(error):
+            if attempt == MAX_TRANSACTION_ATTEMPTS - 1 or not is_busy(error):
                 raise
+            time.sleep(secrets.SystemRandom().uniform(0, MAX_RETRY_DELAY * 2**attempt))
 
 
 def _account(connection: sa.Connection, username: str) -> Any:
