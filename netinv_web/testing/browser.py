@@ -30,15 +30,16 @@ class Page(webtest.TestResponse):
         return [html.unescape(address) for address in LINK.findall(self.text)]
 
     def form(self, action: str | None = None) -> webtest.Form:
-        """The form for ``action``; by default the one with the most fields that posts and does not sign out."""
-        forms = [form for form in self.forms.values() if _is_meant(form, action)]
+        """The form for ``action``; by default the one of the content with the most fields that posts."""
+        of_notice = {form.get("action") for form in self.html.select("[data-notice] form")}
+        of_frame = {SIGN_OUT, *of_notice}
+        posting = [
+            form for form in self.forms.values() if form.method.upper() == "POST" and form.action not in of_frame
+        ]
+        forms = posting if action is None else [form for form in self.forms.values() if form.action == action]
         assert forms, f"{self.request.path} has no form for {action}"
         form: webtest.Form = max(forms, key=lambda form: len(form.fields))
         return form
-
-
-def _is_meant(form: webtest.Form, action: str | None) -> bool:
-    return form.action == action if action is not None else form.method.upper() == "POST" and form.action != SIGN_OUT
 
 
 class _Request(webtest.TestRequest):
