@@ -275,3 +275,16 @@ def test_an_allocation_that_is_repeated_gives_one_address(client: Any, unique: U
     client.http_session.headers["Idempotency-Key"] = unique()
     found = [prefix.available_ips.create({"status": "active"}).address for _ in range(2)]
     assert len(set(found)) == 1
+
+
+def test_a_plan_is_made_and_applied_and_the_past_is_read(client: Any, unique: Unique) -> None:
+    """Actions and parameters that the client has no method for are sent through its session."""
+    name = unique()
+    headers = {"Authorization": f"Token {client.token}"}
+    plan = client.extras.plans.create(objects={"dcim.site": [{"name": name, "status": "active"}]})
+    assert [(change["action"], change["display"]) for change in plan.changes] == [("create", name)]
+    path = f"{client.base_url}/extras/plans/{plan.id}/apply/"
+    assert client.http_session.post(path, headers=headers).json()["state"]["value"] == "applied"
+    site = client.dcim.sites.get(name=name)
+    path, past = f"{client.base_url}/dcim/sites/{site.id}/", {"as_of": "2020-11-01T00:00:00Z"}
+    assert client.http_session.get(path, params=past, headers=headers).status_code == 404
