@@ -44,7 +44,7 @@ def drawing(
         rack["u_height"],
         rack["desc_units"],
     )
-    rows = _device_rows(uow, [device.id for device in inside])
+    rows = device_rows(uow, [device.id for device in inside])
     devices = [
         Taken(device.units, device.face != face, _device_details(uow, device, rows.get(device.id), face))
         for device in inside
@@ -57,7 +57,7 @@ def drawing(
     return draw(frame, size, devices, _reservations(uow, rack["id"]), _pictures(uow, names) if images else {})
 
 
-def _device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+def device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
     """Returns the columns that the drawing shows of devices that the user may view, by id. Takes one statement."""
     device, kind, maker = table_of(Device), table_of(DeviceType), table_of(Manufacturer)
     role, chassis = table_of(DeviceRole), table_of(VirtualChassis)
@@ -86,11 +86,16 @@ def _device_rows(uow: UnitOfWork, keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, 
     return {row.id: row for row in uow.execute(statement, {"keys": list(keys)})} if keys else {}
 
 
+def display_name(row: Any) -> str:
+    """Returns the display name of a device of :func:`device_rows`."""
+    return device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
+
+
 def _device_details(uow: UnitOfWork, device: Mounted, row: Any, face: str) -> DeviceDetails | None:
     """Returns the details of a device, ``None`` if the user may not view it."""
     if row is None:
         return None
-    name = device_display_name(row.name, row.chassis, row.vc_position, row.maker, row.model, row.id)
+    name = display_name(row)
     model = f"{row.maker} {row.model}"
     notes = [f"Role: {row.role}", f"Type: {model} ({device.height}U)"]
     notes += [

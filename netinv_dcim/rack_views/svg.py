@@ -86,6 +86,12 @@ class Frame:
         return unit - 1 if self.descending else self.height - unit
 
 
+def area(frame: Frame, size: Size, units: Sequence[int]) -> tuple[int, int, int, int]:
+    """Returns the place of units in the drawing, in pixels: left, top, right, bottom."""
+    left, top = size.legend_width + RAIL, CAP + min(map(frame.row, units)) * size.unit_height
+    return left, top, left + size.unit_width, top + len(units) * size.unit_height
+
+
 @dataclasses.dataclass(frozen=True)
 class Picture:
     """An image file: its media type and bytes."""

@@ -11,18 +11,38 @@ from pyramid.request import Request
 from netinv_core.endpoint import Endpoint
 from netinv_dcim.cabling.models import Cabled, PathEnd
 from netinv_dcim.cabling.tracing import trace
+from netinv_dcim.rack_position import mounted
+from netinv_dcim.rack_views.drawing_data import device_rows, display_name
+from netinv_dcim.rack_views.svg import Frame, Size, area
 from netinv_web.extensions import Action, Panel, Tab
 
 ELEVATION = "netinv_dcim:web/templates/elevation.jinja2"
 TRACE = "netinv_dcim:web/templates/trace.jinja2"
 FACES = ("front", "rear")
-LEGEND_WIDTH = 24  # pixels
+LEGEND_WIDTH, UNIT_HEIGHT = 24, 22  # pixels
 UNIT_WIDTHS = {1: 220, 2: 120}  # pixels by number of faces: two are beside each other, on a phone too
 
 
 def rack_elevation(request: Request, endpoint: Endpoint, rack: Mapping[str, Any]) -> dict[str, Any]:
-    """The drawings of both faces of a rack."""
-    return _elevation(rack, FACES)
+    """The drawings of both faces of a rack, with links to the devices that the user may view: two statements."""
+    uow, size = request.uow, Size(UNIT_WIDTHS[len(FACES)], UNIT_HEIGHT, LEGEND_WIDTH)
+    frame = Frame("", rack["u_height"], rack["desc_units"])
+    devices = mounted(uow, [endpoint.parse_key(str(rack["id"]))])
+    rows = device_rows(uow, list(devices))
+    areas: dict[str, list[dict[str, Any]]] = {face: [] for face in FACES}
+    for key, device in devices.items():
+        units = [unit for unit in device.units if 1 <= unit <= frame.height]
+        if key not in rows or not units:
+            continue
+        place = {
+            "path": f"/dcim/devices/{key}/",
+            "name": f"{display_name(rows[key])}, U{device.position}",
+            "coordinates": ",".join(map(str, area(frame, size, units))),
+        }
+        for face in FACES:
+            if device.seen_from(face):
+                areas[face].append(place)
+    return _elevation(rack, FACES) | {"areas": areas}
 
 
 def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -36,8 +56,9 @@ def device_elevation(request: Request, endpoint: Endpoint, device: Mapping[str, 
 
 def _elevation(rack: Mapping[str, Any], faces: Sequence[str]) -> dict[str, Any]:
     """The values of the template for the faces of a rack."""
-    sizes = {"unit_width": UNIT_WIDTHS[len(faces)], "legend_width": LEGEND_WIDTH}
-    return {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": urlencode(sizes), "link": ""}
+    sizes = {"unit_width": UNIT_WIDTHS[len(faces)], "unit_height": UNIT_HEIGHT, "legend_width": LEGEND_WIDTH}
+    shown = {"rack": rack["id"], "name": rack["display"], "faces": faces, "sizes": urlencode(sizes)}
+    return {**shown, "link": "", "areas": {}}
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:

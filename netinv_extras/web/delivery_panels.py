@@ -16,6 +16,7 @@ from netinv_extras.webhooks import preview
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED
 from netinv_web.cells import time_markup
 from netinv_web.menu import may
+from netinv_web.paths import object_path
 
 MAX_LANE = 20  # deliveries of a lane that are listed
 HIDDEN_WEBHOOK = "You may not view the webhook, so its request is not shown."
@@ -26,8 +27,11 @@ def attempts(request: Request, endpoint: Endpoint, delivery: Mapping[str, Any]) 
     """The attempts in order, each with its answer, and the button that sends a failed delivery again."""
     state = delivery["state"]["value"]
     history = [{**attempt, "time": time_markup(attempt["time"])} for attempt in delivery["history"]]
+    changes = request.uow.registry["extras.objectchange"]
     return {
         "history": history,
+        "object": delivery_queue.object_link(request.uow, delivery),
+        "change": object_path(changes, delivery["change_id"]) if may(request.uow, changes, "view") else "",
         "next": time_markup(delivery["due"]) if state == QUEUED else "",
         "key": delivery["id"],
         "retry": delivery_queue.RETRY if state == FAILED and may(request.uow, endpoint, "change") else "",

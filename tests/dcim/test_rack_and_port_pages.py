@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from netinv_core.testing import Api
+from netinv_core.testing import Account, Api, Service
+from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
 
@@ -17,6 +19,45 @@ def test_the_page_of_a_rack_shows_drawings_of_both_faces(browser: Browser, api: 
     for image in images:
         drawing = browser.get(image.get("src"))
         assert drawing.content_type == "image/svg+xml"
+
+
+def test_devices_in_the_drawing_of_a_rack_are_links_for_those_who_may_view_them(
+    service: Service, browser: Browser, api: Api, make: Any, make_user: Callable[..., Account], unique: Any
+) -> None:
+    site = make("/api/dcim/sites/", status="active")["id"]
+    body = {"name": unique(), "site": site, "status": "active", "u_height": 10}
+    rack = api.post("/api/dcim/racks/", body)
+    model = {"manufacturer": make("/api/dcim/manufacturers/")["id"], "model": unique(), "u_height": 2}
+    kinds = [
+        api.post("/api/dcim/device-types/", {**model, "slug": unique(), "model": unique(), "is_full_depth": deep})["id"]
+        for deep in (True, False)
+    ]
+    placed = {
+        "site": site,
+        "rack": rack["id"],
+        "status": "active",
+        "device_role": make("/api/dcim/device-roles/")["id"],
+    }
+    devices = [
+        make("/api/dcim/devices/", **placed, device_type=kind, position=position, face="front")
+        for kind, position in zip(kinds, (9, 1), strict=True)
+    ]
+
+    def areas(reader: Browser) -> dict[str, list[tuple[str, str]]]:
+        page: Any = reader.get(f"/dcim/racks/{rack['id']}/", status=200).html
+        assert {image["usemap"].removeprefix("#") for image in page.select("img[usemap]")} == {
+            item["name"] for item in page.select("map")
+        }
+        return {
+            item["name"]: [(area["href"].split("/")[-2], area["coords"]) for area in item.select("area")]
+            for item in page.select("map")
+        }
+
+    low, high = (devices[1]["id"], "33,183,153,227"), (devices[0]["id"], "33,7,153,51")
+    assert areas(browser) == {"rack-front": [low, high], "rack-rear": [high]}
+    user = make_user(("view", "dcim.rack"), password=PASSWORD)
+    service.permit("view", "dcim.device", {"id": low[0]}, users=[user.id])
+    assert areas(Browser(service, user)) == {"rack-front": [low]}
 
 
 def test_a_port_can_be_connected_and_traced(browser: Browser, api: Api, unique: Any) -> None:
