@@ -29,6 +29,7 @@ BEFORE_CREATION = "The object did not exist at this time: it was created later."
 DELETED = "The object did not exist at this time: it was deleted before."
 PRUNED = "Changes of that time are no longer kept (netinv.changelog_retention)."
 Representation = dict[str, Any]
+_TIMES = frozenset({"created", "last_updated"})  # members that tell whether the state is known
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 
@@ -94,7 +95,7 @@ def _present(
     :raises NotFound: when the user may not view the object
     """
     try:
-        return listing.detail(uow, endpoint, key, parameters, without=without)
+        return listing.detail(uow, endpoint, key, parameters, without=without - _TIMES)
     except NotFound:
         is_limited = permissions.scope(uow, endpoint, "view", endpoint.table) is not None
         table = endpoint.table

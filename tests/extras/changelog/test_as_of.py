@@ -92,6 +92,7 @@ def test_states_of_which_change_records_were_pruned_are_gone(
     with service.configured(changelog_retention=3650):
         assert sequence.prune_changes(service.engine, service.registry) >= 4
     assert at(api, unchanged, long_ago + DAY)["id"] == unchanged["id"]
+    assert at(api, unchanged, long_ago + DAY, fields="name") == {"name": unchanged["name"]}
     assert "no longer kept" in at(api, site, long_ago + DAY, status=410)["detail"]
     at(api, {"id": str(uuid.uuid4())}, long_ago + DAY, status=410)
 
