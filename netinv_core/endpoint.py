@@ -186,7 +186,7 @@ class Endpoint:
             return plan.finish_nested(beside=[item.make(self.registry, self) for item in self.resource.assigned_fields])
         if shape == "brief":
             return plan.finish(self.brief_fields, brief=bool(self.brief))
-        return plan.finish(field for name, field in self.fields.items() if name not in without)
+        return plan.finish([field for name, field in self.fields.items() if name not in without], without=without)
 
     @property
     def brief_fields(self) -> list[fields.Field]:

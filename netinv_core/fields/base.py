@@ -58,6 +58,10 @@ class Field:
         """Returns the function that reads the value from a row. Adds the columns it needs at ``place`` to the plan."""
         raise NotImplementedError
 
+    def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader:
+        """Returns a :meth:`reader` that may leave out these members of the value, with the columns that they need."""
+        return self.reader(plan, place)
+
     def sources(self) -> Collection[str] | None:
         """The columns and fields of the same object that the value depends on; ``None`` if unknown."""
         return None if self.attribute is None else (self.attribute,)

@@ -47,6 +47,9 @@ class Reference(Field):
         index = plan.column(place, self.attribute)
         return lambda row, page: row[index]
 
+    def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader:
+        return plan.nested(place, self.attribute, self.nested_fields, without)
+
     def accept(self, draft: Draft, value: Any) -> None:
         blank = self.plain and self.nullable and value == ""  # a form sends null as a blank value
         if blank or self._check_null(value):

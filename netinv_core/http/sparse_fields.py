@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.errors import Invalid
-from netinv_core.fields import Field
+from netinv_core.fields import Field, Reference
 from netinv_core.http import versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.read import entity_tags
@@ -55,7 +55,21 @@ def left_out(uow: RequestUnitOfWork, endpoint: Endpoint, members: Members, inclu
         whole = {"type": "object", "properties": {field.name: field.schema() for field in shown}}
         _check(endpoint.registry, versions.as_version(endpoint, uow.version, whole), members, "")
     read = {*members, *included, "id", entity_tags.LAST_UPDATED}
-    return frozenset(endpoint.fields) - versions.read_for(endpoint, uow.version, read)
+    read = versions.read_for(endpoint, uow.version, read)
+    if read >= endpoint.fields.keys():  # for older versions that convert no one knows what
+        return endpoint.opt_in.difference(members, included)
+    return frozenset([*(endpoint.fields.keys() - read), *_members_left_out(endpoint, members)])
+
+
+def _members_left_out(endpoint: Endpoint, members: Members) -> Iterator[str]:
+    """Yields the members of references that need not be read, as dotted names; those that versions convert are read."""
+    converted = {name for change in endpoint.resource.versions for name in change.changed}
+    for name, below in members.items():
+        field = endpoint.fields.get(name)
+        target = field.target if type(field) is Reference and not field.plain else None
+        if below is not None and target is not None and isinstance(field, Reference) and name not in converted:
+            nested = {item.name for item in nested_fields(target, field.nested_fields)}
+            yield from (f"{name}.{other}" for other in nested - below.keys())
 
 
 def check_brief(endpoint: Endpoint, members: Members) -> None:

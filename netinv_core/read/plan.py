@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -19,6 +19,8 @@ from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.read.relations import Visible
+from netinv_core.read.row_set import JoinedTable as JoinedTable
+from netinv_core.read.row_set import RowSet as RowSet
 from netinv_core.read.union import Row as Row
 from netinv_core.read.union import Union
 
@@ -30,30 +32,6 @@ if TYPE_CHECKING:
 
 Reader = Callable[[Row, "RowSet"], Any]
 Batch = Callable[["UnitOfWork", Sequence[Row]], dict[Any, Any]]
-
-
-@dataclasses.dataclass(eq=False)
-class RowSet:
-    """State of representing the rows of one result.
-
-    ``batches`` holds the results of the plan's batched loads. ``nested`` is a cache of nested representations, one
-    dictionary by id for each reference of the plan: a page of devices has few sites. ``markup`` is one of cells.
-    """
-
-    uow: UnitOfWork
-    base: str
-    batches: list[dict[Any, Any]]
-    nested: list[dict[Any, dict[str, Any]]]
-    markup: dict[Any, Any] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class JoinedTable:
-    """An aliased table in a plan's joins, its endpoint, and the path of attributes from the root to it."""
-
-    table: Any
-    endpoint: Endpoint
-    path: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(eq=False)
@@ -208,15 +186,17 @@ class Plan:
         self._to_many_load.lists.append((owner, inner))
         return lambda row, page: page.batches[batch].get((number, row[owner]), [])
 
-    def nested(self, place: JoinedTable, attribute: str, field_names: Sequence[str] = ()) -> Reader:
+    def nested(
+        self, place: JoinedTable, attribute: str, field_names: Sequence[str] = (), without: Collection[str] = ()
+    ) -> Reader:
         """Returns a reader of the nested representation of a foreign key's target, or of null.
 
-        ``field_names`` names the fields of the representation; without it, it is the brief form.
+        ``field_names`` and ``without`` are those of :func:`record_nested`.
         """
         key_position, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
             return _nothing
-        represent, slot = record_nested(self, target, field_names), self._references
+        represent, slot = record_nested(self, target, field_names, without=without), self._references
         self._references += 1
 
         def read(row: Row, page: RowSet) -> dict[str, Any] | None:
@@ -253,9 +233,9 @@ class Plan:
         present, reader = self.column(place, attribute), self.read(target, rest)
         return lambda row, page: None if row[present] is None else reader(row, page)
 
-    def finish(self, fields: Iterable[Field], *, brief: bool = False) -> Plan:
-        """Completes the plan with a representation of these fields, in order."""
-        self._reader = _record(self, self.root, fields, brief=brief)
+    def finish(self, fields: Iterable[Field], *, brief: bool = False, without: Collection[str] = ()) -> Plan:
+        """Completes the plan with a representation of these fields, in order, ``without`` dotted names of members."""
+        self._reader = _record(self, self.root, fields, brief=brief, without=without)
         return self
 
     def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> Plan:
@@ -358,13 +338,17 @@ def named_objects(
     return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}
 
 
-def _record(plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool) -> Reader:
+def _record(
+    plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool, without: Collection[str]
+) -> Reader:
     """Returns a reader of a dictionary of ``fields`` at ``place``."""
-    readers = [
-        (field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field))
-        for field in fields
-        if not field.write_only
-    ]
+    readers = []
+    for field in fields:
+        inner = {name.removeprefix(f"{field.name}.") for name in without if name.startswith(f"{field.name}.")}
+        if inner:
+            readers.append((field.name, field.sparse_reader(plan, place, inner)))
+        elif not field.write_only:
+            readers.append((field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field)))
     return _dictionary(readers)
 
 
@@ -390,10 +374,14 @@ def record_nested(
     *,
     listed: bool = False,
     beside: Sequence[Field] = (),
+    without: Collection[str] = (),
 ) -> Reader:
-    """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``."""
+    """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``;
+    ``field_names`` names its fields, by default those of the brief form, ``without`` those to leave out.
+    """
     readers = [
         (field.name, _nothing if field.nested == "null" and not listed else field.brief_reader(plan, place))
         for field in [*nested_fields(place.endpoint, field_names), *beside]
+        if field.name not in without
     ]
     return _dictionary(readers)

@@ -40,6 +40,15 @@ def test_members_of_references_are_chosen_after_a_dot(api: Api, device: dict[str
     assert whole == [{"site": device["site"]}]
 
 
+def test_tables_that_no_chosen_member_needs_are_not_joined(service: Service, api: Api, device: dict[str, Any]) -> None:
+    """A device type is shown with its manufacturer, unless one asks for the slug alone."""
+    for fields, joined in (("device_type", True), ("device_type.slug", False), ("device_type.manufacturer.id", True)):
+        with service.statements() as statements:
+            api.get(f"{DEVICES}{device['id']}/", {"fields": fields})
+        assert ("dcim_manufacturer" in statements[-1]) is joined
+        assert "dcim_site" not in statements[-1]
+
+
 def test_fields_of_other_parameters_are_shown_too(api: Api, device: dict[str, Any]) -> None:
     """``include`` adds to the names, ``exclude`` takes from them; a name alone includes what is not shown usually."""
     path = f"{DEVICES}{device['id']}/"
