@@ -23,6 +23,7 @@ CONFIDENTIAL = {
     "extras_webhook.secret",
     "extras_git_repository.token",
     "extras_job_result.arguments",
+    "extras_plan.objects",
     "extras_scheduled_job.kwargs",
 }
 # Kept by netinv itself, in tables of any kind: sort keys and what else is derived, leases, and what another field shows
@@ -66,11 +67,12 @@ INTERNAL = {
         "extras_job.path",
         "extras_job_hook.slug",
     ),
+    "extras_plan.digests",
     *("extras_scheduled_job.start_time", "extras_scheduled_job.next_run", "dcim_power_feed.available_power"),
 }
 WITHOUT_RESOURCE = {
     *("core_change_numbering", "core_configuration_version", "core_lock_stripe", "core_sign_in_counter", "core_worker"),
-    "core_stored_answer",
+    *("core_stored_answer", "extras_plan_owned_object"),
     *("extras_tagged_item", "extras_config_context_scope"),
     *("extras_git_job_module", "extras_git_local_context", "extras_git_sync", "extras_webhook_attempt"),
 }
@@ -84,6 +86,7 @@ HARMLESS = {
     "tree_key",
     "port_key",
     "extras_git_job_module.digest",
+    "extras_plan.digests",
     "secret_id",
     "secret_type",
     "secrets_group_id",

@@ -198,7 +198,10 @@ def test_a_failed_delivery_shows_its_answer_and_is_sent_again(service: Service, 
     attempts = page.html.select_one("#panel-attempts")
     assert "answered 503" in attempts.text
     links = [link["href"] for link in attempts.select("p a")]
-    assert links == [f"/dcim/regions/{delivery['changed_object_id']}/", f"/extras/object-changes/{delivery['change_id']}/"]
+    assert links == [
+        f"/dcim/regions/{delivery['changed_object_id']}/",
+        f"/extras/object-changes/{delivery['change_id']}/",
+    ]
     assert attempts.pre.text == "<b>not now</b>"
     path = f"/extras/webhook-deliveries/{delivery['id']}/"
     response = browser.post(attempts.form["action"], {"pk": delivery["id"], "following": path}, status=303)
