@@ -141,7 +141,7 @@ def test_a_negation_includes_what_has_none(api: Api, word: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("group", "zz"),
+        ("group", "no-such-group"),
         ("group_id", "zz"),
         ("group_id", "00000000-0000-0000-0000-000000000000"),
         ("tag", "zz"),
