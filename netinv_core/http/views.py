@@ -156,12 +156,14 @@ def get_item(request: Request) -> dict[str, Any]:
         return _past_item(request, times[-1], shape, without)
     key = key_of(request)
     # Read before the representation: what changes in between makes the tag too old, never too new.
-    is_known = representations.has_revision(endpoint, shape, without)
-    revision = "" if is_known else entity_tags.revisions(uow, endpoint, [key]).get(key, "")
+    shows_revision = representations.has_revision(endpoint, shape, without)
+    reads_revision = not shows_revision and (entity_tags.has_time(endpoint) or conditional.is_included(uow))
+    revision = entity_tags.revisions(uow, endpoint, [key]).get(key, "") if reads_revision else ""
     newest = listing.detail(
         uow, endpoint, key, parameters_of(uow, endpoint, _item_parameters(endpoint)), shape, without
     )
-    revision = revision or entity_tags.revision_of(endpoint, newest)
+    if shows_revision:
+        revision = entity_tags.revision_of(endpoint, newest)
     shown = downgrade_representation(uow, endpoint, [newest])[0] if shape == "full" else newest
     (shown,) = representations.sparse(uow, endpoint, [shown])
     if conditional.is_included(uow):

@@ -105,9 +105,9 @@ def has_time(endpoint: Endpoint) -> bool:
 
 
 def revisions(uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], conditions: Sequence[Any] = ()) -> Any:
-    """Returns the revisions of objects by id, where their full representations are not at hand; one statement.
+    """Returns the revisions of objects by id, where their full representations are not at hand.
 
-    Objects without a time of the last update take those of a full representation.
+    One statement; objects without a time of the last update take the statements of a full representation.
     """
     if not has_time(endpoint):
         return {key: revision_of(endpoint, item) for key, item in endpoint.plan().fetch(uow, keys, conditions)}

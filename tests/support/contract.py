@@ -1,6 +1,6 @@
-"""Pairs of checks and resources for the contract tests: ``make test`` runs half of them, ``make test-all`` all.
+"""Pairs of checks and resources for the contract tests: ``make test`` runs a third of them, ``make test-all`` all.
 
-On PostgreSQL and MariaDB every pair runs. On SQLite the other half is marked ``repetition`` and runs with the slow tests.
+On PostgreSQL and MariaDB every pair runs. On SQLite the others are marked ``repetition`` and run with the slow tests.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pytest
 from netinv_core.endpoint import Endpoint
 from netinv_core.main import registry_for
 
+SHARE = 3  # every third pair is no repetition
 ALWAYS = 3  # a check of at most so many resources runs for each of them
 ENDPOINTS = registry_for("sqlite", {}).endpoints
 
@@ -32,14 +33,14 @@ class AnyCheck(Protocol):
 def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[Any]] = lambda check: ()) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
-    Every second pair is a repetition, like the white squares of a chessboard: half of the resources of each check, and
-    half of the checks of each resource.
+    The pairs that are no repetitions lie on diagonals: a third of the resources of each check, and a third of the checks
+    of each resource.
     """
     pairs = []
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
         for position, label in enumerate(labels):
-            repeated = len(labels) > ALWAYS and (number + position) % 2
+            repeated = len(labels) > ALWAYS and (number + position) % SHARE
             pair_marks = [*marks(check), *[pytest.mark.repetition] * bool(repeated)]
             pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=pair_marks))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together

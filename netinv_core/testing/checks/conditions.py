@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from netinv_core.read import entity_tags
 from netinv_core.testing.cases import Case, check, writable
 from netinv_core.testing.client import Query
 
@@ -30,8 +31,12 @@ def tags_validate_what_was_read(case: Case) -> None:
         tag = _tag(case, item, query)
         (listed,) = case.list_of([item], None, **query, **INCLUDED)["results"]
         shown = case.api.get(case.at(item), {**query, **INCLUDED})
-        assert listed[ETAG] == tag or {**listed, ETAG: ""} != {**shown, ETAG: ""}
-        assert shown[ETAG] == tag == _tag(case, item, {**query, **INCLUDED})
+        assert listed[ETAG] == shown[ETAG] or {**listed, ETAG: ""} != {**shown, ETAG: ""}
+        assert shown[ETAG] == _tag(case, item, {**query, **INCLUDED})
+        if not query or entity_tags.has_time(
+            case.endpoint
+        ):  # others say their revision in short forms if they are asked
+            assert shown[ETAG] == tag
         for path in (case.at(item), case.path):
             page = {"limit": 1, **query}
             first = case.api.send("GET", path, query=page if path == case.path else query, status=200)

@@ -6,6 +6,7 @@ import datetime
 import uuid
 from typing import Any
 
+import pytest
 import requests
 import sqlalchemy as sa
 
@@ -154,6 +155,7 @@ def test_old_answers_are_deleted(service: Service) -> None:
     service.api.post(TENANTS, {"name": name}, headers=headers, status=400)
 
 
+@pytest.mark.slow
 def test_of_many_with_one_key_one_is_carried_out(service: Service) -> None:
     """32 clients send the same allocation, the same new object, and the same conditional change."""
     prefix, tenant = new_prefix(service), Samples(service).make(service.registry["tenancy.tenant"])

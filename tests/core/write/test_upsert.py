@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from netinv_core.testing import Api, Service, Unique
 from netinv_core.write.upsert import identifies
+from tests.support.databases import migrated_database
 from tests.support.threads import at_once
 
 TENANTS, SITES, TAGS, GROUPS = (
@@ -163,33 +165,35 @@ def test_clients_at_once_make_one_object(service: Service, api: Api, unique: Uni
     assert api.get(TENANTS, {"description": word})["count"] == 1
 
 
-def test_a_thousand_equal_objects_take_few_statements(api: Api, unique: Unique, statements: Any) -> None:
-    """As many as one; with references by name and tags."""
-    word = unique()
-    group = api.post(GROUPS, {"name": word, "slug": word})
-    tag = api.post(TAGS, {"name": word, "slug": word, "content_types": ["tenancy.tenant"]})
-    bodies = [
-        {
-            "name": f"{word} {number}",
-            "group": {"name": group["name"]},
-            "description": "same",
-            "tags": [tag["id"]],
-        }
-        for number in range(1000)
-    ]
-    assert statuses(upsert(api, TENANTS, "name", bodies)) == ["created"] * 1000
-    counts = []
-    for some in (bodies[:1], bodies):
-        with statements() as found:
-            results = upsert(api, TENANTS, "name", some)
-        assert set(statuses(results)) == {"unchanged"}
-        counts.append(len(found))
-    assert counts[0] == counts[1] <= BUDGET, found
-    for some in ([*bodies[1:3]], bodies[3:203]):
-        with statements() as found:
-            upsert(api, TENANTS, "name", [{**body, "description": unique()} for body in some])
-        counts.append(len(found))
-    assert counts[2] == counts[3]
+def test_a_thousand_equal_objects_take_few_statements(tmp_path: Path, database_template: str, unique: Unique) -> None:
+    """As many as one; with references by name and tags. No custom field of another test takes one more."""
+    with migrated_database(tmp_path, database_template) as engine:
+        own_service = Service(engine)
+        api, statements, word = own_service.api, own_service.statements, unique()
+        group = api.post(GROUPS, {"name": word, "slug": word})
+        tag = api.post(TAGS, {"name": word, "slug": word, "content_types": ["tenancy.tenant"]})
+        bodies = [
+            {
+                "name": f"{word} {number}",
+                "group": {"name": group["name"]},
+                "description": "same",
+                "tags": [tag["id"]],
+            }
+            for number in range(1000)
+        ]
+        assert statuses(upsert(api, TENANTS, "name", bodies)) == ["created"] * 1000
+        counts = []
+        for some in (bodies[:1], bodies):
+            with statements() as found:
+                results = upsert(api, TENANTS, "name", some)
+            assert set(statuses(results)) == {"unchanged"}
+            counts.append(len(found))
+        assert counts[0] == counts[1] <= BUDGET, found
+        for some in ([*bodies[1:3]], bodies[3:203]):
+            with statements() as found:
+                upsert(api, TENANTS, "name", [{**body, "description": unique()} for body in some])
+            counts.append(len(found))
+        assert counts[2] == counts[3]
 
 
 @pytest.mark.parametrize("label", ["dcim.rack", "ipam.prefix"])
