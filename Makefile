@@ -43,7 +43,7 @@ $(PLUGINS): install $(shell find plugins/example -type f)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
 
-test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a third of the contract
+test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a quarter of the contract
 	$(PYTEST) --input-seed=0 -m "$(QUICK)"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module

@@ -25,6 +25,7 @@ from netinv_extras.jobs import runner
 from tests.support.databases import migrated_database
 from tests.support.jobs import logs, result, work
 
+pytestmark = pytest.mark.slow
 COMPONENTS = (
     "interfaces", "power-ports", "power-outlets", "console-ports", "console-server-ports", "front-ports", "rear-ports",
 )  # fmt: skip
@@ -234,7 +235,6 @@ def test_what_exists_is_used_by_its_name(inventory: Api) -> None:
     assert count(inventory, "dcim/devices", {"role_id": role["id"]}) > 0
 
 
-@pytest.mark.slow
 def test_a_run_that_is_refused_leaves_nothing_behind(fresh: Service, tmp_path: Path) -> None:
     api = fresh.api
     api.post("/api/ipam/vrfs/", {"name": "Another", "rd": "64496:200"})
@@ -279,7 +279,6 @@ def test_the_job_fails_where_the_inventory_is_loaded(loaded: tuple[Service, Run,
     assert "can be loaded once" in logs(service, refused)[0][1]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("fork_server")
 def test_the_job_loads_it_and_logs_its_stages(fresh: Service) -> None:
     done = ask(fresh)

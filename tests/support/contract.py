@@ -1,4 +1,4 @@
-"""Pairs of checks and resources for the contract tests: ``make test`` runs a third of them, ``make test-all`` all.
+"""Pairs of checks and resources for the contract tests: ``make test`` runs a quarter of them, ``make test-all`` all.
 
 On PostgreSQL and MariaDB every pair runs. On SQLite the others are marked ``repetition`` and run with the slow tests.
 """
@@ -13,7 +13,7 @@ import pytest
 from netinv_core.endpoint import Endpoint
 from netinv_core.main import registry_for
 
-SHARE = 3  # every third pair is no repetition
+SHARE = 4  # every fourth pair is no repetition
 ALWAYS = 3  # a check of at most so many resources runs for each of them
 ENDPOINTS = registry_for("sqlite", {}).endpoints
 
@@ -33,14 +33,25 @@ class AnyCheck(Protocol):
 def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[Any]] = lambda check: ()) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
-    The pairs that are no repetitions lie on diagonals: a third of the resources of each check, and a third of the checks
-    of each resource.
+    The pairs that are no repetitions lie on diagonals: a quarter of the resources of each check, and a quarter of the
+    checks of each resource.
     """
     pairs = []
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
-        for position, label in enumerate(labels):
-            repeated = len(labels) > ALWAYS and (number + position) % SHARE
-            pair_marks = [*marks(check), *[pytest.mark.repetition] * bool(repeated)]
-            pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=pair_marks))
+        for label, repetition in zip(labels, _repetitions(len(labels), number), strict=True):
+            name = f"{label}-{check.name}"
+            pairs.append(pytest.param(check, label, id=name, marks=[*marks(check), *repetition]))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
+
+
+def every_resource() -> list[Any]:
+    """Returns the parameters ``label`` of a test of every resource, three quarters of them repetitions."""
+    labels = sorted(ENDPOINTS)
+    return [pytest.param(label, marks=marks) for label, marks in zip(labels, _repetitions(len(labels)), strict=True)]
+
+
+def _repetitions(count: int, first: int = 0) -> list[list[Any]]:
+    """The marks of the tests of so many resources; ``first`` shifts which of them are no repetitions."""
+    is_repeated = [count > ALWAYS and (first + position) % SHARE != 0 for position in range(count)]
+    return [[pytest.mark.repetition] * repeated for repeated in is_repeated]

@@ -19,5 +19,13 @@ def served(app: Any, **options: Any) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
-        server.close()
+        server.trigger.pull_trigger(lambda: _close(server))  # in the thread of the server's loop, which ends then
         thread.join(5)
+        server.task_dispatcher.shutdown()
+
+
+def _close(server: Any) -> None:
+    """Closes the socket of the server and the connections that clients keep open."""
+    for channel in list(server.active_channels.values()):
+        channel.handle_close()
+    server.close()

@@ -15,11 +15,10 @@ from webob import Request, Response
 
 from netinv_core.http import openapi
 from netinv_core.http.versions import DEFAULT, NEWEST, SUPPORTED
-from netinv_core.main import registry_for
 from netinv_core.testing import Api, Case, Service
+from tests.support.contract import every_resource
 from tests.support.openapi_validation import errors_of
 
-LABELS = sorted(registry_for("sqlite", {}).endpoints)
 Get = Callable[..., Any]
 
 
@@ -95,7 +94,7 @@ def test_actions_are_described(service: Service, document: Get) -> None:
     assert openapi.document(service.registry, NEWEST) == document(NEWEST)
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", every_resource())
 def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
     """Objects, pages and bodies of every resource are as described in every version: the client insists on it, member
     by member.
@@ -112,7 +111,7 @@ def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
 
 
 @pytest.mark.any_database
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", every_resource())
 def test_every_documented_parameter_is_taken(service: Service, document: Get, label: str) -> None:
     """The service knows each parameter of a list by name: none of them is refused as unknown. ``columns`` is one of
     tables.

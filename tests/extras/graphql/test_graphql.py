@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from netinv_core.main import registry_for
 from netinv_core.testing import Api, Case, Service, Unique
 from tests.support.cabling_fixtures import Plant
+from tests.support.contract import every_resource
 
 GRAPHQL = "/api/graphql/"
 DEVICES, INTERFACES, ADDRESSES, SITES = (
@@ -20,7 +20,6 @@ DEVICES, INTERFACES, ADDRESSES, SITES = (
     "/api/dcim/sites/",
 )
 TENANTS, TAGS, FIELDS = "/api/tenancy/tenants/", "/api/extras/tags/", "/api/extras/custom-fields/"
-LABELS = sorted(registry_for("sqlite", {}).endpoints)
 
 
 def ask(api: Api, query: str, status: int = 200, operation: str | None = None, **variables: Any) -> Any:
@@ -130,7 +129,7 @@ def query_fields(service: Service) -> list[dict[str, Any]]:
     return fields
 
 
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("label", every_resource())
 def test_all_that_a_model_has_can_be_read(service: Service, query_fields: list[dict[str, Any]], label: str) -> None:
     """Every value and every way from it, for an object with every field filled; as many statements for it as for more
     of them.
