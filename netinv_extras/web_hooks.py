@@ -44,7 +44,7 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 
 @hookimpl
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
-    """Adding an image to an object."""
+    """Adding an image to an object, tags to a selection; saving the filters of a list as a dynamic group."""
     from netinv_extras.web import object_pages
 
     return object_pages.actions_of(endpoint)
@@ -93,8 +93,8 @@ def netinv_web_undo(request: Request) -> str | None:
 
 
 @hookimpl
-def netinv_web_controls(registry: Registry) -> Mapping[type[Field], Any]:
-    """Controls for custom fields, relationships and content types."""
+def netinv_web_controls(registry: Registry) -> Mapping[type[Field] | tuple[str, str], Any]:
+    """Controls for custom fields, relationships, content types and filters of dynamic groups."""
     from netinv_extras.web import controls
 
     return controls.controls()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
+    from netinv_web.lists.list_query import ListQuery
 
 log = logging.getLogger(__name__)
 Content = Callable[..., Any]
@@ -75,8 +76,8 @@ class ListTab:
     returns. The label may depend on the object: a function of it.
 
     ``preset(object)`` returns the fields that the form for a new object begins with, ``None`` for a list to which
-    nothing is added. ``filters(object)`` are those with
-    which the list of the API has the same objects, for the link to it and *as code*; without any there are neither.
+    nothing is added. ``filters(object)`` are those with which the list of the API has the same objects, for the link to
+    it and *as code*. Where no filters do, ``api_path(object)`` may name the path in the API that has them.
     """
 
     name: str
@@ -86,6 +87,7 @@ class ListTab:
     preset: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda item: {}
     position: int = 500
     filters: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda item: {}
+    api_path: Callable[[Mapping[str, Any]], str] = lambda item: ""
 
     def label_for(self, item: Mapping[str, Any]) -> str:
         """The label of the resource that is listed on the page of an object."""
@@ -94,9 +96,11 @@ class ListTab:
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """A link or button. ``scope`` is ``object``, ``selection`` or ``list``.
+    """A link or button. ``scope`` is ``object``, ``selection``, ``list``, or ``query`` for an entry in the menu *Views*
+    of a list.
 
     ``path(endpoint, object)`` is where it leads, the object is ``None`` on a list; with ``method`` POST it is a button.
+    For ``query`` the object is the query of the list (:class:`netinv_web.lists.list_query.ListQuery`).
     One on a selection is a button in any case, whose page reads the selected rows by
     :func:`netinv_web.bulk.selection.selected`.
     ``permission`` is the action that the user needs on the resource, ``further_permission`` one on another resource, as
@@ -111,7 +115,7 @@ class Action:
     permission: str = "view"
     further_permission: tuple[str, str] | None = None
     icon: str = ""
-    applies: Callable[[Mapping[str, Any]], bool] = lambda item: True
+    applies: Callable[[Any], bool] = lambda item: True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -311,9 +315,9 @@ def may_further(uow: UnitOfWork, permission: tuple[str, str] | None) -> bool:
 
 
 def actions_of(
-    request: Request, endpoint: Endpoint, scope: str, item: Mapping[str, Any] | None = None
+    request: Request, endpoint: Endpoint, scope: str, item: Mapping[str, Any] | ListQuery | None = None
 ) -> list[ActionLink]:
-    """The actions of packages that the user may take on an object (``item``), a selection or a list."""
+    """The actions of packages that the user may take on an object or a query (``item``), a selection or a list."""
     links: list[ActionLink] = []
     registry = endpoint.registry
     for action in extensions_of(registry.hooks.netinv_web_actions, endpoint, registry=registry):

@@ -69,7 +69,8 @@ def netinv_web_tabs(registry: Registry, endpoint: Endpoint) -> Iterable[Tab | Li
 
 @hookspec
 def netinv_web_actions(registry: Registry, endpoint: Endpoint) -> Iterable[Action]:
-    """Actions on a resource's objects, on a selection, or on its list (:class:`netinv_web.extensions.Action`)."""
+    """Actions on a resource's objects, on a selection, on its list, or on a query of it
+    (:class:`netinv_web.extensions.Action`)."""
 
 
 @hookspec

@@ -83,10 +83,14 @@ def _texts(parameter: filters.Filter, lookup: str, value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
     if len(values) > 1 and not many:
         raise ValueError(NOT_ONE)
-    return list(map(_text, values))
+    return list(map(value_text, values))
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Returns a value of a saved filter as a query string has it.
+
+    :raises ValueError: for a value that is no text, number or Boolean
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int | float):

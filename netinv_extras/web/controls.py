@@ -27,8 +27,9 @@ from netinv_extras.custom_fields.values import (
 )
 from netinv_extras.relationships.field import Relationships, Side, sides_of
 from netinv_extras.tags import Tags
+from netinv_extras.web import group_filters
 from netinv_web.forms.control_values import parse_json
-from netinv_web.forms.controls import Control, ControlFactory, type_choices
+from netinv_web.forms.controls import Control, ControlFactory, FactoryKey, type_choices
 
 CUSTOM_FIELDS, RELATIONSHIPS = "Custom fields", "Relationships"
 _BOOLEANS = {"true": True, "false": False}
@@ -43,9 +44,15 @@ _KINDS = {
 }
 
 
-def controls() -> dict[type[Field], ControlFactory]:
-    """The factories of controls by kind of field."""
-    return {CustomFields: _custom_fields, Relationships: _relationships, TypeLabel: _type_label, Tags: _tags}
+def controls() -> dict[FactoryKey, ControlFactory]:
+    """The factories of controls by kind of field, and for the filter of dynamic groups."""
+    return {
+        CustomFields: _custom_fields,
+        Relationships: _relationships,
+        TypeLabel: _type_label,
+        Tags: _tags,
+        (group_filters.LABEL, "filter"): group_filters.control,
+    }
 
 
 def _custom_fields(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> list[Control]:

@@ -15,10 +15,11 @@ from netinv_core.errors import Invalid
 from netinv_core.uow import UnitOfWork
 from netinv_extras.dynamic_groups.members import condition_of
 from netinv_extras.dynamic_groups.models import groups_of
+from netinv_extras.web.group_filters import LABEL
 from netinv_web.extensions import ListTab, Tab
 from netinv_web.paths import object_path, page_path
 
-LABEL, TEMPLATE = "extras.dynamicgroup", "netinv_extras:web/templates/dynamic_groups.jinja2"
+TEMPLATE = "netinv_extras:web/templates/dynamic_groups.jinja2"
 MAX_GROUPS = 1000  # groups of a content type that are evaluated: columns of one statement
 
 
@@ -26,7 +27,15 @@ def tabs_of(endpoint: Endpoint) -> list[Tab | ListTab]:
     """The tab with the members of a group; the tab with the groups of objects whose content type has any."""
     if endpoint.label == LABEL:
         return [
-            ListTab("members", "Members", lambda group: str(group["content_type"]), _members, lambda group: None, 100)
+            ListTab(
+                "members",
+                "Members",
+                lambda group: str(group["content_type"]),
+                _members,
+                lambda group: None,
+                100,
+                api_path=lambda group: f"{endpoint.canonical_path}{group['id']}/members/",
+            )
         ]
     if endpoint.label == "extras.dynamicgroupmembership":
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netinv_core.endpoint import Endpoint
 from netinv_extras.tags import Tags
-from netinv_extras.web import attachments, config_context_tab, groups_tab, history, links, notes
+from netinv_extras.web import attachments, config_context_tab, group_filters, groups_tab, history, links, notes
 from netinv_extras.web.changes import CHANGE
 from netinv_web.bulk.selection import FIELDS
 from netinv_web.extensions import Action, ListTab, Panel, Tab
@@ -21,7 +21,7 @@ def panels_of(endpoint: Endpoint) -> list[Panel]:
 
 def actions_of(endpoint: Endpoint) -> list[Action]:
     """The actions on a resource's objects and lists."""
-    return [*attachments.actions_of(endpoint), *_tagging(endpoint)]
+    return [*attachments.actions_of(endpoint), *_tagging(endpoint), *group_filters.actions_of(endpoint)]
 
 
 def _tagging(endpoint: Endpoint) -> list[Action]:

@@ -52,6 +52,7 @@ class Control:
     * ``typed``: the text that was entered beside the select of a picker;
     * ``path``: the members that lead to its value in a body and in a representation, by default its name's parts;
     * ``mentioned_as``: the words by which messages about the whole object mean it;
+    * ``owns_errors``: messages that name nothing else of the form are about its value;
     * ``more``: a ``picker`` has more objects than it offers; ``may_add``: the user may create one;
     * ``group``: the heading of the group that it belongs to, if the resource's presentation has none for its field;
     * ``read`` and ``show``: conversion of texts to a value and back, in place of those of the field and the kind.
@@ -87,6 +88,7 @@ class Control:
     more: bool = False
     may_add: bool = False
     mentioned_as: str = ""
+    owns_errors: bool = False
     colors: Mapping[str, str] = dataclasses.field(default_factory=dict)
     errors: Sequence[str] = ()
     conflict: Any = None

@@ -218,11 +218,16 @@ class Submission:
 
     def body(self, *, new: bool, whole: bool = False) -> dict[str, Any]:
         """The members to write: those that the user changed, or with ``whole`` all but passwords that were not entered.
+        A new object also has those that it must have, and whose blank text is a value.
 
         :raises Invalid: with the errors of texts that cannot be converted
         """
         body: dict[str, Any] = {}
-        others = {control.name: control for control in self.form.controls if whole and control.kind != "password"}
+        others = {
+            control.name: control
+            for control in self.form.controls
+            if (whole and control.kind != "password") or (new and _has_blank_value(control))
+        }
         for name, control in (others | self.changed).items():
             try:
                 value = self._value(control)
@@ -255,6 +260,11 @@ def _differ(control: Control, former: Sequence[str]) -> bool:
         return (control.value == "true") is not (list(former)[-1:] == ["true"])
     texts, others = ([text.strip() for text in items if text.strip()] for items in (control.values, former))
     return sorted(texts) != sorted(others) if control.multiple else texts != others
+
+
+def _has_blank_value(control: Control) -> bool:
+    """True for the control of a required field that may be left blank, because it reads a value from no text."""
+    return control.field is not None and control.field.required and not control.required and control.read is not None
 
 
 # -- errors
@@ -291,7 +301,11 @@ def _add_general(form: Form, messages: Any) -> None:
 def _add_of_members(form: Form, controls: Mapping[str, Control], name: str, messages: Any) -> None:
     """Adds the messages of a field with members of its own to the controls of these members."""
     if not isinstance(messages, Mapping):
-        form.errors.append(f"{name}: {readable(messages)}")
+        text, owner = f"{name}: {readable(messages)}", next(filter(_owns_errors, form.controls), None)
+        if owner is None:
+            form.errors.append(text)
+        else:
+            owner.errors = [*owner.errors, text]
         return
     for key, text in messages.items():
         start = f"{name}.{key}"
@@ -300,6 +314,10 @@ def _add_of_members(form: Form, controls: Mapping[str, Control], name: str, mess
             form.errors.append(f"{name}, {key}: {readable(text)}")
         else:
             about.errors = [*about.errors, readable(text)]
+
+
+def _owns_errors(control: Control) -> bool:
+    return control.owns_errors
 
 
 def readable(messages: Any) -> str:

@@ -71,11 +71,13 @@ def _preset(request: Request, endpoint: Endpoint) -> dict[str, Any]:
         copied = forms.read_object(request.uow, endpoint, key) if key is not None else {}
         left_out = identifying(endpoint)
         values |= {name: value for name, value in copied.items() if name in endpoint.writable and name not in left_out}
-    for name, items in query.items():
-        field = endpoint.writable.get(name)
-        if field is not None:
-            values[name] = items if len(items) > 1 else items[0]
-    return values
+    return values | _fields_of_query(request, endpoint)
+
+
+def _fields_of_query(request: Request, endpoint: Endpoint) -> dict[str, Any]:
+    """The parameters of the query that are fields of the form."""
+    parameters = {name: items for name, items in request.uow.query.items() if name in endpoint.writable}
+    return {name: items if len(items) > 1 else items[0] for name, items in parameters.items()}
 
 
 def _create(request: Request, endpoint: Endpoint) -> Response:
@@ -125,7 +127,8 @@ def _create_several(
 
 
 def edit(request: Request) -> Response:
-    """The form for the fields of an object. Changes of others since the form was opened are merged by field.
+    """The form for the fields of an object. Changes of others since the form was opened are merged by field. The query
+    presets fields, as changes that are not saved yet.
 
     ``_field`` limits it to one field; the answer is then a form without a page, for the place of a value.
     """
@@ -133,7 +136,8 @@ def edit(request: Request) -> Response:
     names = uow.query.get("_field")
     if request.method != "POST":
         representation = forms.read_object(uow, endpoint, key)
-        return _show(request, endpoint, forms.build(request, endpoint, representation, names), representation)
+        values = representation | _fields_of_query(request, endpoint)
+        return _show(request, endpoint, forms.build(request, endpoint, values, names), representation)
     listing.rows_for_change(uow, endpoint, [key], "change")  # nobody changes the object between comparison and write
     current = forms.read_object(uow, endpoint, key)
     members = multipart.members_of(request, endpoint)

@@ -26,7 +26,7 @@ from netinv_web.lists.filter_bar import chips_of
 from netinv_web.lists.filter_form import form_of, groups_of, submitted
 from netinv_web.lists.list_query import ListQuery, query_of
 from netinv_web.lists.rows import row_links, rows_of
-from netinv_web.lists.selection import list_actions, selection_actions
+from netinv_web.lists.selection import list_actions, query_actions, selection_actions
 from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
 from netinv_web.pages import fragment, see_other
@@ -176,6 +176,7 @@ def page_values(request: Request, endpoint: Endpoint, query: ListQuery) -> dict[
         "facets_query": query.with_values(facets.PARAMETER, ["1"]),
         "selection": selection,
         "list_actions": list_actions(request, endpoint),
+        "query_actions": query_actions(request, endpoint, query),
         "may_share": view_pages.may_share(request),
         "may_set_default": may_set_default(request),
         "facets_unasked": values["pages"].count <= facets.MAX_ROWS,

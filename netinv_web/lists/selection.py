@@ -19,7 +19,7 @@ from netinv_web.lists.list_query import ListQuery
 from netinv_web.menu import may
 from netinv_web.paths import page_path
 
-SELECTION, LIST = "selection", "list"
+SELECTION, LIST, QUERY = "selection", "list", "query"
 BULK_PAGES = (
     ("Edit", "edit", "change"),
     ("Grid", "grid", "change"),
@@ -55,3 +55,8 @@ def _with_query(path: str, query: str) -> str:
 def list_actions(request: Request, endpoint: Endpoint) -> list[ActionLink]:
     """The actions of packages on the whole list."""
     return actions_of(request, endpoint, LIST)
+
+
+def query_actions(request: Request, endpoint: Endpoint, query: ListQuery) -> list[ActionLink]:
+    """The actions of packages on the query of the list."""
+    return actions_of(request, endpoint, QUERY, query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -52,6 +53,8 @@ def show_tab(request: Request, name: str) -> Response:
         child = endpoint.registry[tab.label_for(representation)]
         within, filters = tab.within(request, representation), tab.filters(representation)
         listed = _limited(request, child, within, tab.preset(representation), filters)
+        if not filters and (path := tab.api_path(representation)):
+            listed["api_path"] = dataclasses.replace(lists.api_query(child, listed["query"]), path=path).url
         return page(request, LIST_TEMPLATE, values | listed)
     return page(request, TEMPLATE, values | {"content": render_safely(request, tab, endpoint, representation)})
 
