@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MAX_STORED_BYTES = 4 * 2**20  # of a compressed answer; larger ones are not kept
-MAX_BLOB_BYTES = 2**24 - 1  # MEDIUMBLOB on MySQL
+_CONTENT_TYPE = sa.LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")  # a BLOB of MySQL has 64 KiB
 PRUNED_AT_ONCE = 1000  # rows deleted in one transaction
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -50,7 +51,7 @@ class StoredAnswer(Model):
     key_digest: Mapped[str] = column(length=64)
     request_digest: Mapped[str] = column(length=64)
     created: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
-    content: Mapped[bytes | None] = mapped_column(sa.LargeBinary(MAX_BLOB_BYTES), nullable=True)
+    content: Mapped[bytes | None] = mapped_column(_CONTENT_TYPE, nullable=True)
 
 
 _table = table_of(StoredAnswer)
