@@ -25,7 +25,7 @@ MAX_ROUNDS = 4  # writes of one group of items that each leave out those named b
 
 @dataclasses.dataclass(frozen=True)
 class ItemResult:
-    """What became of an item: its status, and the representation or the errors."""
+    """The result of an item: its status, and the representation or the errors."""
 
     status: str
     representation: Mapping[str, Any] | None = None

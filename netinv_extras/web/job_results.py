@@ -94,7 +94,7 @@ def log_values(uow: UnitOfWork, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _output(data: Any) -> str:
-    """What a job returned, as text; other data as JSON."""
+    """The return value of a job as text; other data as JSON."""
     if isinstance(data, Mapping) and set(data) == {"output"}:
         return str(data["output"]).strip()
     return json.dumps(data, indent=2, ensure_ascii=False) if data else ""

@@ -107,7 +107,7 @@ def test_only_what_was_committed_is_stored(service: Service) -> None:
 
 
 def test_a_key_takes_one_statement(service: Service) -> None:
-    """That of the stored answer; a repetition takes only that of the authentication."""
+    """One statement stores the answer; a repetition takes only that of the authentication."""
     headers = keyed()
     bodies = [{"name": service.unique()} for _ in range(3)]
     service.api.post(TENANTS, bodies[0])

@@ -15,7 +15,7 @@ CLIENTS = 32
 
 
 def statuses(results: Any) -> list[str]:
-    """What became of the items."""
+    """The statuses of the items."""
     return [result["status"] for result in results]
 
 

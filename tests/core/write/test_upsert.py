@@ -30,7 +30,7 @@ def upsert(api: Api, path: str, match: str, bodies: Any, **options: Any) -> Any:
 
 
 def statuses(results: Any) -> list[str]:
-    """What became of the items."""
+    """The statuses of the items."""
     return [result["status"] for result in results]
 
 

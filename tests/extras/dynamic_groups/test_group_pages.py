@@ -91,7 +91,7 @@ def test_filters_are_entered_as_text_or_json_and_shown_as_text_where_it_says_the
 
 
 def test_errors_of_a_filter_are_at_its_field(browser: Browser, unique: Unique) -> None:
-    """What was entered stays."""
+    """The text that was entered stays."""
     for entered, message in (
         ("zz:1 region:nowhere", "zz: Unknown filter field"),
         ("status:active region:nowhere", "region: Select a valid choice. nowhere is not one of the available choices."),
