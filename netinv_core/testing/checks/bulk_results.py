@@ -25,7 +25,7 @@ def _statuses(results: list[dict[str, Any]]) -> list[str]:
 
 @check(writable)
 def a_bulk_write_goes_on_after_errors(case: Case) -> None:
-    """What has no error is created, changed and deleted; what has one is told, and nothing of it is written."""
+    """Items without an error are created, changed and deleted; the others have their errors and are not written."""
     created = _results(case, "POST", [case.body(), NO_OBJECT, case.body()], **ON_ERROR)
     assert _statuses(created) == ["created", "failed", "created"]
     first, second = ({"id": created[place]["object"]["id"]} for place in (0, 2))

@@ -259,7 +259,7 @@ def test_an_inventory_finds_hosts_and_what_they_belong_to(ansible: Any, service:
 
 
 def test_an_object_is_bound_to_its_tag(client: Any, site: Any) -> None:
-    """What was listed with ``include="etag"`` is changed if it is still the same."""
+    """Objects listed with ``include="etag"`` are changed only if they are still the same."""
     (found,) = client.dcim.sites.filter(id=site.id, include="etag")
     change = {"_etag": found._etag, "facility": "B7"}
     assert client.dcim.sites.update(site.id, change)

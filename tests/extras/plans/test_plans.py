@@ -72,7 +72,7 @@ MATCH = {"ipam.ipaddress": ["address", "description"]}
 
 
 def actions_of(plan: Any) -> list[str]:
-    """What a plan does, as ``action place``."""
+    """The changes of a plan, as ``action place``."""
     return sorted(f"{change['action']} {change['place']}" for change in plan["changes"])
 
 
