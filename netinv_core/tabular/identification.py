@@ -122,7 +122,7 @@ class KeyMatch:
 def find(
     uow: UnitOfWork, endpoint: Endpoint, bodies: Sequence[Mapping[str, Any]], key: Sequence[str]
 ) -> list[KeyMatch]:
-    """Finds the objects that bodies are about, by the fields ``key``: one statement for each form of the key."""
+    """Finds the objects that bodies are about, by the fields ``key``; one statement."""
     matches: list[KeyMatch] = []
     groups: dict[tuple[Any, ...], list[tuple[int, Attributes]]] = {}
     for position, body in enumerate(bodies):
@@ -130,8 +130,8 @@ def find(
         if not matches[-1].errors:
             attributes = matches[-1].attributes
             groups.setdefault(tuple(attributes.values), []).append((position, attributes))
-    for group in groups.values():
-        found = attribute_references.find(uow, endpoint, [attributes for _, attributes in group])
+    searches = [(endpoint, [attributes for _, attributes in group]) for group in groups.values()]
+    for group, found in zip(groups.values(), attribute_references.find_together(uow, searches), strict=True):
         for (position, attributes), ids in zip(group, found, strict=True):
             matches[position] = KeyMatch(ids, attributes=attributes)
     return matches

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -17,6 +17,7 @@ from netinv_core.auth import permissions
 from netinv_core.fields import Reference, Status
 from netinv_core.models.columns import column_info
 from netinv_core.read import lookups, relations
+from netinv_core.read.union import Union
 from netinv_core.write.reference_messages import short
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Path = tuple[str, ...]
 MAX_ATTRIBUTES = 64
 MAX_JOINS = 16
 MAX_PARAMETERS = 30_000  # of one statement: SQLite takes 32,766, PostgreSQL 65,535
+MAX_PARTS = 40  # of one UNION ALL: SQLite takes 500
 TOO_MANY = f"A reference has at most {MAX_ATTRIBUTES} attributes of at most {MAX_JOINS} objects."
 NO_VALUE = "Attribute '{}' takes a single value, not a list or an object."
 _DISPLAY_ONLY: Any = object()  # marks the value of a member that does not identify
@@ -187,34 +189,83 @@ def _fits(column: Any, number: int) -> bool:
 
 
 def find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:
-    """Returns the ids of the objects that match each request, two at most.
+    """Returns the ids of the objects that match each request, two at most; see :func:`find_together`."""
+    return find_together(uow, [(target, requests)])[0]
 
-    All requests must have attributes of the same paths. One statement; several where it would have more parameters than
-    databases take.
+
+def find_together(uow: UnitOfWork, searches: Sequence[tuple[Endpoint, Sequence[Attributes]]]) -> list[list[list[Any]]]:
+    """Returns the ids of the objects that match each request of each search, two at most.
+
+    All requests of a search must have attributes of the same paths. One statement, a UNION ALL of the searches; several
+    where it would have more parameters or parts than databases take.
     """
-    size = max(1, MAX_PARAMETERS // max(1, len(requests[0].values)))
-    parts = (requests[start : start + size] for start in range(0, len(requests), size))
-    return [ids for part in parts for ids in _find(uow, target, part)]
+    found: list[list[list[Any]]] = [[] for _ in searches]
+    for batch in _batches(searches):
+        parts = [_Part(uow, *searches[number], start, end) for number, start, end in batch]
+        for (number, _, _), part, ids in zip(batch, parts, _execute(uow, parts), strict=True):
+            found[number] += [ids.get(values, []) for values in part.requested]
+    return found
 
 
-def _find(uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes]) -> list[list[Any]]:
-    paths = tuple(requests[0].values)
-    searched = dict.fromkeys(_values_of(request, paths) for request in requests if request.identifying)
-    if not searched:
-        return [[] for _ in requests]
-    source, columns, limits = _joined(uow, target, paths)
-    conditions = [_in(column, {values[number] for values in searched}) for number, column in enumerate(columns)]
-    statement = sa.select(target.table.c.id, *columns).select_from(source).where(*conditions, *limits)
-    if len(searched) == 1:
-        statement = statement.limit(2)
+def _batches(searches: Sequence[tuple[Endpoint, Sequence[Attributes]]]) -> Iterator[list[tuple[int, int, int]]]:
+    """Yields the parts of each statement: the number of a search, with the first and the last of its requests."""
+    batch: list[tuple[int, int, int]] = []
+    free = MAX_PARAMETERS
+    for number, (_, requests) in enumerate(searches):
+        width, start = max(1, len(requests[0].values)), 0
+        while start < len(requests):
+            if free < width or len(batch) == MAX_PARTS:
+                yield batch
+                batch, free = [], MAX_PARAMETERS
+            end = min(len(requests), start + free // width)
+            batch.append((number, start, end))
+            free -= (end - start) * width
+            start = end
+    if batch:
+        yield batch
+
+
+class _Part:
+    """SELECT of the ids and values of the objects that match the requests of one search, from ``start`` to ``end``."""
+
+    def __init__(self, uow: UnitOfWork, target: Endpoint, requests: Sequence[Attributes], start: int, end: int) -> None:
+        self._target, self._paths = target, tuple(requests[0].values)
+        self.requested = [_values_of(request, self._paths) for request in requests[start:end]]
+        self.searched = {values for values in self.requested if any(value is not None for value in values)}
+        self._source, self._columns, limits = _joined(uow, target, self._paths)
+        own = ({values[number] for values in self.searched} for number in range(len(self._paths)))
+        self._conditions = [*map(_in, self._columns, own), *limits]
+
+    def select(self) -> Any:
+        """The SELECT for one value alone: the first two objects."""
+        columns = [self._target.table.c.id, *self._columns]
+        return sa.select(*columns).select_from(self._source).where(*self._conditions).limit(2)
+
+    def ranked(self) -> tuple[list[Any], Any, Any]:
+        """The part of a :class:`Union`: the first two objects of each value."""
+        key = self._target.table.c.id
+        rank = sa.func.row_number().over(partition_by=self._columns, order_by=key).label("place")
+        columns = [column.label(f"value{number}") for number, column in enumerate([key, *self._columns])]
+        subquery = sa.select(*columns, rank).select_from(self._source).where(*self._conditions).subquery()
+        *shown, place = subquery.c
+        return shown, subquery, place <= 2
+
+
+def _execute(uow: UnitOfWork, parts: Sequence[_Part]) -> list[dict[tuple[Any, ...], list[Any]]]:
+    """The ids of the objects of each part, by their values; one statement."""
+    searching = [part for part in parts if part.searched]
+    if len(searching) == 1 and len(searching[0].searched) == 1:
+        results: Any = [uow.execute(searching[0].select()).all()]
+    elif searching:
+        results = Union(uow.registry.dialect, [part.ranked() for part in searching]).rows(uow, {})
     else:
-        rank = sa.func.row_number().over(partition_by=columns, order_by=target.table.c.id).label("place")
-        ranked = statement.add_columns(rank).subquery()
-        statement = sa.select(*list(ranked.c)[:-1]).where(ranked.c.place <= 2)
-    ids: dict[tuple[Any, ...], list[Any]] = {}
-    for key, *values in uow.execute(statement):
-        ids.setdefault(tuple(values), []).append(key)
-    return [ids.get(_values_of(request, paths), []) for request in requests]
+        results = []
+    rows_by_part = dict(zip(map(id, searching), results, strict=True))
+    found: list[dict[tuple[Any, ...], list[Any]]] = [{} for _ in parts]
+    for part, ids in zip(parts, found, strict=True):
+        for key, *values in rows_by_part.get(id(part), ()):
+            ids.setdefault(tuple(values), []).append(key)
+    return found
 
 
 def _values_of(attributes: Attributes, paths: Sequence[Path]) -> tuple[Any, ...]:

@@ -1,8 +1,7 @@
 """Resolution of references: every foreign key of all drafts of a batch, by id or by attributes, in few statements.
 
 One statement finds the objects that are named by id, and the statuses. Objects named by attributes
-(:mod:`netinv_core.write.attribute_references`) take one statement for each target and set of attribute names, whatever
-the number of objects.
+(:mod:`netinv_core.write.attribute_references`) take another, whatever the number of objects, targets and attributes.
 
 An object that the user may not view counts as missing, with two exceptions: the draft refers to it already, or a
 foreign key names it by its bare id. Anyone may name a status: it is a choice that OPTIONS list.
@@ -328,10 +327,15 @@ def _union(registry: Registry, groups: tuple[_Group, ...], limits: Mapping[_Grou
 
 
 def _find_by_attributes(uow: UnitOfWork, lookups: _Lookups) -> None:
-    """Resolves references by attributes; one statement for each target and set of attribute names."""
-    for (target, _), requests in lookups.by_attributes.items():
-        attributes = [request.attributes for request in requests if request.attributes]
-        for request, ids in zip(requests, attribute_references.find(uow, target, attributes), strict=True):
+    """Resolves references by attributes; one UNION ALL with a part for each target and set of attribute names."""
+    searches = [
+        (target, [request.attributes for request in requests if request.attributes])
+        for (target, _), requests in lookups.by_attributes.items()
+    ]
+    for requests, found in zip(
+        lookups.by_attributes.values(), attribute_references.find_together(uow, searches), strict=True
+    ):
+        for request, ids in zip(requests, found, strict=True):
             _set_id(request, ids)
 
 

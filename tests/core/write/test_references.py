@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -310,3 +311,26 @@ def test_a_number_beyond_those_of_the_column_is_refused(api: Api) -> None:
     """It would be an error of PostgreSQL."""
     rack = {"rack": {"u_height": 10**12}, "units": [1], "user": 10**30, "description": "x"}
     assert "rack" in api.post("/api/dcim/rack-reservations/", rack, status=400)
+
+
+def test_references_by_any_attributes_are_found_together(api: Api, unique: Any) -> None:
+    """More sets of attributes than one UNION ALL has parts; each item gets the object that it names."""
+    names = ("id", "name", "slug", "description", "created")
+    sets = [chosen for size in range(1, 6) for chosen in itertools.combinations(names, size) if chosen != ("created",)]
+    words = [unique() for _ in sets]
+    regions = api.post("/api/dcim/regions/", [{"name": word, "description": word} for word in words])
+    tenants = api.post(TENANTS, [{"name": word, "description": word} for word in words])
+    bodies = [
+        {
+            "name": word,
+            "status": "active",
+            "region": {name: region[name] for name in chosen},
+            "tenant": {name: tenant[name] for name in chosen},
+        }
+        for word, chosen, region, tenant in zip(words, sets, regions, tenants, strict=True)
+    ]
+    sites = api.post("/api/dcim/sites/", bodies)
+    assert [site["region"]["name"] for site in sites] == [site["tenant"]["name"] for site in sites] == words
+    bodies[7]["tenant"] = {"name": unique()}
+    errors = api.post("/api/dcim/sites/", [{**body, "name": unique()} for body in bodies], status=400)
+    assert [number for number, error in enumerate(errors) if error] == [7], errors

@@ -196,6 +196,40 @@ def test_a_thousand_equal_objects_take_few_statements(tmp_path: Path, database_t
         assert counts[2] == counts[3]
 
 
+def test_references_by_attributes_of_equal_objects_take_one_statement(
+    tmp_path: Path, database_template: str, unique: Unique
+) -> None:
+    """Devices name site, role, type, rack and tenant by attributes, across references too."""
+    with migrated_database(tmp_path, database_template) as engine:
+        own_service = Service(engine)
+        api, word = own_service.api, unique()
+        site = api.post(SITES, {"name": word, "status": "active"})
+        api.post(RACKS, {"name": word, "site": site["id"], "status": "active"})
+        api.post(TENANTS, {"name": word, "slug": word})
+        api.post("/api/dcim/device-roles/", {"name": word, "slug": word})
+        maker = api.post("/api/dcim/manufacturers/", {"name": word, "slug": word})
+        api.post("/api/dcim/device-types/", {"model": word, "manufacturer": maker["id"]})
+        bodies = [
+            {
+                "name": f"{word} {number}",
+                "site": {"name": word},
+                "rack": {"name": word, "site": {"name": word}},
+                "tenant": {"slug": word},
+                "device_role": {"slug": word},
+                "device_type": {"model": word, "manufacturer": {"slug": maker["slug"]}},
+                "status": "active",
+            }
+            for number in range(1000)
+        ]
+        path = "/api/dcim/devices/"
+        assert set(statuses(upsert(api, path, "name,site", bodies))) == {"created"}
+        for some in (bodies[:1], bodies):
+            with own_service.statements() as found:
+                results = upsert(api, path, "name,site", some)
+            assert set(statuses(results)) == {"unchanged"}
+            assert len(found) <= BUDGET, found
+
+
 @pytest.mark.parametrize("label", ["dcim.rack", "ipam.prefix"])
 def test_values_of_any_kind_are_refused_item_by_item(service: Service, api: Api, label: str) -> None:
     """By every field that may identify an object; numbers beyond those of the column, and values of other types."""
