@@ -161,6 +161,7 @@ def _wsgi_app(
     config.include("netinv_core.http.filterset_views")
     config.include("netinv_core.http.openapi_views")
     config.include("netinv_core.http.media")
+    config.include("netinv_core.http.health")
     config.include("netinv_core.http.metrics")
     config.include("netinv_core.http.query_views")
     package_by_action = include_packages(config)

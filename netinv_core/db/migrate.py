@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import graphlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import alembic.command
 import alembic.config
-from alembic.runtime.migration import MigrationContext
+import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection, Engine
 
@@ -148,14 +149,23 @@ def seed(engine: Engine, registry: Registry) -> None:
 
 def pending(engine: Engine, registry: Registry) -> list[str]:
     """Returns the head revisions that the database lacks, one for each package."""
-    missing: list[str] = []
     with engine.connect() as connection:
-        for app in _ordered(registry):
-            options = {"version_table": _version_table(app)}
-            applied = MigrationContext.configure(connection, opts=options).get_current_heads()
-            heads = ScriptDirectory.from_config(_configuration(app)).get_heads()
-            missing += [head for head in heads if head not in applied]
-    return missing
+        return missing(connection, heads(registry))
+
+
+def heads(registry: Registry) -> dict[str, Sequence[str]]:
+    """Returns the head revisions of the installed packages, by the table that holds the applied ones."""
+    return {
+        _version_table(app): ScriptDirectory.from_config(_configuration(app)).get_heads() for app in _ordered(registry)
+    }
+
+
+def missing(connection: Connection, heads: Mapping[str, Sequence[str]]) -> list[str]:
+    """Returns those of the ``heads`` (:func:`heads`) that a database lacks: one statement, and one for the tables."""
+    tables = [table for table in sa.inspect(connection).get_table_names() if table in heads]
+    selects: list[Any] = [sa.select(sa.column("version_num")).select_from(sa.table(table)) for table in tables]
+    applied = set(connection.execute(sa.union_all(*selects)).scalars()) if selects else set()
+    return [head for revisions in heads.values() for head in revisions if head not in applied]
 
 
 def revision(engine: Engine, registry: Registry, app: App, message: str) -> Path:

@@ -19,7 +19,7 @@ from pyramid.response import Response
 from netinv_core.db import statement_timer
 from netinv_core.db.statement_timer import StatementTimes
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
-from netinv_core.http import request_id
+from netinv_core.http import health, request_id
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
 
@@ -86,7 +86,8 @@ def check(environ: Environ, settings: Mapping[str, Any]) -> None:
     for name, header in _PARSED.items():
         if len(environ.get(name, "")) > MAX_HEADER_LENGTH:
             raise HeaderTooLarge(f"The header {header} has more than {MAX_HEADER_LENGTH} characters.")
-    check_host(environ.get("HTTP_HOST"), settings["allowed_hosts"])
+    if environ.get("PATH_INFO") not in health.PATHS:  # probes come by address, and get no URLs
+        check_host(environ.get("HTTP_HOST"), settings["allowed_hosts"])
     if environ["REQUEST_METHOD"] not in METHODS:
         raise NotAllowed(environ["REQUEST_METHOD"][:20], ", ".join(METHODS))
     _check_path(environ.get("PATH_INFO", ""))

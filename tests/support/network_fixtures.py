@@ -1,7 +1,8 @@
-"""Fixtures that install the network guard for every test."""
+"""Fixtures that install the network guard for every test, and a port on which nobody listens."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -33,3 +34,11 @@ def refused_connections(network_guard: NetworkGuard, _refused_connections_fail: 
     """The addresses of refused connections, for tests that expect some; they do not fail the test."""
     yield network_guard.refused
     network_guard.refused.clear()
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]

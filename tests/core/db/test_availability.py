@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -27,14 +26,6 @@ from tests.support.databases import SERVER
 
 TENANTS = "/api/tenancy/tenants/"
 AWAY = {"detail": "The database cannot be reached at the moment. Try again later."}
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    """A port of this machine on which nobody listens."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        yield bound.getsockname()[1]
 
 
 def connections_of(service: Service, other: Any) -> set[int]:

@@ -1,0 +1,132 @@
+"""``/health/live`` and ``/health/ready``: the probes of load balancers and of process supervisors, without credentials.
+
+``live`` answers while the process serves requests, without the database. ``ready`` checks what requests need. A check
+runs in a thread of its own, so that the answer takes no longer than :data:`TIMEOUT`, and its result is kept for
+:data:`KEPT`, so that many probes cost as little as one. The answers name checks and kinds of failures; reasons, which
+may contain addresses, are in the log only.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
+from sqlalchemy.engine import Engine
+
+from netinv_core.db import availability, migrate
+from netinv_core.db.engine import options_for
+from netinv_core.errors import NotAllowed
+from netinv_core.http.serialization import json_response
+from netinv_core.registry import Registry
+from netinv_core.tasks import queue as task_queue
+
+log = logging.getLogger(__name__)
+LIVE, READY = "/health/live", "/health/ready"
+PATHS = frozenset({LIVE, READY})
+METHODS = ("GET", "HEAD")
+TIMEOUT = 0.9  # seconds for all checks together
+KEPT = 1.0  # seconds for which a result is used
+OK, UNREACHABLE, NOT_MIGRATED, FAILED, NO_ANSWER = "ok", "unreachable", "migrations are missing", "failed", "no answer"
+
+
+class Check:
+    """A check that runs in one thread at a time. ``run`` returns its result: :data:`OK`, or the kind of failure."""
+
+    def __init__(self, name: str, run: Callable[[], str]) -> None:
+        self.name = name
+        self._run = run
+        self._changed = threading.Condition()
+        self._running = False
+        self._result, self._finished = "", 0.0
+
+    def result(self, end: float) -> str:
+        """The result, not older than :data:`KEPT`; :data:`NO_ANSWER` when there is none until ``end`` (monotonic)."""
+        with self._changed:
+            if self._result and time.monotonic() - self._finished < KEPT:
+                return self._result
+            if not self._running:
+                self._running = True
+                threading.Thread(target=self._work, name=f"netinv-check-{self.name}", daemon=True).start()
+            finished = self._changed.wait_for(lambda: not self._running, max(end - time.monotonic(), 0))
+            return self._result if finished else NO_ANSWER
+
+    def _work(self) -> None:
+        try:
+            result = self._run()
+        except Exception:
+            log.exception("the check %s of the readiness failed", self.name)
+            result = FAILED
+        with self._changed:
+            self._result, self._finished, self._running = result, time.monotonic(), False
+            self._changed.notify_all()
+
+
+def checks_of(engine: Engine, registry: Registry) -> list[Check]:
+    """The checks of what the requests of a service need: the database with its migrations, and the queue, if it has
+    one.
+    """
+    checks = [Check("database", functools.partial(_database, engine, registry))]
+    if url := registry.settings.get("queue_url"):
+        checks.append(Check("queue", lambda: UNREACHABLE if task_queue.length(url) is None else OK))
+    return checks
+
+
+def _database(engine: Engine, registry: Registry) -> str:
+    try:
+        with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection:
+            connection.execute(sa.select(1))
+            missing = migrate.missing(connection, _heads(registry))
+    except sa.exc.SQLAlchemyError as error:
+        log.warning("not ready: the database cannot be used: %s", availability.reason(error))
+        return UNREACHABLE if availability.is_away(error) else FAILED
+    if missing:
+        log.warning("not ready: the database lacks the migrations %s", ", ".join(missing))
+    return NOT_MIGRATED if missing else OK
+
+
+@functools.lru_cache(maxsize=4)
+def _heads(registry: Registry) -> dict[str, Sequence[str]]:
+    return migrate.heads(registry)
+
+
+@functools.lru_cache(maxsize=4)
+def _checks(engine: Engine, registry: Registry) -> list[Check]:
+    """The checks of a process for a service: all probes share them."""
+    return checks_of(engine, registry)
+
+
+def live(request: Request) -> Response:
+    """The process answers."""
+    _check_method(request)
+    return json_response({"status": "live"}, 200)
+
+
+def ready(request: Request) -> Response:
+    """The results of the checks; 503 when one fails."""
+    _check_method(request)
+    end = time.monotonic() + TIMEOUT
+    checks = _checks(request.registry.netinv_engine, request.registry.netinv)
+    results = [{"name": check.name, "result": check.result(end)} for check in checks]
+    if all(result["result"] == OK for result in results):
+        return json_response({"status": "ready", "checks": results}, 200)
+    return json_response({"status": "unavailable", "checks": results}, 503)
+
+
+def _check_method(request: Request) -> None:
+    if request.method not in METHODS:
+        raise NotAllowed(request.method, ", ".join(METHODS))
+
+
+def includeme(config: Any) -> None:
+    """Adds the routes."""
+    for path, view in ((LIVE, live), (READY, ready)):
+        config.add_route(path, path)
+        config.add_view(view, route_name=path, permission=NO_PERMISSION_REQUIRED)
