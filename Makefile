@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PACKAGES := netinv_core netinv_extras netinv_tenancy netinv_dcim netinv_ipam netinv_circuits netinv_virt netinv_web netinv_demo .
+PACKAGES := $(patsubst %/setup.cfg,%,$(wildcard netinv_*/setup.cfg)) .
+LOCKS := requirements.lock requirements-dev.lock
 INSTALLED := .venv/.installed
 POSTGRESQL ?= postgresql://postgres@127.0.0.1:5432/postgres
 MARIADB ?= mysql://root@127.0.0.1:3306/test
@@ -12,8 +13,6 @@ PLUGINS := .venv/plugins
 QUICK := not slow and not crash and not browser and not repetition
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-# Pyramid uses pkg_resources, for which setuptools prints a warning at every start.
-export PYTHONWARNINGS := ignore:pkg_resources is deprecated
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -22,11 +21,11 @@ unexport PYTHONDONTWRITEBYTECODE
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
 
-install: $(INSTALLED)  ## create .venv with the versions of requirements.lock
+install: $(INSTALLED)  ## create .venv with the versions of requirements.lock and requirements-dev.lock
 
-$(INSTALLED): requirements.lock setup.cfg $(wildcard netinv_*/setup.cfg)
+$(INSTALLED): $(LOCKS) setup.cfg $(wildcard netinv_*/setup.cfg)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$(LOCKS))
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
 	touch $@
 
@@ -67,8 +66,8 @@ lint: install  ## run ruff (rules and format) and mypy
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 
-lock: install  ## write requirements.lock from the installed versions
-	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v "^pip==" | grep -v '^-e' > requirements.lock
+lock:      ## write both locks from what setup.cfg and requirements-dev.in declare (LOCK=--upgrade takes newer versions)
+	$(PYTHON) -m release.lock $(LOCK)
 
 clean:     ## remove .venv, databases and caches
 	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache

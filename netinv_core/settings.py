@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramid.settings import asbool, aslist, falsey, truthy
 
+from netinv_core import drivers
 from netinv_core.packages import CORE, PackageError, errors_of
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
 
     With ``incomplete``, packages are in quarantine: unknown settings may be theirs, and are logged instead of refused.
 
-    :raises ValueError: for a name that is not known, or a value that cannot be read
+    :raises ValueError: for a name that is not known, a value that cannot be read, or an address without its driver
     :raises PackageError: when the reader of an application's setting fails otherwise
     """
     definitions = setting_definitions(apps)
@@ -168,6 +169,8 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
             f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, "
             f"such as {secrets.token_urlsafe(36)}"
         )
+    for name in ("database_url", "queue_url"):
+        drivers.require(f"netinv.{name}", values[name])
     return values
 
 

@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import netinv_core
+from release.lock import DEVELOPMENT, RUNTIME, declared
 from tests.support import REPOSITORY
 
 PACKAGES = sorted(path.parent.name for path in REPOSITORY.glob("netinv_*/setup.cfg"))
@@ -158,11 +159,14 @@ OPEN_MODULES = {
 }
 # Test input that a service with all applications understands, and a description that clients know.
 NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
-# Requirements of the core that no module imports: the server, database drivers, static files, and of Pyramid
-# pkg_resources and WebOb.
-NOT_IMPORTED = {"waitress", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"}
-# Folders of a package whose requirements are an extra of its distribution.
-EXTRAS = ("testing", "web")
+# Requirements of the core that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
+# and WebOb, and tracing.
+NOT_IMPORTED = {
+    *("waitress", "gunicorn", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"),
+    *("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"),
+}
+# Folders and modules of a package whose requirements are an extra of its distribution, with its name.
+EXTRAS = {"testing": "testing", "web": "web", "tasks/redis_queue.py": "redis"}
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",
@@ -419,8 +423,17 @@ def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
             top = name.partition(".")[0]
             if top not in sys.stdlib_module_names and top != package:
                 distributions = ["zope.sqlalchemy"] if name.startswith("zope.sqlalchemy") else providers.get(top, [top])
-                folder = path.relative_to(REPOSITORY / package).parts[0]
-                yield (folder if folder in EXTRAS else ""), distribution_names(distributions)
+                place = path.relative_to(REPOSITORY / package)
+                extra = EXTRAS.get(place.as_posix()) or EXTRAS.get(place.parts[0], "")
+                yield extra, distribution_names(distributions)
+
+
+def extras_of(folder: str) -> dict[str, list[str]]:
+    """The requirements of each extra of the distribution in a folder."""
+    config = configparser.ConfigParser()
+    config.read(REPOSITORY / folder / "setup.cfg")
+    names = config.options("options.extras_require") if config.has_section("options.extras_require") else []
+    return {name: config["options.extras_require"][name].split("\n")[1:] for name in names}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -428,14 +441,37 @@ def test_install_requires_is_what_is_imported(package: str) -> None:
     config = configparser.ConfigParser()
     config.read(REPOSITORY / package / "setup.cfg")
     required = distribution_names(config["options"]["install_requires"].split("\n")[1:])
-    options = {name: config.get("options.extras_require", name, fallback="").split("\n")[1:] for name in EXTRAS}
-    extras = {name: distribution_names(lines) for name, lines in options.items()}
+    extras = {name: distribution_names(lines) for name, lines in extras_of(package).items()}
     imported: set[str] = set()
     for extra, distributions in third_party(package):
         assert distributions & (required | extras.get(extra, set())), f"{distributions} is imported, but not required"
         imported |= distributions
-    assert required - imported <= (NOT_IMPORTED if package == "netinv_core" else set())
-    assert set().union(*extras.values()) <= imported
+    unused = (required | set().union(*extras.values())) - imported
+    assert unused <= (NOT_IMPORTED if package == "netinv_core" else set())
+
+
+def test_netinv_has_every_extra_of_the_core() -> None:
+    extras = {name: lines for name, lines in extras_of(".").items() if lines[0].startswith("netinv-core")}
+    assert extras == {name: [f"netinv-core[{name}]"] for name in extras_of("netinv_core") if name != "testing"}
+
+
+def test_a_module_that_needs_an_extra_of_the_core_is_imported_when_it_is_needed() -> None:
+    """The service runs without the extra."""
+    names = {f"netinv_core.{path.removesuffix('.py').replace('/', '.')}" for path in EXTRAS if path.endswith(".py")}
+    imported = {
+        name
+        for module in modules("netinv_core").values()
+        for pair in imports(module, top_level=True)
+        for name in (pair[0], ".".join(pair))
+    }
+    assert names & imported == set()
+
+
+def test_the_locks_have_every_library_that_the_distributions_declare_once() -> None:
+    runtime, development = (distribution_names(lock.read_text().splitlines()) for lock in (RUNTIME, DEVELOPMENT))
+    assert runtime & development == set()
+    assert distribution_names(declared(testing=False)) <= runtime
+    assert distribution_names(declared(testing=True)) <= runtime | development
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -27,7 +27,6 @@ from netinv_core import stored_answers
 from netinv_core.changelog.sequence import number_changes, prune_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.registry import Registry
-from netinv_core.tasks.redis_queue import RedisQueue
 from netinv_core.tasks.workers import Heartbeat
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ def queue(url: str) -> Huey:
     """
     scheme = urlsplit(url).scheme
     if scheme in ("redis", "rediss", "unix"):
+        from netinv_core.tasks.redis_queue import RedisQueue  # the library is an extra
+
         return RedisQueue(QUEUE_NAME, url)
     if scheme == "sqlite":
         return SqliteHuey(QUEUE_NAME, filename=url.removeprefix("sqlite:///"), results=False)

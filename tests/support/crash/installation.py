@@ -59,7 +59,7 @@ class Installation:
         self.queue.flush()
 
     def _start(self, kind: str, fault: str) -> tuple[subprocess.Popen[bytes], str]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONWARNINGS": "ignore"}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, str(PROCESS), kind, json.dumps(self.settings), *([fault] if fault else [])]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, env=environment)
         self._running.append(process)
