@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import datetime
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core import stored_answers
-from netinv_core.auth import crypto, passwords
+from netinv_core.auth import crypto, narrowing, passwords
 from netinv_core.auth.models import (
     ConfigurationVersion,
     ObjectPermission,
@@ -24,18 +26,27 @@ from netinv_core.auth.models import (
 from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Denied
 from netinv_core.models.base import now, table_of
+from netinv_core.net import addresses
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-Permissions = dict[tuple[str, str], list[Any]]
+Permissions = Mapping[tuple[str, str], list[Any]]
 NOT_GIVEN = "Authentication credentials were not provided."
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenReference:
+    """The id of a token, and the stored time of its last use."""
+
+    id: uuid.UUID
+    last_used: datetime.datetime | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Identity:
     """An authenticated account, or nobody. ``permissions`` maps (label, action) to constraints, any of which must
-    hold.
+    hold. ``token`` is that of the request, if there is one; ``limited`` is true if it may do less than its user.
     """
 
     user_id: uuid.UUID | None = None
@@ -43,6 +54,8 @@ class Identity:
     superuser: bool = False
     can_write: bool = True
     permissions: Permissions = dataclasses.field(default_factory=dict)
+    token: TokenReference | None = None
+    limited: bool = False
 
     @property
     def anonymous(self) -> bool:
@@ -59,14 +72,19 @@ _version = (
 )
 # The columns of an account that :func:`identity_of` needs.
 IDENTITY_COLUMNS = (_user.c.id, _user.c.username, _user.c.is_superuser, _user.c.is_active, _version.label("version"))
+_TOKEN_COLUMNS = (
+    _token.c.id.label("token_id"),
+    *(_token.c[name] for name in ("expires", "write_enabled", "last_used")),
+    *(_token.c[name] for name in ("allowed_networks", "actions", "object_types")),
+)
 _by_key = (
-    sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled)
+    sa.select(*IDENTITY_COLUMNS, *_TOKEN_COLUMNS)
     .join_from(_token, _user)
     .where(_token.c.key_hash == sa.bindparam("digest"))
 )
 # The same with the stored answer to a request that has an Idempotency-Key.
 _by_key_with_answer = (
-    sa.select(*IDENTITY_COLUMNS, _token.c.expires, _token.c.write_enabled, *stored_answers.COLUMNS)
+    sa.select(*IDENTITY_COLUMNS, *_TOKEN_COLUMNS, *stored_answers.COLUMNS)
     .join_from(_token, _user)
     .join(table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id), isouter=True)
     .where(_token.c.key_hash == sa.bindparam("digest"))
@@ -75,10 +93,11 @@ _by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("
 _by_id = sa.select(*IDENTITY_COLUMNS).where(_user.c.id == sa.bindparam("id"))
 
 
-def by_token(uow: UnitOfWork, header: str) -> Identity:
-    """The identity of an ``Authorization: Token …`` header; anonymous for another scheme.
+def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
+    """The identity of an ``Authorization: Token …`` header from a client's ``address``; anonymous for another scheme.
 
-    :raises Denied: for a malformed header, an unknown or expired key, an inactive user
+    :raises Denied: for a malformed header, an unknown or expired key, an inactive user, an address that the token does
+        not allow
     """
     scheme, *rest = header.split() or [""]
     if scheme.lower() != "token":
@@ -98,7 +117,25 @@ def by_token(uow: UnitOfWork, header: str) -> Identity:
         raise Denied("Invalid token")
     if row.expires is not None and row.expires <= now():
         raise Denied("Token expired")
-    return identity_of(uow, row, writes=row.write_enabled)
+    identity = identity_of(uow, row, writes=row.write_enabled)
+    if row.allowed_networks and not addresses.is_in(address, row.allowed_networks):
+        raise Denied(f"This token is not accepted from the address {address}.")
+    identity = dataclasses.replace(identity, token=TokenReference(row.token_id, row.last_used))
+    if row.allowed_networks or row.actions or row.object_types:
+        return _limited(uow, identity, row.actions or (), row.object_types or ())
+    return identity
+
+
+def _limited(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels: Sequence[str]) -> Identity:
+    """The identity of a user's token that is limited to ``actions`` and object types (``labels``); empty for all."""
+    if not (actions or labels):
+        return dataclasses.replace(identity, limited=True)
+    if identity.superuser:
+        permissions: Permissions = narrowing.Unconstrained(labels or tuple(uow.registry.endpoints), actions)
+    else:
+        permissions = narrowing.narrowed(identity.permissions, actions, labels)
+    writes = identity.can_write and (not actions or set(actions) != {"view"})
+    return dataclasses.replace(identity, superuser=False, can_write=writes, permissions=permissions, limited=True)
 
 
 def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
@@ -180,7 +217,7 @@ def _permissions_of(uow: UnitOfWork, user_id: uuid.UUID) -> Permissions:
         .join_from(table, permission_types, permission_types.c.owner_id == table.c.id)
         .where(table.c.enabled, table.c.id.in_(permission_ids))
     )
-    permissions: Permissions = {}
+    permissions: dict[tuple[str, str], list[Any]] = {}
     for label, actions, constraints in uow.execute(statement):
         for action in actions:
             permissions.setdefault((label, action), []).append(constraints or {})

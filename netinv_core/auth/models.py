@@ -71,7 +71,10 @@ class User(Model):
 
 
 class Token(Model):
-    """An API token, looked up by the hash of its key; the key itself is not stored."""
+    """An API token, looked up by the hash of its key; the key itself is not stored.
+
+    ``allowed_networks``, ``actions`` and ``object_types`` limit it further than its user; null stands for no limit.
+    """
 
     __tablename__ = "core_token"
 
@@ -81,6 +84,10 @@ class Token(Model):
     key_hash: Mapped[str] = column(length=64, unique=True, hidden=True, confidential=True)
     write_enabled: Mapped[bool] = boolean(True, "Permit create/update/delete operations using this key")
     description: Mapped[str] = text(200)
+    allowed_networks: Mapped[list[Any] | None] = column(Json(), default=None, kind="json")
+    actions: Mapped[list[Any] | None] = column(Json(), default=None, kind="json")
+    object_types: Mapped[list[Any] | None] = column(Json(), default=None, kind="json")
+    last_used: Mapped[datetime.datetime | None] = column(default=None, read_only=True)
 
 
 class ObjectPermission(Model):

@@ -37,6 +37,7 @@ from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import options_for
 from netinv_core.errors import Denied, TooManyRequests
 from netinv_core.models.base import now, table_of
+from netinv_core.net import addresses
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -158,12 +159,10 @@ class Buckets:
 
 def _network(address: str) -> str:
     """Returns the network that counts as one address: an IPv4 address, or an IPv6 /64; empty for a local socket."""
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:  # a local socket
+    parsed = addresses.parse(address)
+    if parsed is None:  # a local socket
         return ""
-    mapped = getattr(parsed, "ipv4_mapped", None)
-    return str(mapped or (parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False)))
+    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def _buckets(secret: str, account: str, address: str) -> Buckets:

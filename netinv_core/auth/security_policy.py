@@ -18,6 +18,7 @@ from pyramid.request import Request, RequestLocalCache
 
 from netinv_core.auth import permissions
 from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
+from netinv_core.auth.token_use import TokenUse
 from netinv_core.errors import Denied
 
 API_ACCESS = "api-access"
@@ -34,13 +35,17 @@ def from_authorization_header(request: Request) -> Identity | None:
     header = request.headers.get("Authorization", "")
     if not header:
         return None
+    address = request.remote_addr or ""  # client_addr would trust any X-Forwarded-For
     endpoint = getattr(request.context, "endpoint", None)
     if endpoint is not None and endpoint.resource.allow_basic_auth:
-        # remote_addr: client_addr would trust any X-Forwarded-For
-        identity = by_password(request.uow, header, request.remote_addr or "")
+        identity = by_password(request.uow, header, address)
         if not identity.anonymous:
             return identity
-    return by_token(request.uow, header)
+    identity = by_token(request.uow, header, address)
+    if identity.token is not None:
+        use = TokenUse.of_process(request.registry.netinv_engine, request.registry.netinv)
+        use.note(identity.token.id, identity.token.last_used)
+    return identity
 
 
 class SecurityPolicy:

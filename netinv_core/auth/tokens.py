@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from netinv_core import fields
 from netinv_core.auth import crypto
 from netinv_core.auth.models import Token
+from netinv_core.auth.token_limits import FIELDS
 from netinv_core.models.base import table_of
 from netinv_core.models.columns import ColumnInfo
 from netinv_core.read import filters
@@ -67,7 +68,7 @@ tokens = Resource(
     display=(token_name, "id", "user.username"),
     brief=["write_enabled"],
     order=["created"],
-    fields=[FieldFactory("key", _token_key)],
+    fields=[FieldFactory("key", _token_key), *FIELDS],
     filters=[filters.value("created", lookup_names=NUMBER), filters.value("expires", lookup_names=NUMBER)],
     search=["description"],
     recorded=False,
@@ -91,7 +92,12 @@ def own_tokens(uow: UnitOfWork, table: Any) -> Any:
 
 @tokens.permission_check
 def only_token_writers(uow: UnitOfWork, action: str) -> bool:
-    """Permission check: the setting ``netinv.token_writers`` states who may create and change tokens."""
+    """Permission check: the setting ``netinv.token_writers`` states who may create and change tokens.
+
+    A limited token may not: another one could do more than it.
+    """
+    if action in ("add", "change") and uow.identity.limited:
+        return False
     writers = uow.registry.settings.get("token_writers", "permitted")
     if action in ("view", "delete") or writers == "permitted":
         return True

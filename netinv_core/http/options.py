@@ -35,9 +35,9 @@ def resource(uow: UnitOfWork, endpoint: Endpoint, methods: Sequence[str]) -> dic
 
 
 def describe(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
-    """The description of every field of the resource in the requested version."""
+    """The description of every field of the resource in the requested version that the reference API has."""
     absent = versions.absent(endpoint, uow.version)
-    fields = {name: field.options() for name, field in endpoint.fields.items() if name not in absent}
+    fields = {name: field.options() for name, field in endpoint.fields.items() if not (name in absent or field.own)}
     for name in fields:
         field = endpoint.fields[name]
         if isinstance(field, Status):

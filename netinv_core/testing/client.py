@@ -9,6 +9,7 @@ import functools
 import itertools
 import json
 import secrets
+import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -24,6 +25,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.auth import crypto
 from netinv_core.auth.identity import Identity
 from netinv_core.auth.models import Token, User
+from netinv_core.auth.token_use import TokenUse
 from netinv_core.http.actions import actions_of
 from netinv_core.http.versions import NEWEST
 from netinv_core.main import make_app, read_settings
@@ -253,11 +255,12 @@ class Service:
 
     @contextlib.contextmanager
     def statements(self) -> Iterator[Statements]:
-        """Collects the SQL statements of the block."""
+        """Collects the SQL statements of the block, without those that record uses of tokens beside it."""
         statements = Statements()
 
         def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-            if not statement.lstrip().upper().startswith(_TRANSACTION):
+            beside = threading.current_thread().name == TokenUse.thread_name
+            if not (beside or statement.lstrip().upper().startswith(_TRANSACTION)):
                 statements.append(statement)
 
         event.listen(self.engine, "before_cursor_execute", note)

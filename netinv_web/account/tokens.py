@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Any
 
 from pyramid.request import Request
@@ -27,6 +28,7 @@ NEW_KEY = "netinv_web:templates/account/token_key.jinja2"
 DELETE = "netinv_web:templates/account/token_delete.jinja2"
 PATH = "/user/api-tokens/"
 LABEL = "users.token"
+LIMITS = {"allowed_networks": "from", "actions": "actions", "object_types": "object types"}
 MAX_TOKENS = 500  # rows of the page
 EXPIRY_PRESETS = (
     ("", "Never"),
@@ -36,6 +38,11 @@ EXPIRY_PRESETS = (
     ("90", "In 90 days"),
     ("365", "In a year"),
 )
+HELP = {
+    "allowed_networks": "The token is refused from other addresses. Without any it is accepted from everywhere.",
+    "actions": "Of what you may do, the token does these only. Without any it does all.",
+    "object_types": "Of what you may access, the token has these only. Without any it has all.",
+}
 NO_PERMISSION = "You may not create API tokens: that takes the permission “add” for the object type users.token."
 RESERVED = "Tokens are created by {} alone on this service (netinv.token_writers)."
 
@@ -61,6 +68,8 @@ def _row(token: dict[str, Any], at: datetime.datetime) -> dict[str, Any]:
         "created": text_markup(token["created"]),
         "expires": text_markup(token["expires"]) if token["expires"] else "Never",
         "expired": token["expires"] is not None and token["expires"] <= at,
+        "last_used": text_markup(token["last_used"]) if token["last_used"] else "Never",
+        "limits": [(title, ", ".join(token[name])) for name, title in LIMITS.items() if token[name]],
     }
 
 
@@ -79,7 +88,8 @@ def refusal(uow: UnitOfWork, endpoint: Endpoint) -> str:
 def add(request: Request) -> Response:
     """The form for a new token."""
     uow = request.uow
-    endpoint, controls = uow.registry[LABEL], _controls()
+    endpoint = uow.registry[LABEL]
+    controls = _controls(endpoint)
     permissions.check(uow, endpoint, "add")
     if request.method == "GET":
         return _form(request, controls)
@@ -90,6 +100,7 @@ def add(request: Request) -> Response:
             "description": texts["description"],
             "write_enabled": texts["write_enabled"] == "true",
             "expires": expires.isoformat() if expires is not None else None,
+            **{name: re.split(r"[\s,]+", texts[name].strip()) if texts[name].strip() else [] for name in LIMITS},
         }
         token = save.create(uow, endpoint, [body], single=True)[0]
     except Invalid as error:
@@ -104,7 +115,7 @@ def _form(request: Request, controls: list[Control], errors: list[str] | None = 
     return forms.form_page(request, "New API token", controls, status=status, **options)
 
 
-def _controls() -> list[Control]:
+def _controls(endpoint: Endpoint) -> list[Control]:
     return [
         Control(
             "description",
@@ -122,6 +133,21 @@ def _controls() -> list[Control]:
             "expires_in", "Expires", "select", choices=EXPIRY_PRESETS[1:], help="Without a choice it never expires."
         ),
         Control("expires", "Or on the day", "date", help="The token is valid until the end of this day (UTC)."),
+        *_limit_controls(endpoint),
+    ]
+
+
+def _limit_controls(endpoint: Endpoint) -> list[Control]:
+    """Controls of the lists that limit a token, each a text with its items."""
+    titles = {"allowed_networks": "Allowed networks", "actions": "Actions", "object_types": "Object types"}
+    examples = {
+        "allowed_networks": "192.0.2.0/24, 2001:db8::/64",
+        "actions": "view, add, change, delete",
+        "object_types": "dcim.device, ipam.ipaddress",
+    }
+    return [
+        Control(name, title, help=f"Such as {examples[name]}. {HELP[name]}", field=endpoint.fields[name])
+        for name, title in titles.items()
     ]
 
 

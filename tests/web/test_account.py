@@ -234,9 +234,19 @@ def test_a_token_reads_only_unless_it_may_write(service: Service, browser: Brows
     service.api.post("/api/users/tokens/", {}, token=key, status=403)
 
 
+def test_a_token_is_limited_in_the_form_and_its_limits_are_listed(service: Service, browser: Browser) -> None:
+    limits = {"allowed_networks": "127.0.0.0/8, ::1", "actions": "view", "object_types": "users.token\ndcim.site"}
+    key = add_token(browser, description="limited", **limits).html.select_one("#token-key").text
+    service.api.get("/api/dcim/racks/", token=key, status=403)
+    (row,) = [row for row in browser.get("/user/api-tokens/").html.select("tbody tr") if "limited" in row.text]
+    assert "from 127.0.0.0/8, ::1/128" in row.text and "object types users.token, dcim.site" in row.text
+
+
 @pytest.mark.parametrize(
     ("values", "field"),
     [
+        ({"allowed_networks": "192.0.2.1/24"}, "allowed_networks"),
+        ({"object_types": "dcim.nothing"}, "object_types"),
         ({"expires": "2001-01-01"}, "expires"),
         ({"expires": "soon"}, "expires"),
         ({"expires_in": "4000000000000"}, "expires_in"),

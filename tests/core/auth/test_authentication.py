@@ -355,7 +355,7 @@ def test_passwords_are_kept_as_argon2_hashes(api: Api, service: Service, unique:
 def test_of_keys_only_hashes_are_kept(service: Service, make_user: Any) -> None:
     account = make_user(superuser=True)
     (row,) = service.rows(sa.select(Token.__table__).where(Token.__table__.c.key_hash == crypto.digest(account.token)))
-    assert set(row._mapping) == {"id", "user_id", "created", "expires", "key_hash", "write_enabled", "description"}
+    assert [name for name in row._mapping if "key" in name] == ["key_hash"]
     assert account.token not in str(row)
 
 
