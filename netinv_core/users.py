@@ -26,12 +26,15 @@ from netinv_core.content_types import register
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.search_views import search_everything
 from netinv_core.http.user_config import user_config
+from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+
+MAX_FAULTS = 10  # models that an error about constraints names
 
 
 def _user_count(registry: Any, table: Any) -> Any:
@@ -86,7 +89,7 @@ def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:
     numbers = {str(condition.id): label for label, condition in uow.registry.content_types.items()}
     labels = [numbers.get(value, value) for value in values]
     for value, label in zip(values, labels, strict=True):
-        if label not in uow.registry.content_types:
+        if label not in uow.registry.content_types and label != EVERY_TYPE:
             well_formed = value.isdecimal() or "." in value
             raise ValueError(
                 f"Select a valid choice. {value} is not one of the available choices."
@@ -105,7 +108,7 @@ permissions = Resource(
     brief=["name", "enabled", "object_types", "groups", "users", "actions"],
     search=["name", "description"],
     fields=[
-        content_type_list("object_types", permission_types, required=True),
+        content_type_list("object_types", permission_types, required=True, everything=True),
         to_many(
             "groups",
             permission_groups,
@@ -177,16 +180,18 @@ def constraints_make_sense(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         for key, label in uow.execute(sa.select(*columns).where(permission_types.c.owner_id.in_(unknown))):
             types.setdefault(key, []).append(label)
     for draft in concerned:
-        endpoints = [endpoint for label in types.get(draft.id, ()) if (endpoint := uow.registry.get(label)) is not None]
+        listed = types.get(draft.id, ())
+        labels = list(uow.registry.endpoints) if EVERY_TYPE in listed else listed
+        endpoints = [endpoint for label in labels if (endpoint := uow.registry.get(label)) is not None]
         faults = {
             endpoint.label: fault
             for endpoint in endpoints
             if (fault := permits.constraint_error(endpoint, draft["constraints"])) is not None
         }
         if faults:
-            draft.reject(
-                "constraints", *[f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())]
-            )
+            texts = [f"Invalid constraints for {label}: {fault}" for label, fault in sorted(faults.items())]
+            more = [f"The same for {len(texts) - MAX_FAULTS} further models."] if len(texts) > MAX_FAULTS else []
+            draft.reject("constraints", *texts[:MAX_FAULTS], *more)
 
 
 app = App(

@@ -18,6 +18,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.read import relations
 
@@ -75,7 +76,7 @@ def _assigned(user_id: uuid.UUID, label: str) -> Any:
         sa.select(*columns, ways.c.via)
         .join_from(_permission, ways, ways.c.id == _permission.c.id)
         .join(permission_types, permission_types.c.owner_id == _permission.c.id)
-        .where(_permission.c.enabled, permission_types.c.label == label)
+        .where(_permission.c.enabled, permission_types.c.label.in_([label, EVERY_TYPE]))
         .order_by(_permission.c.name, _permission.c.id, ways.c.via)
     )
 

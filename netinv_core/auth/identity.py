@@ -25,6 +25,7 @@ from netinv_core.auth.models import (
 )
 from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Denied
+from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import now, table_of
 from netinv_core.net import addresses
 
@@ -218,9 +219,10 @@ def _permissions_of(uow: UnitOfWork, user_id: uuid.UUID) -> Permissions:
         .where(table.c.enabled, table.c.id.in_(permission_ids))
     )
     permissions: dict[tuple[str, str], list[Any]] = {}
-    for label, actions, constraints in uow.execute(statement):
-        for action in actions:
-            permissions.setdefault((label, action), []).append(constraints or {})
+    for listed, actions, constraints in uow.execute(statement):
+        for label in uow.registry.endpoints if listed == EVERY_TYPE else (listed,):
+            for action in actions:
+                permissions.setdefault((label, action), []).append(constraints or {})
     return permissions
 
 

@@ -93,7 +93,7 @@ class ObjectTypes(LimitList):
 
     def parse_item(self, item: str) -> str:
         if self.registry.get(item) is None:
-            raise colander.Invalid(None, f"{item!r} is not an object type such as dcim.site.")
+            raise colander.Invalid(None, f"{item!r} is not an object type of this service.")
         return item
 
 

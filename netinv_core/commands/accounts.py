@@ -16,6 +16,7 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_limits import LimitList
 from netinv_core.commands.environment import Environment
+from netinv_core.commands.permissions import permit_viewing, refused
 from netinv_core.errors import Invalid
 from netinv_core.models.base import now, table_of
 from netinv_core.uow import UnitOfWork
@@ -32,6 +33,8 @@ def user() -> None:
 @user.command("create")
 @click.argument("username")
 @click.option("--superuser", is_flag=True, help="Grant all permissions.")
+@click.option("--read-only", is_flag=True, help="Grant the permission to view everything.")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Add the user to this group; repeatable.")
 @click.option("--password", envvar="NETINV_PASSWORD", show_envvar=True, help="Generated and printed by default.")
 @click.option("--email", default="", help="The user's e-mail address.")
 @click.option("--with-token", is_flag=True, help="Also create a token and print its key.")
@@ -41,6 +44,8 @@ def create_user(
     environment: Environment,
     username: str,
     superuser: bool,
+    read_only: bool,
+    groups: Sequence[str],
     password: str | None,
     email: str,
     with_token: bool,
@@ -52,10 +57,13 @@ def create_user(
         if unless_any and uow.execute(sa.select(_users.c.id)).first() is not None:
             return
         try:
-            body = {"username": username, "password": new_password, "email": email}
+            members = [{"name": name} for name in groups]
+            body = {"username": username, "password": new_password, "email": email, "groups": members}
             (account,) = save.create(uow, uow.registry["users.user"], [body], single=True)
         except Invalid as error:
-            raise _refused(error) from None
+            raise refused(error) from None
+        if read_only:
+            permit_viewing(uow, account["id"])
         is_account = _users.c.id == account["id"]
         uow.write(sa.update(_users).where(is_account).values(is_superuser=superuser, is_staff=superuser))
         key = create_token_row(uow, account["id"], description="created with the account") if with_token else None
@@ -120,12 +128,7 @@ def _change(environment: Environment, username: str, **values: object) -> None:
         try:
             save.update(uow, uow.registry["users.user"], [{"id": user_id, **values}], partial=True, single=True)
         except Invalid as error:
-            raise _refused(error) from None
-
-
-def _refused(error: Invalid) -> click.ClickException:
-    """The error of a command for that of the write path."""
-    return click.ClickException("; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.body.items()))
+            raise refused(error) from None
 
 
 @click.group()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import sqlalchemy as sa
 
-from netinv_core.commands import accounts, files, importing, rules
+from netinv_core.commands import accounts, files, importing, permissions, rules
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
@@ -64,6 +64,8 @@ for command in (
     files.files,
     accounts.user,
     accounts.token,
+    permissions.group,
+    permissions.permission,
     importing.import_,
 ):
     cli.add_command(command)

@@ -13,6 +13,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.fields.base import Field, cell_items, from_json, last_text, refused_items
 from netinv_core.fields.openapi_types import list_or_difference
 from netinv_core.fields.references import named_schema, nested_schema
+from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row
 from netinv_core.tabular import cells
 from netinv_core.write import list_differences
@@ -181,7 +182,8 @@ class ToMany(Field):
 class ContentTypeList(Field):
     """Content types of an association table, as ``app.model`` labels.
 
-    ``allowed(registry, label)`` restricts the labels; ``empty=False`` requires at least one.
+    ``allowed(registry, label)`` restricts the labels; ``empty=False`` requires at least one. With ``everything``
+    the list may have :data:`netinv_core.models.associations.EVERY_TYPE`.
     """
 
     table: Any
@@ -189,6 +191,7 @@ class ContentTypeList(Field):
     kind: str = "field"
     empty: bool = True
     allowed: Callable[[Registry, str], bool] = lambda registry, label: True
+    everything: bool = False
 
     def sources(self) -> Collection[str]:
         return ()
@@ -202,7 +205,7 @@ class ContentTypeList(Field):
             labels_by_owner = collect(uow.execute(statement, {"keys": keys_of(rows, key)}))
             content_types = uow.registry.content_types
             return {
-                owner: sorted(labels, key=lambda label: content_types[label].id)
+                owner: sorted(labels, key=lambda label: 0 if label == EVERY_TYPE else content_types[label].id)
                 for owner, labels in labels_by_owner.items()
             }
 
@@ -231,6 +234,8 @@ class ContentTypeList(Field):
 
         :raises colander.Invalid: for another one
         """
+        if self.everything and label == EVERY_TYPE:
+            return
         if not isinstance(label, str) or label.count(".") != 1:
             raise colander.Invalid(None, NO_LABEL)
         if self.registry.content_type(label) is None or not self.allowed(self.registry, label):

@@ -9,6 +9,8 @@ from sqlalchemy import Table as SATable
 from netinv_core.models.base import Base
 from netinv_core.models.types import Chars
 
+EVERY_TYPE = "*"  # label of all content types, those of packages that are installed later included
+
 
 def many_to_many(
     name: str, owner: str, target: str, *, related_name: str | None = None, count_field: str | None = None

@@ -17,6 +17,7 @@ from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Field
 from netinv_core.labels import label_of, title_of
+from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
@@ -204,7 +205,8 @@ def _content_types(uow: UnitOfWork, endpoint: Endpoint, field: Field) -> Control
     labels = [
         label for label in registry.endpoints if field.allowed(registry, label) and registry[label].resource.of is None
     ]
-    return _base(field, "checkboxes", multiple=True, choice_groups=grouped_by_section(registry, labels))
+    every = [("All", [(EVERY_TYPE, "All object types, of packages installed later too")])] if field.everything else []
+    return _base(field, "checkboxes", multiple=True, choice_groups=[*every, *grouped_by_section(registry, labels)])
 
 
 def grouped_by_section(registry: Registry, labels: Sequence[str]) -> list[tuple[str, Choices]]:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from netinv_core.commands.cli import cli
-from netinv_core.testing import Service
+from netinv_core.testing import Service, Unique
 
 Run = Callable[..., str]
 TENANTS = "/api/tenancy/tenants/"
@@ -52,3 +52,90 @@ def test_a_token_is_created_with_limits_and_listed(service: Service, run: Run) -
 def test_an_invalid_limit_of_a_token_is_named(service: Service, run: Run, option: str, value: str) -> None:
     output = run("token", "create", service.admin.username, option, value, status=2)
     assert option in output and value in output
+
+
+# -- groups and permissions
+
+
+def test_a_read_only_user_takes_one_line(service: Service, run: Run, unique: Unique) -> None:
+    for name in (unique(), unique()):
+        output = run("user", "create", name, "--read-only", "--with-token")
+        key = output.split()[-1]
+        service.api.get(TENANTS, token=key)
+        service.api.get("/api/extras/object-changes/", token=key)
+        service.api.post(TENANTS, {"name": unique()}, token=key, status=403)
+    assert run("permission", "list").count("View everything") == 1
+
+
+def test_groups_are_created_changed_and_deleted(service: Service, run: Run, unique: Unique) -> None:
+    group, one, two = unique(), service.user(), service.user()
+    run("group", "create", group, one.username)
+    run("permission", "create", unique(), "--action", "view", "--type", "tenancy.tenant", "--group", group)
+    one.api.get(TENANTS)
+    two.api.get(TENANTS, status=403)
+    run("group", "add", group, two.username)
+    run("group", "remove", group, one.username)
+    assert f"{group:30} {two.username}\n" in run("group", "list")
+    two.api.get(TENANTS)
+    one.api.get(TENANTS, status=403)
+    run("group", "delete", group)
+    two.api.get(TENANTS, status=403)
+    assert "already exists" in (run("group", "create", group) and run("group", "create", group, status=1))
+
+
+def test_a_permission_is_limited_and_deleted(service: Service, run: Run, unique: Unique) -> None:
+    account, name, kept = service.user(), unique(), unique()
+    for tenant in (kept, unique()):
+        service.api.post(TENANTS, {"name": tenant, "slug": tenant})
+    words = ["--action", "view", "--all-types", "--user", account.username]
+    refused = run("permission", "create", name, *words, "--constraints", '{"nosuch": 1}', status=1)
+    assert refused.startswith("Error: constraints: ") and "'nosuch'" in refused
+    words[2:3] = ["--type", "tenancy.tenant"]
+    run("permission", "create", name, *words, "--constraints", f'{{"name": "{kept}"}}')
+    assert [shown["name"] for shown in account.api.get(TENANTS)["results"]] == [kept]
+    assert f'view  tenancy.tenant  {account.username}  {{"name": "{kept}"}}' in run("permission", "list")
+    run("permission", "delete", name)
+    account.api.get(TENANTS, status=403)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["group", "add", "no such group", "nobody"], 1, "no groups are called 'no such group'"),
+        (["group", "delete", "no such group"], 1, "no groups are called"),
+        (["permission", "delete", "none"], 1, "no permissions are called"),
+        (["permission", "create", "x", "--action", "view"], 2, "--all-types"),
+        (["permission", "create", "x", "--all-types"], 2, "--action"),
+        (["permission", "create", "x", "--action", "view", "--type", "no.such"], 1, "object_types: "),
+        (["permission", "create", "x", "--action", "view", "--all-types", "--constraints", "{"], 2, "not JSON"),
+        (
+            ["permission", "create", "x", "--action", "view", "--all-types", "--user", "no one"],
+            1,
+            "no users are called",
+        ),
+        (["user", "create", "some-one", "--group", "no such group"], 1, "groups: "),
+    ],
+)
+def test_what_a_command_cannot_do_is_said_in_one_line(run: Run, words: list[str], status: int, told: str) -> None:
+    output = run(*words, status=status)
+    assert told in output and "Traceback" not in output
+
+
+# -- all object types
+
+
+def test_a_permission_for_all_object_types_applies_to_each(service: Service, unique: Unique) -> None:
+    account = service.user(("view", "*"))
+    for endpoint in service.registry.endpoints.values():
+        if endpoint.resource.restriction is None:
+            account.api.get(endpoint.path, {"limit": 1}, status=200)
+    account.api.post(TENANTS, {"name": unique()}, status=403)
+    shown = service.api.get("/api/users/permissions/", {"user": account.username})["results"]
+    assert [permission["object_types"] for permission in shown] == [["*"]]
+
+
+def test_constraints_for_all_object_types_name_fields_that_all_have(service: Service, unique: Unique) -> None:
+    body = {"name": unique(), "actions": ["view"], "object_types": ["*"], "constraints": {"asn": 1}}
+    errors = service.api.post("/api/users/permissions/", body, status=400)["constraints"]
+    assert len(errors) == 11 and "further models" in errors[-1] and "'asn'" in errors[0]
+    service.api.post("/api/users/permissions/", body | {"constraints": {"id__isnull": False}})
