@@ -1,8 +1,8 @@
 """Stored answers of requests with an ``Idempotency-Key``, for clients that send a request again.
 
 An answer is a row of the transaction of its request: what was committed has one, what was rolled back has none. It is
-looked up by the statement that authenticates a token (:mod:`netinv_core.auth.identity`), and inserted at the end of the
-request. Two requests with one key meet at the unique constraint: the later one is rolled back.
+looked up by the statement that reads the account (:func:`netinv_core.auth.identity.account_row`), and inserted at the
+end of the request. Two requests with one key meet at the unique constraint: the later one is rolled back.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import datetime
+import functools
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -83,15 +84,26 @@ _by_key = (
     .join_from(_token, _user)
     .where(_token.c.key_hash == sa.bindparam("digest"))
 )
-# The same with the stored answer to a request that has an Idempotency-Key.
-_by_key_with_answer = (
-    sa.select(*IDENTITY_COLUMNS, *_TOKEN_COLUMNS, *stored_answers.COLUMNS)
-    .join_from(_token, _user)
-    .join(table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id), isouter=True)
-    .where(_token.c.key_hash == sa.bindparam("digest"))
-)
 _by_name = sa.select(*IDENTITY_COLUMNS).where(_user.c.username == sa.bindparam("username"))
-_by_id = sa.select(*IDENTITY_COLUMNS).where(_user.c.id == sa.bindparam("id"))
+_by_id = sa.select(*IDENTITY_COLUMNS).select_from(_user).where(_user.c.id == sa.bindparam("id"))
+
+
+def account_row(uow: UnitOfWork, statement: Any, values: Mapping[str, Any]) -> Any:
+    """Returns the first row of a SELECT of :data:`IDENTITY_COLUMNS` for :func:`identity_of`, or ``None``.
+
+    It has the stored answer, too, to a request with an Idempotency-Key (:mod:`netinv_core.stored_answers`).
+    """
+    keyed = uow.keyed_request
+    if keyed is None:
+        return uow.execute(statement, values).first()
+    return uow.execute(_with_answer(statement), {**values, "key_digest": keyed.key_digest}).first()
+
+
+@functools.cache
+def _with_answer(statement: Any) -> Any:
+    """A SELECT of accounts LEFT JOINed to the stored answer of the parameter ``key_digest``."""
+    table, is_stored = table_of(stored_answers.StoredAnswer), stored_answers.is_stored_for(_user.c.id)
+    return statement.add_columns(*stored_answers.COLUMNS).join(table, is_stored, isouter=True)
 
 
 def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
@@ -107,13 +119,7 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
         raise Denied("Invalid token header. No credentials provided.")
     if len(rest) > 1:
         raise Denied("Invalid token header. Token string should not contain spaces.")
-    row, keyed = None, uow.keyed_request
-    if keyed is None:
-        row = uow.execute(_by_key, {"digest": crypto.digest(rest[0])}).first()
-    else:
-        values = {"digest": crypto.digest(rest[0]), "key_digest": keyed.key_digest}
-        row = uow.execute(_by_key_with_answer, values).first()
-        keyed.found(row)
+    row = account_row(uow, _by_key, {"digest": crypto.digest(rest[0])})
     if row is None:
         raise Denied("Invalid token")
     if row.expires is not None and row.expires <= now():
@@ -153,7 +159,7 @@ def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
     except ValueError:  # not ASCII, not base64, not UTF-8
         raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
     user_id = passwords.sign_in(uow, username, password, address)
-    row = uow.execute(_by_id, {"id": user_id}).first()
+    row = account_row(uow, _by_id, {"id": user_id})
     if row is None:
         raise Denied(passwords.WRONG)
     return identity_of(uow, row, writes=True)
@@ -192,13 +198,16 @@ def _long_lived(uow: UnitOfWork, row: Any) -> Identity:
 
 
 def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
-    """The identity of a row of :data:`IDENTITY_COLUMNS`. The unit of work uses the configuration of its version.
+    """The identity of a row of :data:`IDENTITY_COLUMNS`. The unit of work uses the configuration of its version, and
+    the stored answer of the row, if it has one (:func:`account_row`).
 
     :raises Denied: for an inactive user
     """
     if not row.is_active:
         raise Denied("User inactive")
     uow.configuration.cached = uow.registry.cached(row.version)
+    if uow.keyed_request is not None and hasattr(row, "request_digest"):
+        uow.keyed_request.found(row)
     if row.is_superuser:
         return Identity(row.id, row.username, True, writes)
     permissions = uow.cached_config(("permissions", row.id), lambda uow: _permissions_of(uow, row.id))

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 
-from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, identity_of
+from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
@@ -101,7 +101,7 @@ def from_cookie(request: Request) -> Identity | None:
     key = request.cookies.get(cookie_name(request), "")
     if not key:
         return None
-    row = request.uow.execute(_by_key, {"digest": _digest(key)}).first()
+    row = account_row(request.uow, _by_key, {"digest": _digest(key)})
     if row is None or _is_over(row, request.registry.netinv.settings) or not row.is_active:
         return None
     if request.method in UNSAFE_METHODS and not is_same_origin(request):

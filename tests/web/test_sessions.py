@@ -454,3 +454,31 @@ def test_a_missing_slash_is_added(browser: Browser) -> None:
     answer = browser.get("/dcim/sites?name=x", expect_errors=True)
     assert answer.status_int in (301, 302, 307, 308)
     assert answer.headers["Location"].endswith("/dcim/sites/?name=x")
+
+
+def test_a_key_of_a_browsers_request_takes_one_statement(service: Service) -> None:
+    """The statement that finds the session finds the stored answer; a repetition takes no other."""
+    account = service.user(("add view", "tenancy.tenant"), password=PASSWORD)
+    browser = Browser(service, account)
+    headers = {"Accept": "application/json", "Idempotency-Key": service.unique()}
+    bodies = [{"name": service.unique()} for _ in range(3)]
+    browser.post_json("/api/tenancy/tenants/", bodies[0], headers={"Accept": "application/json"}, status=201)
+    counts = []
+    for body, sent in [(bodies[1], {"Accept": "application/json"}), (bodies[2], headers), (bodies[2], headers)]:
+        with service.statements() as found:
+            answer = browser.post_json("/api/tenancy/tenants/", body, headers=sent, status=201)
+        counts.append(len(found))
+    assert answer.headers["Idempotency-Replayed"] == "true"
+    assert (counts[1] - counts[0], counts[2]) == (1, 1), found
+
+
+def test_the_key_of_an_ended_session_is_not_that_of_a_token(service: Service) -> None:
+    """An answer stored for one user is not repeated to another whose token comes with the cookie of the former."""
+    first, second = (service.user(("add view", "tenancy.tenant"), password=PASSWORD) for _ in range(2))
+    browser, names = Browser(service, first), [service.unique(), service.unique()]
+    headers = {"Accept": "application/json", "Idempotency-Key": service.unique()}
+    browser.post_json("/api/tenancy/tenants/", {"name": names[0]}, headers=headers, status=201)
+    age(service, browser, last_used=datetime.timedelta(days=30))
+    headers["Authorization"] = f"Token {second.api.token}"
+    answer = browser.post_json("/api/tenancy/tenants/", {"name": names[1]}, headers=headers, status=201)
+    assert answer.json["name"] == names[1] and "Idempotency-Replayed" not in answer.headers

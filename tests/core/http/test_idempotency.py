@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import uuid
 from typing import Any
@@ -118,6 +119,19 @@ def test_a_key_takes_one_statement(service: Service) -> None:
     with service.statements() as repeated:
         service.api.post(TENANTS, bodies[2], headers=headers)
     assert (len(with_key) - len(plain), len(repeated)) == (1, 1)
+
+
+def test_a_key_with_a_password_takes_one_statement(service: Service) -> None:
+    account = service.user(superuser=True, password="x" * 12)
+    credentials = base64.b64encode(f"{account.username}:{'x' * 12}".encode()).decode()
+    anonymous, path, basic = Api(service.app, None), "/api/users/tokens/", {"Authorization": f"Basic {credentials}"}
+    headers, counts = {**basic, **keyed()}, []
+    anonymous.post(path, {}, headers=basic)
+    for sent in (basic, headers, headers):
+        with service.statements() as found:
+            answer = anonymous.send("POST", path, {}, headers=sent, status=201)
+        counts.append(len(found))
+    assert answer.headers[REPLAYED] == "true" and counts[1] - counts[0] == 1 and counts[2] < counts[0]
 
 
 def test_secrets_are_stored_encrypted(service: Service) -> None:
