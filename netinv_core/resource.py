@@ -38,6 +38,14 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
+def _natural_key(natural: str | Sequence[str] | None) -> tuple[str | None, tuple[str, ...]]:
+    """The natural column, and the references that it is within."""
+    if natural is None or isinstance(natural, str):
+        return natural, ()
+    column, *within = natural
+    return column, tuple(within)
+
+
 class FrozenResourceError(AttributeError):
     """Raised when a resource that a registry holds is changed."""
 
@@ -198,7 +206,8 @@ class Resource:
     :param order: columns by which the list is sorted; ``-`` for descending, a dotted path across references
     :param orderings: such columns by names that the query parameter ``ordering`` may contain besides the columns' own
     :param search: paths in which ``q`` searches
-    :param natural: column that can identify an object in references, besides its id
+    :param natural: column that can identify an object in references, besides its id; in a list with the references
+        within which it identifies one, where no unique set says so
     :param omit: names of fields that the columns would give and the resource does not have
     :param writes: those of ``add``, ``change`` and ``delete`` that are offered; ``writable=False`` stands for none
     :param configuration: the rows are configuration, which processes cache
@@ -242,7 +251,7 @@ class Resource:
         order: Sequence[str] = ("name",),
         orderings: Mapping[str, Sequence[str]] | None = None,
         search: Sequence[str] = (),
-        natural: str | None = None,
+        natural: str | Sequence[str] | None = None,
         fields: Sequence[FieldFactory] = (),
         omit: Sequence[str] = (),
         filters: Sequence[Filter] = (),
@@ -266,7 +275,7 @@ class Resource:
         self.model, self.name, self.label = model, name, label
         self.title, self.plural = title, plural
         self.display = (_unchanged, display) if isinstance(display, str) else display
-        self.name_attribute, self.natural = name_attribute, natural
+        self.name_attribute, (self.natural, self.natural_within) = name_attribute, _natural_key(natural)
         self.brief, self.order, self.search = tuple(brief), tuple(order), tuple(search)
         self.orderings = types.MappingProxyType(dict(orderings or {}))
         self.brief_fields, self.assigned_fields = tuple(brief_fields), tuple(assigned_fields)

@@ -168,7 +168,7 @@ ip_addresses = Resource(
     brief=["family", "address"],
     order=["host", "prefix_length"],
     orderings={"address": ["host", "prefix_length"]},
-    natural="address",
+    natural=["address", "vrf"],
     fields=[
         networks.cidr_field("address"),
         networks.family(),

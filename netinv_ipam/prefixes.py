@@ -72,7 +72,7 @@ prefixes = Resource(
     brief=["family", "prefix"],
     order=["vrf.name?", "network", "prefix_length"],
     orderings={"prefix": ["network", "prefix_length"]},
-    natural="prefix",
+    natural=["prefix", "vrf"],
     fields=[networks.cidr_field("prefix"), networks.family(), FieldFactory("status", _status)],
     filters=[
         *tree_pair("region", "site.region"),

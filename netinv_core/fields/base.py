@@ -82,6 +82,12 @@ class Field:
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         """Writes rows and files other than the object's row, after the batch is written."""
 
+    def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
+        """Returns the ids of those drafts, all with a value in ``extra``, that :meth:`store` would change; by default
+        all.
+        """
+        return {draft.id for draft in drafts}
+
     def discard(self, uow: UnitOfWork, rows: Sequence[Mapping[str, Any]]) -> None:
         """Deletes files of rows that are deleted."""
 

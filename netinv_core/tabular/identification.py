@@ -82,7 +82,9 @@ def key_fields(endpoint: Endpoint, names: Collection[str]) -> tuple[str, ...] | 
 
 
 def natural_keys(endpoint: Endpoint) -> list[tuple[str, ...]]:
-    """The fields that identify an object: unique ones, unique sets, then the natural attribute."""
+    """The fields that identify an object: unique ones, unique sets, then the natural attribute, with those that it is
+    within, and alone.
+    """
     natural = endpoint.natural_attribute
     fields = {column: name for name in endpoint.writable if (column := relations.column_of(endpoint, name)) is not None}
     columns = sorted(endpoint.table.c, key=lambda column: column.key != natural)
@@ -95,8 +97,13 @@ def natural_keys(endpoint: Endpoint) -> list[tuple[str, ...]]:
         for columns in sets
         if all(column.key in fields for column in columns)
     ]
-    by_name = [(natural,)] if natural is not None and natural in endpoint.writable else []
+    by_name = [natural_key(endpoint), (natural,)] if natural is not None and natural in endpoint.writable else []
     return list(dict.fromkeys([*unique, *sorted(named), *by_name]))
+
+
+def natural_key(endpoint: Endpoint) -> tuple[str, ...]:
+    """The natural attribute with the references that it is within: the prefix and its VRF."""
+    return (str(endpoint.natural_attribute), *endpoint.resource.natural_within)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.fields import ToMany
+from netinv_core.fields import Field, ToMany
 from netinv_core.write import list_differences, references
 from netinv_core.write.draft import Draft
 
@@ -17,9 +17,9 @@ Row = Mapping[str, Any]
 
 
 def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row, Mapping[str, Any]]]) -> set[Any]:
-    """Returns the ids of the objects that a write would change, or whose body is faulty; at most five statements.
+    """Returns the ids of the objects that a write would change, or whose body is faulty.
 
-    Bodies with values of fields that have no column, such as relationships, count as changes.
+    At most five statements, and those of fields that have no column (:meth:`netinv_core.fields.Field.differing`).
 
     :param items: by id, the row of an object and a body for it
     """
@@ -31,15 +31,23 @@ def differing(uow: UnitOfWork, endpoint: Endpoint, items: Mapping[Any, tuple[Row
     lists = {name for draft in drafts for name in draft.many}
     plan = endpoint.plan(without=frozenset(endpoint.fields) - lists) if lists else None
     stored = {} if plan is None else dict(plan.fetch(uow, list(items)))
-    return {draft.id for draft in drafts if differs(draft, stored.get(draft.id, {}))}
+    return differing_drafts(uow, drafts, stored)
 
 
-def differs(draft: Draft, stored: Mapping[str, Any]) -> bool:
-    """True for a draft with resolved references that a write would change, or that has errors.
+def differing_drafts(uow: UnitOfWork, drafts: Sequence[Draft], stored: Mapping[Any, Mapping[str, Any]]) -> set[Any]:
+    """Returns the ids of drafts with resolved references that a write would change, or that have errors.
 
-    :param stored: the representation of the object, with the lists that the draft has at least
+    :param stored: the representations of the objects by id, with the lists that the drafts have at least
     """
-    return bool(draft.errors or draft.extra or draft.changed(*draft.values) or _lists_differ(draft, stored))
+    found: set[Any] = set()
+    equal: dict[Field, list[Draft]] = {}
+    for draft in drafts:
+        if draft.errors or draft.changed(*draft.values) or _lists_differ(draft, stored.get(draft.id, {})):
+            found.add(draft.id)
+            continue
+        for name in draft.extra:
+            equal.setdefault(draft.endpoint.fields[name], []).append(draft)
+    return found.union(*(field.differing(uow, some) for field, some in equal.items()))
 
 
 def _lists_differ(draft: Draft, stored: Mapping[str, Any]) -> bool:

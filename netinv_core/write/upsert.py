@@ -18,7 +18,7 @@ from netinv_core.read import listing, relations
 from netinv_core.tabular import identification
 from netinv_core.write import attribute_references, preconditions, reference_messages, save, trees
 from netinv_core.write.attribute_references import Attributes
-from netinv_core.write.differing import differs
+from netinv_core.write.differing import differing_drafts
 from netinv_core.write.draft import Draft, raise_errors
 from netinv_core.write.item_results import CREATED, UNCHANGED, UPDATED, ItemResult
 
@@ -98,7 +98,8 @@ def upsert(uow: UnitOfWork, endpoint: Endpoint, items: UpsertItems) -> list[Item
     if current != keys:  # another client has created or renamed objects since
         state = _loaded(uow, endpoint, items, current)
     _reject_repeated(state)
-    pending = [draft for draft in state.drafts if draft.new or differs(draft, state.before[draft.id])]
+    changed = differing_drafts(uow, [draft for draft in state.drafts if not draft.new], state.before)
+    pending = [draft for draft in state.drafts if draft.new or draft.id in changed]
     return _written(state, pending)
 
 

@@ -21,6 +21,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.registry import Registry
 from netinv_core.revert.net_changes import generic_pairs
+from netinv_core.tabular.identification import natural_key
 from netinv_core.write.list_differences import is_difference
 
 ABSENT, ID, OBJECTS, MATCH, WHOLE = "absent", "id", "objects", "match", "__all__"
@@ -163,7 +164,8 @@ def _objects_of(
 def key_of(endpoint: Endpoint, given: frozenset[str]) -> Key | None:
     """Returns the fields among ``given`` that identify an object of a model.
 
-    The natural attribute is preferred, with those of its unique set that are given; then unique fields and sets.
+    The natural attribute is preferred, with those of its unique set that are given; then unique fields and sets, then
+    the natural attribute with the references that it is within, given or not.
     """
     fields = {column: name for name in endpoint.writable if (column := relations.column_of(endpoint, name)) is not None}
     columns = endpoint.table.c
@@ -187,7 +189,7 @@ def key_of(endpoint: Endpoint, given: frozenset[str]) -> Key | None:
     whole = [names for some in sets if set(names := tuple(fields[column.key] for column in some)) <= given]
     candidates = [*sorted(around, key=len, reverse=True), *unique, *sorted(whole)]
     if natural is not None and natural in given:
-        candidates.append((natural,))
+        candidates.append(natural_key(endpoint))
     return candidates[0] if candidates else None
 
 

@@ -20,7 +20,7 @@ from netinv_core.read.plan import JoinedTable, Plan, Reader, named_objects
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
-from netinv_core.write import delete, save
+from netinv_core.write import delete, list_differences, references, save
 from netinv_core.write.draft import Draft
 from netinv_core.write.list_differences import ListDifference
 from netinv_core.write.slugs import natural_key
@@ -189,8 +189,7 @@ def _represent(uow: UnitOfWork, label: str, keys: Sequence[Any]) -> dict[Any, di
 
 
 def _entry_head(uow: UnitOfWork, side: Side) -> dict[str, Any]:
-    path = uow.registry["extras.relationship"].path
-    url = f"{uow.base}{path}{side.relationship_id}/"
+    url = f"{uow.base}{uow.registry['extras.relationship'].path}{side.relationship_id}/"
     return {"id": side.relationship_id, "url": url, "name": side.title, "type": side.type}
 
 
@@ -241,6 +240,20 @@ class Relationships(fields.Field):
         if value:
             draft.extra[NAME] = value
 
+    def differing(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
+        parsed = [Draft(draft.endpoint, draft.body, draft.before) for draft in drafts]
+        for copy, draft in zip(parsed, drafts, strict=True):
+            copy.extra[NAME] = draft.extra[NAME]
+        resolve(uow, self.endpoint, parsed)
+        sides = {side for draft in parsed for side in draft.extra[NAME]}
+        existing = _association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
+
+        def is_stored(draft: Draft) -> bool:
+            sent = draft.extra[NAME].items()
+            return not draft.errors and all(set(ids) == {*existing.get((draft.id, side), ())} for side, ids in sent)
+
+        return {draft.id for draft in parsed if not is_stored(draft)}
+
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         sent = {
             (draft.id, side): set(other_ids)
@@ -261,6 +274,63 @@ class Relationships(fields.Field):
         if removed:
             delete.delete(system, uow.registry[_ASSOCIATIONS], [{"id": str(key)} for key in removed])
         _create_missing(system, drafts, existing, differences)
+
+
+def resolve(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Parses the values that drafts have in ``extra``, and replaces them by the ids of objects by side."""
+    if not drafts:
+        return
+    fields_by_side = {
+        side: SideObjects(name=NAME, table=None, to=side.other_type, registry=uow.registry, side=side)
+        for side in sides_of(uow, endpoint.label)
+    }
+    for draft in drafts:
+        sent, draft.extra[NAME] = draft.extra[NAME], {}
+        _parse(endpoint, fields_by_side, draft, sent)
+    references.resolve(uow, drafts)
+    list_differences.apply(uow, drafts)
+
+
+def _parse(
+    endpoint: Endpoint, fields_by_side: Mapping[Side, SideObjects], draft: Draft, sent: Mapping[str, Any]
+) -> None:
+    """Validates the shape of the sent value and queues its objects for the batch resolution of references."""
+    for slug, value in sent.items():
+        sides = {side.name: side for side in fields_by_side if side.slug == slug}
+        if not sides:
+            draft.reject(NAME, unknown_relationship(slug, endpoint))
+        elif not isinstance(value, dict):
+            names = " or ".join(map(repr, sorted(sides)))
+            draft.reject(NAME, f'["{slug}"] must be an object with {names}, not a {type(value).__name__}')
+        else:
+            for name in value.keys() - READ_ONLY_MEMBERS:
+                if name not in sides:
+                    title = next(iter(sides.values())).title
+                    draft.reject(NAME, f'"{name}" is not a valid side for "{title}" on {endpoint.model_name}')
+                else:
+                    _parse_side(draft, fields_by_side[sides[name]], value[name])
+
+
+def _parse_side(draft: Draft, field: SideObjects, value: Any) -> None:
+    """Adds the objects sent for a side, or the change of its list, to the references; rejects malformed ones."""
+    side = field.side
+    if not isinstance(value, dict) or "objects" not in value:
+        draft.reject(NAME, f'"objects" must be specified under ["{side.slug}"]["{side.name}"] when present')
+        return
+    objects, position = value["objects"], f'["{side.slug}"]["{side.name}"]["objects"]'
+    try:
+        difference = list_differences.parse(draft, objects)
+    except colander.Invalid as error:
+        draft.reject(NAME, f"{position}: {error.msg}")
+        return
+    if difference is not None:
+        draft.add_difference(field, difference)
+    elif not isinstance(objects, list):
+        draft.reject(NAME, f"{position} must be a list, not a {type(objects).__name__}")
+    elif len(objects) > 1 and not side.many:
+        draft.reject(NAME, too_many(side))
+    else:
+        draft.add_references(field, objects)
 
 
 def _differences_by_place(drafts: Sequence[Draft]) -> dict[tuple[Any, Side], ListDifference]:

@@ -330,12 +330,51 @@ def test_a_plan_is_shown_and_applied_on_its_page(api: Api, service: Service, pla
     assert api.get(site["url"])["status"]["value"] == "planned"
 
 
-def test_a_field_of_the_match_that_is_left_out_is_null(api: Api, plan: Any, apply: Any, unique: Unique) -> None:
-    name = unique()
+@pytest.mark.parametrize("match", [{}, {"ipam.prefix": ["prefix", "vrf"], "ipam.ipaddress": ["address", "vrf"]}])
+def test_prefixes_and_addresses_are_identified_within_their_vrf(
+    api: Api, plan: Any, apply: Any, unique: Unique, match: Any
+) -> None:
+    """Without ``vrf`` they are those of the global table, whatever VRFs have the same ones."""
+    name, network = unique(), unique.ipv6()
     vrf = api.post("/api/ipam/vrfs/", {"name": name})
-    prefix, match = {"prefix": "198.51.100.0/25", "status": "active"}, {"ipam.prefix": ["prefix", "vrf"]}
+    prefix = {"prefix": f"{network}::/64", "status": "active"}
+    address = {"address": f"{network}::1/64", "status": "active"}
+    document = {
+        "ipam.prefix": [prefix, {**prefix, "vrf": {"name": name}}],
+        "ipam.ipaddress": [address, {**address, "vrf": {"name": name}}],
+    }
     api.post("/api/ipam/prefixes/", {**prefix, "vrf": vrf["id"]})
-    assert plan({"ipam.prefix": [prefix, {**prefix, "vrf": {"name": name}}]}, match=match)["unchanged"] == 1
+    api.post("/api/ipam/ip-addresses/", {**address, "vrf": vrf["id"]})
+    stored = plan(document, match=match)
+    assert actions_of(stored) == ["create ipam.ipaddress[0]", "create ipam.prefix[0]"] and stored["unchanged"] == 2
+    apply(document, match=match)
+    assert plan(document, match=match)["unchanged"] == 4
+
+
+def test_relationships_are_compared_with_what_is_stored(api: Api, plan: Any, unique: Unique) -> None:
+    name, other = unique(), unique()
+    body = {"name": name, "slug": name, "type": "many-to-many"}
+    types = {"source_type": "dcim.rackrole", "destination_type": "tenancy.tenant"}
+    relationship = api.post("/api/extras/relationships/", {**body, **types})
+    tenants = [api.post("/api/tenancy/tenants/", {"name": word, "slug": word}) for word in (name, other)]
+
+    def role(*objects: Any) -> Any:
+        return {"name": name, "slug": name, "relationships": {name: {"destination": {"objects": list(objects)}}}}
+
+    api.post("/api/dcim/rack-roles/", role(tenants[0]["id"]))
+    equal = role({"name": name})
+    assert plan({"dcim.rackrole": [equal]})["unchanged"] == 1
+    (result,) = api.patch("/api/dcim/rack-roles/", [equal], query={"match": "name"})
+    assert result["status"] == "unchanged"
+    for different in (role(), role({"name": other}), role({"name": name}, {"name": other})):
+        stored = plan({"dcim.rackrole": [different]})
+        assert stored["unchanged"] == 0 and stored["changes"]
+        (result,) = api.patch("/api/dcim/rack-roles/", [different], query={"match": "name", "dry_run": "true"})[
+            "result"
+        ]
+        assert result["status"] == "updated"
+    api.patch("/api/dcim/rack-roles/", [role({"name": unique()})], query={"match": "name"}, status=400)
+    api.delete(relationship["url"])
 
 
 def test_simultaneous_applications_of_a_plan_are_one(api: Api, plan: Any, unique: Unique) -> None:
