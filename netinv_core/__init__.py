@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from netinv_core.http.openapi_parameters import query
     from netinv_core.http.root_views import root
     from netinv_core.importing.dump import Derived, Part, Source
+    from netinv_core.maintenance.findings import Finding
     from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
     from netinv_core.models.base import (
         Base,
@@ -128,6 +129,7 @@ __all__ = [
     "Endpoint",
     "FieldFactory",
     "Filter",
+    "Finding",
     "GenericCascade",
     "Gone",
     "Invalid",
@@ -237,6 +239,7 @@ _NAMES = {
     "netinv_core.http.openapi_parameters": "query",
     "netinv_core.http.root_views": "root",
     "netinv_core.importing.dump": "Derived Part Source",
+    "netinv_core.maintenance.findings": "Finding",
     "netinv_core.models.associations": "content_type_table many_to_many unique_set unique_together",
     "netinv_core.models.base": "Base ChangeLogged Customizable Model Organizational Primary Tree now table_of",
     "netinv_core.models.columns": (

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
     from netinv_core.importing.dump import Derived, Part, Source
+    from netinv_core.maintenance.findings import Finding
     from netinv_core.read.filters import Filter
     from netinv_core.read.search import SearchProvider
     from netinv_core.registry import Registry
@@ -127,3 +128,8 @@ def netinv_status(uow: UnitOfWork) -> dict[str, Any]:
 @hookspec
 def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
     """Metrics for ``/metrics`` (:class:`netinv_core.http.metrics.Sample`)."""
+
+
+@hookspec
+def netinv_checks(registry: Registry) -> Iterable[Finding]:
+    """Findings of the self-check ``netinv check`` (:class:`netinv_core.maintenance.findings.Finding`)."""

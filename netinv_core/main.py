@@ -17,7 +17,7 @@ from sqlalchemy.engine import Engine
 from netinv_core import content_types
 from netinv_core import settings as ini_settings
 from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.db import statement_timer
+from netinv_core.db import start_check, statement_timer
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.http.admission import admission_policy
@@ -74,7 +74,10 @@ def read_settings(settings: Mapping[str, str], packages: Packages | None = None)
 
 
 def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> Engine:
-    """The engine for the setting ``netinv.database_url``."""
+    """The engine for the setting ``netinv.database_url``.
+
+    :raises ValueError: for a URL that is not one of a database, and without the driver of the database
+    """
     url = settings["database_url"]
     wait = settings["database_timeout"]
     pool = (
@@ -82,7 +85,10 @@ def engine_for(settings: Mapping[str, Any], *, statement_timeout: float = 0) -> 
         if url.startswith("sqlite")
         else {"pool_size": settings["database_pool"], "max_overflow": 0, "pool_timeout": wait}
     )
-    return engine_from(url, statement_timeout, wait, **pool)
+    try:
+        return engine_from(url, statement_timeout, wait, **pool)
+    except (sa.exc.ArgumentError, ValueError, ImportError) as error:
+        raise ValueError(f"the setting netinv.database_url cannot be used: {error}") from None
 
 
 def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any:
@@ -92,13 +98,17 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
     """
     try:
         typed_settings, packages = read_settings(settings)
+        engine = engine_for(typed_settings, statement_timeout=typed_settings["statement_timeout"])
     except ValueError as error:
         raise SystemExit(f"netinv does not start: {error}") from None
-    engine = engine_for(typed_settings, statement_timeout=typed_settings["statement_timeout"])
+    ini = (global_config or {}).get("__file__", "")
     try:
         app = make_app(engine, typed_settings, settings, packages)
+        start_check.check(engine, app.registry.netinv, ini)
+    except start_check.UnusableDatabase as error:
+        raise SystemExit(f"netinv does not start: {error}") from None
     except sa.exc.SQLAlchemyError as error:
-        reason = start_error(engine, error)
+        reason = start_error(engine, error, start_check.command(ini))
         if reason is None:
             raise
         raise SystemExit(f"netinv does not start: {reason}") from None

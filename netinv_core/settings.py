@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import pathlib
 import secrets
@@ -144,34 +145,65 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
     :raises ValueError: for a name that is not known, a value that cannot be read, or an address without its driver
     :raises PackageError: when the reader of an application's setting fails otherwise
     """
+    values, mistakes = parse(settings, apps, incomplete=incomplete)
+    if mistakes:
+        raise ValueError(mistakes[0])
+    values["secret"] = values["secret"] or _secret_in(values["secret_file"])
+    mistake = secret_mistake(values)
+    if mistake is not None:
+        raise ValueError(mistake)
+    for name in ("database_url", "queue_url"):
+        drivers.require(f"netinv.{name}", values[name])
+    return values
+
+
+def parse(
+    settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bool = False
+) -> tuple[dict[str, Any], list[str]]:
+    """The typed settings, and a sentence for each unknown name and each value that cannot be read, whose setting has
+    its default then. The file with the secret is not read.
+
+    :raises PackageError: when the reader of an application's setting fails otherwise than with a ``ValueError``
+    """
     definitions = setting_definitions(apps)
     packages = {name: package for package, app in apps.items() for name in app.settings}
     values: dict[str, Any] = {name: default for name, (_, default) in definitions.items()}
+    mistakes = []
     for full, text in settings.items():
         if not full.startswith("netinv."):
             continue
         name = full.removeprefix("netinv.")
         if name not in definitions and incomplete:
             log.warning("the setting %s is not known; it may belong to a package that failed", full)
-            continue
-        if name not in definitions:
-            raise ValueError(f"the setting {full} is not known; known are {', '.join(sorted(definitions))}")
-        try:
-            values[name] = definitions[name][0](text)
-        except (ValueError, KeyError):
-            raise ValueError(f"the setting {full} has a value that cannot be read: {text!r}") from None
-        except Exception as error:
-            raise PackageError(packages.get(name, CORE)) from error
-    values["secret"] = values["secret"] or _secret_in(values["secret_file"])
-    if len(values["secret"]) < SHORTEST_SECRET:
-        place = f"the file {values['secret_file']}" if "netinv.secret" not in settings else "the setting netinv.secret"
-        raise ValueError(
-            f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, "
-            f"such as {secrets.token_urlsafe(36)}"
-        )
-    for name in ("database_url", "queue_url"):
-        drivers.require(f"netinv.{name}", values[name])
-    return values
+        elif name not in definitions:
+            mistakes.append(f"the setting {full} is not known; {_similar(name, definitions)}")
+        else:
+            try:
+                values[name] = definitions[name][0](text)
+            except (ValueError, KeyError):
+                shown = "" if name == "secret" else f": {text!r}"
+                mistakes.append(f"the setting {full} has a value that cannot be read{shown}")
+            except Exception as error:
+                raise PackageError(packages.get(name, CORE)) from error
+    return values, mistakes
+
+
+def _similar(name: str, definitions: SettingDefinitions) -> str:
+    """The known names that are spelled alike, as a half sentence; all of them, when none is."""
+    close = difflib.get_close_matches(name, definitions, n=3)
+    if close:
+        return "did you mean " + " or ".join(f"netinv.{other}" for other in close) + "?"
+    return f"known are {', '.join(sorted(definitions))}"
+
+
+def secret_mistake(values: Mapping[str, Any]) -> str | None:
+    """A sentence for a secret that is too short; ``None`` for one that will do."""
+    if len(values["secret"]) >= SHORTEST_SECRET:
+        return None
+    place = f"the file {values['secret_file']}" if values["secret_file"] else "the setting netinv.secret"
+    return (
+        f"{place} must hold a random text of at least {SHORTEST_SECRET} characters, such as {secrets.token_urlsafe(36)}"
+    )
 
 
 def _secret_in(path: str) -> str:

@@ -51,7 +51,7 @@ class StoredAnswer(Model):
     key_digest: Mapped[str] = column(length=64)
     request_digest: Mapped[str] = column(length=64)
     created: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
-    content: Mapped[bytes | None] = mapped_column(_CONTENT_TYPE, nullable=True)
+    content: Mapped[bytes | None] = column(_CONTENT_TYPE, default=None, hidden=True, encrypted=True)
 
 
 _table = table_of(StoredAnswer)

@@ -17,6 +17,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Part, Source
+from netinv_core.maintenance.findings import Finding
 from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Registry
@@ -300,6 +301,14 @@ def netinv_commands() -> dict[str, list[click.Command]]:
     from netinv_extras.webhooks.listener import webhook_listener
 
     return {"netinv": [group, webhook_listener, jobs, plan_commands.plan, plan_commands.apply]}
+
+
+@hookimpl
+def netinv_checks(registry: Registry) -> Iterable[Finding]:
+    """Checks of guards, folders and git."""
+    from netinv_extras import checks
+
+    return checks.findings(registry)
 
 
 @hookimpl

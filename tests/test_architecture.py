@@ -97,6 +97,8 @@ OPEN_MODULES = {
         "importing.netbox",
         "importing.report",
         "labels",
+        "maintenance.checks",
+        "maintenance.findings",
         "main",
         "models.associations",
         "models.base",

@@ -6,27 +6,28 @@ import functools
 from typing import Any
 
 import click
-import sqlalchemy as sa
 
-from netinv_core.commands import accounts, files, importing, permissions, rules
+from netinv_core.commands import accounts, check, files, importing, permissions, rules, secret
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
-from netinv_core.db import availability
+from netinv_core.commands.readable_errors import readable_errors
 
 
 class Commands(Extensible):
-    """Group of all commands; an error of the database ends any of them with a readable reason."""
+    """Group of all commands; an error of any of them is one line, and an exit code other than 0."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parses the options of the command line."""
+        with readable_errors(parent):
+            return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that the command line names."""
-        try:
+        with readable_errors(context):
             return super().invoke(context)
-        except sa.exc.SQLAlchemyError as error:
-            message = availability.start_error(context.obj.engine, error)
-            if message is None:
-                raise
-            raise click.ClickException(message) from None
 
 
 @click.group("netinv", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -40,9 +41,10 @@ class Commands(Extensible):
     metavar="INI",
     help="The service's ini file.",
 )
+@click.option("--traceback", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="netinv-core", prog_name="netinv")
 @click.pass_context
-def cli(context: click.Context, config: str) -> None:
+def cli(context: click.Context, config: str, traceback: bool) -> None:
     """Administer a netinv service: its database, accounts, worker and data.
 
     The service itself is started with `pserve INI`. A first start:
@@ -60,12 +62,14 @@ for command in (
     database_commands.worker,
     database_commands.openapi,
     database_commands.revision,
+    check.check,
     rules.rules,
     files.files,
     accounts.user,
     accounts.token,
     permissions.group,
     permissions.permission,
+    secret.secret,
     importing.import_,
 ):
     cli.add_command(command)

@@ -76,8 +76,6 @@ def worker(context: click.Context, ini: str | None, threads: int) -> None:
     if ini is not None:
         root.obj = Environment(ini, root.obj.discover)
     environment: Environment = root.obj
-    with environment.engine.connect():
-        pass  # fail at the start when the database cannot be reached
     huey = environment.worker_queue()
     click.echo(f"working on {environment.settings['queue_url']}; stop with Ctrl-C")
     huey.create_consumer(workers=threads, worker_type="thread").run()
@@ -120,7 +118,7 @@ def revision(environment: Environment, app: str, message: str) -> None:
     """
     application = _app(environment, app)
     try:
-        path = migrating.revision(environment.engine, environment.registry, application, message)
+        path = migrating.revision(environment.checked_engine, environment.registry, application, message)
     except LookupError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"wrote {path}")

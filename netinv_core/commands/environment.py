@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import dataclasses
 import functools
@@ -18,6 +19,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.auth import identity
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE
 from netinv_core.content_types import load
+from netinv_core.db import start_check
 from netinv_core.db.engine import session_factory
 from netinv_core.main import engine_for, read_settings, registry_for
 from netinv_core.packages import Packages, discover
@@ -40,14 +42,24 @@ class Environment:
 
     @functools.cached_property
     def _configuration(self) -> tuple[dict[str, Any], Packages]:
-        if not Path(self.ini.partition("#")[0]).is_file():
-            raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
+        settings = self.ini_settings
         setup_logging(self.ini)
+        return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
+
+    @functools.cached_property
+    def ini_settings(self) -> dict[str, str]:
+        """The settings of the application in the ini file, as they stand there.
+
+        :raises click.ClickException: when there is no such file, or it cannot be read
+        """
+        path = self.ini.partition("#")[0]
+        if not Path(path).is_file():
+            raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         try:
-            settings = get_appsettings(self.ini)
-            return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
+            settings: dict[str, str] = get_appsettings(self.ini)
+        except (configparser.Error, LookupError, ValueError, OSError) as error:
+            raise click.ClickException(f"the ini file {path} cannot be read: {' '.join(str(error).split())}") from None
+        return settings
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -69,13 +81,22 @@ class Environment:
         """The registry with the resources of all installed packages."""
         return registry_for(self.engine.dialect.name, self.settings, self.packages)
 
+    @functools.cached_property
+    def checked_engine(self) -> Engine:
+        """The engine, after a check that the installed packages and the secret fit the database.
+
+        :raises netinv_core.db.start_check.UnusableDatabase: when they do not
+        """
+        start_check.check(self.engine, self.registry, self.ini)
+        return self.engine
+
     @contextlib.contextmanager
     def unit_of_work(self, username: str | None = None) -> Iterator[UnitOfWork]:
         """Context manager of a unit of work, committed at the end; as a user, or as the service itself.
 
         :raises click.ClickException: for an unknown user
         """
-        with session_factory(self.engine)() as session:
+        with session_factory(self.checked_engine)() as session:
             uow = UnitOfWork(self.registry, session, identity.Identity(superuser=True), writing=True)
             load(uow)
             if username is not None:
@@ -94,6 +115,9 @@ class Environment:
         url = self.settings["queue_url"]
         if not url:
             raise click.ClickException("the setting netinv.queue_url is empty: there is no queue to work on")
-        huey = task_queue.queue(url)
-        task_queue.add_tasks(huey, self.engine, self.registry)
+        try:
+            huey = task_queue.queue(url)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+        task_queue.add_tasks(huey, self.checked_engine, self.registry)
         return huey

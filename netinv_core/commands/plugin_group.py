@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pluggy
@@ -35,9 +34,10 @@ def packages(context: click.Context, plugins_dir: str) -> Packages:
 def _plugins_dir(context: click.Context) -> str:
     """Returns the plugin folder of the command line's ini file; empty without one."""
     ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
-    if not Path(ini.partition("#")[0]).is_file():
+    try:
+        return get_appsettings(ini).get("netinv.plugins_dir", "")
+    except Exception:  # the file is missing or broken, which a command that needs it reports; --help needs none
         return ""
-    return get_appsettings(ini).get("netinv.plugins_dir", "")
 
 
 class Extensible(click.Group):

@@ -48,13 +48,13 @@ def reason(error: BaseException) -> str:
     return text.partition("\n")[0] or type(error).__name__
 
 
-def start_error(engine: Engine, error: BaseException) -> str | None:
+def start_error(engine: Engine, error: BaseException, command: str = "netinv") -> str | None:
     """Returns a message for the operator why a process cannot start on this database; ``None`` for another error."""
     name = engine.url.render_as_string()  # without the password
     if is_away(error):
         return f"the database {name} cannot be reached: {reason(error)}"
     if isinstance(error, sa.exc.DBAPIError) and not sa.inspect(engine).has_table("core_content_type"):
-        return f"the database {name} has no tables of netinv yet; run `netinv migrate` first"
+        return f"the database {name} has no tables of netinv yet; run `{command} migrate` first"
     return None
 
 

@@ -7,6 +7,7 @@ Branches are applied in the order in which their tables refer to each other.
 
 from __future__ import annotations
 
+import dataclasses
 import graphlib
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 import alembic.command
 import alembic.config
 import sqlalchemy as sa
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection, Engine
 
@@ -147,10 +149,39 @@ def seed(engine: Engine, registry: Registry) -> None:
         session.commit()
 
 
+@dataclasses.dataclass(frozen=True)
+class Revisions:
+    """Revisions of the database compared with those of the installed packages.
+
+    ``applied`` are those of the database by application, ``missing`` the heads that it lacks, ``unknown`` those of the
+    database that the installed packages do not have.
+    """
+
+    applied: dict[str, tuple[str, ...]]
+    missing: list[str]
+    unknown: list[str]
+
+
+def revisions(engine: Engine, registry: Registry) -> Revisions:
+    """Compares the revisions of the database with those of the installed packages."""
+    found = Revisions({}, [], [])
+    with engine.connect() as connection:
+        for app in _ordered(registry):
+            options = {"version_table": _version_table(app)}
+            applied = MigrationContext.configure(connection, opts=options).get_current_heads()
+            scripts = ScriptDirectory.from_config(_configuration(app))
+            known = {script.revision for script in scripts.walk_revisions()}
+            unknown = [revision for revision in applied if revision not in known]
+            found.applied[_label(app)] = tuple(applied)
+            found.unknown.extend(unknown)
+            if not unknown:
+                found.missing.extend(head for head in scripts.get_heads() if head not in applied)
+    return found
+
+
 def pending(engine: Engine, registry: Registry) -> list[str]:
     """Returns the head revisions that the database lacks, one for each package."""
-    with engine.connect() as connection:
-        return missing(connection, heads(registry))
+    return revisions(engine, registry).missing
 
 
 def heads(registry: Registry) -> dict[str, Sequence[str]]:

@@ -75,6 +75,7 @@ class ColumnInfo:
       (:mod:`netinv_core.revert`). Without it, the column of a restored object is computed anew.
     * ``unit``: unit of a number, which forms write behind it.
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
+    * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
     * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
 
     ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
@@ -114,6 +115,7 @@ class ColumnInfo:
     restored: bool = False
     unit: str = ""
     suggestions: tuple[str, ...] = ()
+    encrypted: bool = False
 
 
 def column(
@@ -179,6 +181,7 @@ def encrypted_text(length: int = 255, help: str = "", **attributes: Any) -> Mapp
         "blank": True,
         "max_length": length,
         "confidential": True,
+        "encrypted": True,
         "masked": mask,
         "help": help,
     }

@@ -73,7 +73,7 @@ class JobResult(Customizable):
     job_id: Mapped[uuid.UUID] = column(read_only=True, unique=True)
     job_kwargs: Mapped[Any | None] = json_document(read_only=True)
     schedule_id: Mapped[Ref | None] = foreign_key(ScheduledJob, on_delete=SET_NULL, read_only=True)
-    arguments: Mapped[str] = column(LongText(), hidden=True, confidential=True, default="")
+    arguments: Mapped[str] = column(LongText(), hidden=True, confidential=True, encrypted=True, default="")
     claimed_by: Mapped[uuid.UUID | None] = column(default=None, hidden=True)
     claimed_until: Mapped[datetime.datetime | None] = column(default=None, hidden=True)
 

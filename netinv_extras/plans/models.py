@@ -61,7 +61,7 @@ class Plan(Model):
 
     owner: Mapped[str] = text(100, "Name of what the objects belong to, such as a repository", index=True)
     objects: Mapped[Any] = json_document(
-        "Objects by content type", write_only=True, confidential=True, required=True, default=dict
+        "Objects by content type", write_only=True, confidential=True, encrypted=True, required=True, default=dict
     )
     match: Mapped[Any | None] = json_document("Fields that identify objects, by content type")
     state: Mapped[str] = choice(STATES, 16, default=PENDING, read_only=True)

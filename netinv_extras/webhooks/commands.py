@@ -226,7 +226,7 @@ def replay(
     """
     if label is not None and environment.registry.get(label) is None:
         raise click.ClickException(f"no type is called {label!r}; types are called as in dcim.site")
-    sequence.number_changes(environment.engine, environment.registry)
+    sequence.number_changes(environment.checked_engine, environment.registry)
     with environment.unit_of_work() as uow:
         span = Span(after, before, label, _webhook_id(uow, webhook))
         changes, count = replaying.count(uow, span)

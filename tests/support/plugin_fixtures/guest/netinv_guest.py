@@ -11,6 +11,7 @@ from netinv_core.errors import Invalid
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
+from netinv_core.maintenance.findings import WARNING, Finding
 from netinv_core.read import filters, listing, relations
 from netinv_core.read.search import Match, SearchProvider
 from netinv_core.resource import computed
@@ -265,3 +266,9 @@ def netinv_metrics(uow):
         Sample("guest_present", "Guests\nat home.", 2, labels={"room": 'the "blue" \\ one'}),
         Sample("guest_present", "", 0, labels={"room": "attic"}),
     ]
+
+
+@hookimpl
+def netinv_checks(registry):
+    """Whether the guest is at home."""
+    return [Finding("guest", WARNING, "the guest is out", "ring again")]

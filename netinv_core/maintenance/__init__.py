@@ -1,0 +1,1 @@
+"""Self-check, backup, restore and upkeep of an installation."""

@@ -1,0 +1,64 @@
+"""Checks of ``netinv check``: addresses that webhooks and Git may reach, folders, and the command ``git``."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from netinv_core.maintenance.checks import folder
+from netinv_core.maintenance.findings import OK, PROBLEM, WARNING, Finding
+from netinv_core.registry import Registry
+
+GUARDED = {"webhook_allow": "webhook guard", "git_allow": "Git guard"}
+
+
+def guards(registry: Registry) -> Iterator[Finding]:
+    """Networks that users who write webhooks or Git repositories can have requests sent to."""
+    for name, check in GUARDED.items():
+        allowed = registry.settings[name]
+        wide = [word for word in allowed if _is_dangerous(word)]
+        if wide:
+            message = f"netinv.{name} allows {', '.join(wide)}: this machine, cloud metadata, or every address"
+            yield Finding(check, WARNING, message, "allow only the networks of the receivers")
+        else:
+            yield Finding(check, OK, f"besides public addresses, {len(allowed)} networks and hosts are allowed")
+
+
+def _is_dangerous(word: str) -> bool:
+    """True for a network with this machine or link-local addresses."""
+    try:
+        network = ipaddress.ip_network(word, strict=False)
+    except ValueError:
+        return word == "localhost"
+    return network.prefixlen == 0 or network.is_loopback or network.is_link_local
+
+
+def folders(registry: Registry) -> Iterator[Finding]:
+    """Folders that settings name."""
+    settings = registry.settings
+    yield from folder("Git folder", "netinv.git_root", settings["git_root"])
+    named = [
+        *(("netinv.webhook_ca_folders", path) for path in settings["webhook_ca_folders"]),
+        *(("netinv.secrets_file_folders", path) for path in settings["secrets_file_folders"]),
+        *(("netinv.jobs_root", path) for path in [settings["jobs_root"]] if path),
+    ]
+    for setting, path in named:
+        if not Path(path).is_dir():
+            yield Finding(
+                "folders", PROBLEM, f"{setting}: there is no folder {path}", "create it, or correct the setting"
+            )
+
+
+def git(registry: Registry) -> Finding:
+    """Whether the command ``git`` is installed."""
+    if shutil.which("git") is None:
+        message = "the command git is not installed: Git repositories cannot be synchronised"
+        return Finding("git", WARNING, message, "install git 2.37 or newer")
+    return Finding("git", OK, "the command git is installed")
+
+
+def findings(registry: Registry) -> Iterable[Finding]:
+    """All findings of this package."""
+    return [*guards(registry), *folders(registry), git(registry)]

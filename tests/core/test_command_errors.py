@@ -1,0 +1,259 @@
+"""Every command of ``netinv``, those of packages too, ends with one line and an exit code on what it cannot work with."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+
+from netinv_core.auth import crypto
+from netinv_core.commands import cli as command_line
+from netinv_core.commands import environment as environments
+from netinv_core.commands.environment import Environment
+from netinv_core.db import migrate
+from netinv_core.db.engine import engine_from
+from netinv_core.main import registry_for
+from netinv_core.packages import discover
+
+pytestmark = pytest.mark.any_database
+SECRET, OTHER_SECRET = "a random text of more than 32 characters", "another text of more than 32 characters"
+SERVERS = {"webhook-listener"}  # has no ini file
+LOGGING = "[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n"
+
+
+def leaves(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """The commands below a group, with the words that name them."""
+    context = click.Context(group, obj=Environment("none.ini", discover))
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*words, name))
+        elif name not in SERVERS:
+            yield (*words, name), command
+
+
+COMMANDS = dict(leaves(command_line.cli))
+
+
+OPTIONS = {  # beyond those that the commands declare as required
+    ("apply",): ["--user", "someone"],
+    ("plan",): ["--user", "someone"],
+    ("webhooks", "retry"): ["--all"],
+    ("webhooks", "replay"): ["--after", "1h"],
+}
+
+
+def arguments(words: tuple[str, ...], file: Path) -> list[str]:
+    """The words of a command, and what it requires: an existing file for paths, a name for the rest."""
+    given = [*words, *OPTIONS.get(words, [])]
+    for parameter in COMMANDS[words].params:
+        path = isinstance(parameter.type, click.Path)
+        is_argument = isinstance(parameter, click.Argument)
+        if not (parameter.required or (path and is_argument)) or (not is_argument and parameter.opts[0] in given):
+            continue
+        value = str(file) if path else "dcim"
+        given += [value] if isinstance(parameter, click.Argument) else [parameter.opts[0], value]
+    return given
+
+
+@pytest.fixture(scope="module")
+def registries() -> Iterator[None]:
+    """One registry for each dialect and secret: commands do not build their own, which takes a second."""
+
+    @functools.cache
+    def cached(dialect: str, secret: str) -> Any:
+        return registry_for(dialect, {"secret": secret})
+
+    def same(dialect: str, settings: Mapping[str, Any], packages: Any = None) -> Any:
+        registry = cached(dialect, settings["secret"])
+        registry.settings = settings
+        return registry
+
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(environments, "registry_for", same)
+        yield
+
+
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database with a secret of a webhook and accounts."""
+    file = tmp_path_factory.mktemp("encrypted") / "netinv.sqlite"
+    engine = engine_from(f"sqlite:///{file}")
+    migrate.apply(engine, registry_for("sqlite", {}))
+    with engine.begin() as connection:
+        tables = sa.MetaData()
+        tables.reflect(connection, only=["core_stored_answer", "core_user"])
+        answer = {"id": "0" * 32, "user_id": "0" * 32, "key_digest": "k", "request_digest": "r"}
+        content = crypto.encrypt_bytes(SECRET, b"x")
+        connection.execute(
+            tables.tables["core_stored_answer"].insert().values(**answer, content=content, created=sa.func.now())
+        )
+    engine.dispose()
+    return file
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    """A file that every command can read."""
+    file = tmp_path / "x.yaml"
+    file.write_text("{}")
+    return file
+
+
+@pytest.fixture
+def run(tmp_path: Path, document: Path, registries: None) -> Callable[..., Result]:
+    """``run(words, setting=value)``: the result of a command with these settings."""
+
+    def run(words: tuple[str, ...], ini: str | bytes | None = None, **settings: str) -> Result:
+        file = tmp_path / "x.ini"
+        given = {"database_url": f"sqlite:///{tmp_path}/none.sqlite", "secret": SECRET, **settings}
+        given.setdefault("queue_url", f"sqlite:///{tmp_path}/queue.sqlite")
+        given.setdefault("media_root", str(tmp_path / "media"))
+        lines = "".join(f"netinv.{name} = {value}\n" for name, value in given.items())
+        text = f"[app:main]\nuse = egg:netinv-core\n{lines}{LOGGING}" if ini is None else ini
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return CliRunner().invoke(
+            command_line.cli, ["-c", str(file), *arguments(words, document)], input="word\nword\n"
+        )
+
+    return run
+
+
+def assert_readable(result: Result) -> None:
+    """Asserts an exit code of 1 and a line with the reason."""
+    assert result.exit_code == 1 and isinstance(result.exception, SystemExit), (result.output, result.exception)
+    lines = [line for line in result.output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("Error: ", "problem "))]
+    assert len(errors) >= 1 and "Traceback" not in result.output, result.output
+
+
+@pytest.fixture(scope="module")
+def closed_port() -> Iterator[int]:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+WITHOUT_DATABASE = {("rules",), ("openapi",)}
+NEED_NO_MIGRATIONS = {("migrate",), ("restore",), *WITHOUT_DATABASE}
+ONE = ("user", "list")
+INI = {"no sections": "netinv.secret = x\n", "no application": "[other]\nx = 1\n", "binary": bytes(range(256))}
+each = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+
+
+@pytest.mark.parametrize("kind", INI)
+def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
+    for words in COMMANDS if kind == "binary" else [ONE]:
+        result = run(words, INI[kind])
+        assert_readable(result)
+        assert "x.ini cannot be read" in result.output
+
+
+@each
+def test_a_missing_ini_file(document: Path, words: tuple[str, ...]) -> None:
+    given = ["-c", "nowhere.ini", *arguments(words, document)]
+    result = CliRunner().invoke(command_line.cli, given, input="word\nword\n")
+    assert_readable(result)
+    assert "there is no nowhere.ini" in result.output
+
+
+@each
+def test_an_unknown_setting(run: Callable[..., Result], words: tuple[str, ...]) -> None:
+    result = run(words, database_ur="x")
+    assert_readable(result)
+    assert "netinv.database_ur is not known; did you mean netinv.database_url" in result.output
+
+
+WRONG = {
+    "strict_filtering": ("perhaps", "cannot be read: 'perhaps'"),
+    "database_url": ("nonsense", "the setting netinv.database_url cannot be used"),
+    "plugins_dir": ("/no/such/folder", "a folder that does not exist"),
+    "secret": ("short", "at least 32 characters"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_value(run: Callable[..., Result], name: str) -> None:
+    for words in (ONE, ("check",), ("worker",)):
+        value, reason = WRONG[name]
+        result = run(words, **{name: value})
+        assert_readable(result)
+        assert reason in result.output
+
+
+@each
+def test_an_unreachable_database(run: Callable[..., Result], closed_port: int, words: tuple[str, ...]) -> None:
+    result = run(words, database_url=f"postgresql://u:hidden@127.0.0.1:{closed_port}/x")
+    if words not in WITHOUT_DATABASE:
+        assert_readable(result)
+        assert ("hidden" not in result.output and "the database" in result.output) or "database: " in result.output
+
+
+@pytest.mark.parametrize("words", [ONE, ("migrate",), ("check",), ("worker",)], ids=" ".join)
+def test_other_unusable_databases(
+    run: Callable[..., Result], tmp_path: Path, closed_port: int, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "text").write_text("This is no database. " * 100)
+    for url in (
+        f"mysql://u:hidden@127.0.0.1:{closed_port}/x",
+        "sqlite:////nowhere/x.sqlite",
+        f"sqlite:///{tmp_path}/text",
+    ):
+        result = run(words, database_url=url)
+        assert_readable(result)
+        assert "hidden" not in result.output
+
+
+@each
+def test_a_database_without_tables(run: Callable[..., Result], tmp_path: Path, words: tuple[str, ...]) -> None:
+    if words in NEED_NO_MIGRATIONS:
+        return
+    result = run(words)
+    assert_readable(result)
+    assert "migrate`" in result.output
+
+
+@each
+def test_another_secret(run: Callable[..., Result], tmp_path: Path, encrypted: Path, words: tuple[str, ...]) -> None:
+    if words in NEED_NO_MIGRATIONS | {("secret", "rotate")}:
+        return
+    shutil.copy(encrypted, tmp_path / "copy.sqlite")
+    database_url = f"sqlite:///{tmp_path / 'copy.sqlite'}"
+    result = run(words, database_url=database_url, secret=OTHER_SECRET)
+    assert_readable(result)
+    assert "netinv.secret is not the one" in result.output and OTHER_SECRET not in result.output
+
+
+def test_a_worker_with_a_queue_of_no_known_kind(run: Callable[..., Result]) -> None:
+    result = run(("worker",), queue_url="amqp://127.0.0.1/")
+    assert_readable(result)
+    assert "netinv.queue_url must be redis://" in result.output
+
+
+def test_the_traceback_is_shown_on_demand(run: Callable[..., Result], tmp_path: Path) -> None:
+    result = run(("user", "list"), database_url="nonsense")
+    assert "Traceback" not in result.output
+    with_traceback = ["--traceback", "-c", str(tmp_path / "x.ini"), "user", "list"]
+    assert "Traceback" in CliRunner().invoke(command_line.cli, with_traceback).output
+
+
+def test_an_error_that_nobody_foresaw_has_an_exit_code_of_its_own(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Any, *words: Any) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr(Environment, "unit_of_work", fail)
+    result = run(("user", "list"))
+    assert result.exit_code == 70
+    assert result.output.startswith("Error: KeyError: 'x' (an error of netinv")
