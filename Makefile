@@ -16,14 +16,14 @@ PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install run test coverage test-all bench compare lint lock clean
+.PHONY: help install run test coverage test-all bench compare lint lock dist clean
 
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
 
 install: $(INSTALLED)  ## create .venv with the versions of requirements.lock and requirements-dev.lock
 
-$(INSTALLED): $(LOCKS) setup.cfg $(wildcard netinv_*/setup.cfg)
+$(INSTALLED): $(LOCKS) setup.cfg setup.py VERSION $(wildcard netinv_*/setup.cfg)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -r ,$(LOCKS))
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
@@ -69,5 +69,10 @@ lint: install  ## run ruff (rules and format) and mypy
 lock:      ## write both locks from what setup.cfg and requirements-dev.in declare (LOCK=--upgrade takes newer versions)
 	$(PYTHON) -m release.lock $(LOCK)
 
+dist: install  ## build the wheels and sdists of all distributions, byte by byte the same for the same commit
+	rm -rf dist
+	$(BIN)/python -m release.dist
+	cp requirements.lock dist/
+
 clean:     ## remove .venv, databases and caches
-	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv var dist .pytest_cache .mypy_cache .ruff_cache
