@@ -15,7 +15,7 @@ from netinv_circuits.terminations import CircuitTermination, circuit_termination
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
-from netinv_core.importing.dump import Source
+from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import Filter, related
 from netinv_core.read.search import Match, SearchProvider
 from netinv_core.registry import Registry
@@ -64,7 +64,7 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source]:
+def netinv_importers(registry: Registry) -> dict[str, Declaration]:
     """Returns the models of a NetBox dump that this application imports."""
     return netbox.models
 

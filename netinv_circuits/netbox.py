@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from netinv_core.importing.dump import Source
+from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Source, content_type
+from netinv_core.importing.folds import attached, owner_by
+from netinv_dcim.netbox_scopes import scoped
 
-models = {
+NETWORK = "circuits.providernetwork"
+NO_VIRTUAL = "there are no virtual circuits here"
+
+
+def termination(dump: Dump, fields: Fields) -> Fields:
+    """Converts a termination: since NetBox 4.2 it refers to a site, location or provider network generically."""
+    if content_type(fields.get("termination_type")) != NETWORK:
+        return scoped(dump, fields, "termination")
+    converted = {name: value for name, value in fields.items() if not name.startswith("termination_")}
+    return {**converted, "provider_network": fields["termination_id"]}
+
+
+models: dict[str, Declaration] = {
     "circuits.provider": Source("circuits.provider"),
-    "circuits.providernetwork": Source("circuits.providernetwork", by=("provider_id", "name")),
+    "circuits.provideraccount": Named(("account",)),
+    NETWORK: Source(NETWORK, by=("provider_id", "name")),
     "circuits.circuittype": Source("circuits.circuittype"),
-    "circuits.circuit": Source("circuits.circuit", drop=("termination_a", "termination_z"), by=("provider_id", "cid")),
-    "circuits.circuittermination": Source(
-        "circuits.circuittermination", drop=("cable",), by=("circuit_id", "term_side")
+    "circuits.circuit": Source(
+        "circuits.circuit",
+        drop=("termination_a", "termination_z"),
+        by=("provider_id", "cid"),
+        refers={"provider_account": "circuits.provideraccount"},
     ),
+    "circuits.circuittermination": Source(
+        "circuits.circuittermination", adapt=termination, drop=("cable", "cable_end"), by=("circuit_id", "term_side")
+    ),
+    "circuits.circuitgroup": Named(),
+    "circuits.circuitgroupassignment": attached(
+        "circuits.circuitgroupassignment",
+        (owner_by("member"), owner_by("circuit", "circuits.circuit")),
+        "group",
+        "circuits.circuitgroup",
+        "groups",
+    ),
+    "circuits.virtualcircuit": Excluded(NO_VIRTUAL),
+    "circuits.virtualcircuittype": Excluded(NO_VIRTUAL),
+    "circuits.virtualcircuittermination": Excluded(NO_VIRTUAL),
 }

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.http.metrics import Sample
-    from netinv_core.importing.dump import Derived, Part, Source
+    from netinv_core.importing.dump import Declaration
+    from netinv_core.importing.mapping import DumpMapping
     from netinv_core.maintenance.findings import Finding
     from netinv_core.read.filters import Filter
     from netinv_core.read.search import SearchProvider
@@ -86,10 +87,15 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 
 @hookspec
-def netinv_importers(registry: Registry) -> Mapping[str, Source | Part | Derived]:
+def netinv_importers(registry: Registry) -> Mapping[str, Declaration]:
     """Import of the models of a NetBox dump, by their labels there (``dcim.site``); see
     :mod:`netinv_core.importing.dump`.
     """
+
+
+@hookspec
+def netinv_complete_import(uow: UnitOfWork, mapping: DumpMapping) -> None:
+    """Adds objects and values to a dump that its objects need here (``mapping.add``, ``mapping.keep``)."""
 
 
 @hookspec

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
-from netinv_core.importing.dump import Derived, Source
+from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import Filter, tree
 from netinv_core.read.relations import Relation
 from netinv_core.read.search import SearchProvider
@@ -171,7 +171,7 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source | Derived]:
+def netinv_importers(registry: Registry) -> dict[str, Declaration]:
     """Returns the models of a NetBox dump that this application imports."""
     return netbox.models
 

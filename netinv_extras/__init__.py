@@ -16,7 +16,8 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
-from netinv_core.importing.dump import Part, Source
+from netinv_core.importing.dump import Declaration
+from netinv_core.importing.mapping import DumpMapping
 from netinv_core.maintenance.findings import Finding
 from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
@@ -26,7 +27,17 @@ from netinv_core.tasks.queue import Task
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.dry_run import Effects
-from netinv_extras import hookspecs, image_attachments, netbox, notes, secrets, settings, statuses, tags
+from netinv_extras import (
+    hookspecs,
+    image_attachments,
+    import_completion,
+    netbox,
+    notes,
+    secrets,
+    settings,
+    statuses,
+    tags,
+)
 from netinv_extras.changelog.resource import object_changes
 from netinv_extras.config_contexts import merge as config_context_merge
 from netinv_extras.config_contexts import models as config_context_models
@@ -346,6 +357,12 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source | Part]:
+def netinv_importers(registry: Registry) -> dict[str, Declaration]:
     """Mapping of the models of NetBox's application ``extras``."""
     return netbox.models(registry)
+
+
+@hookimpl
+def netinv_complete_import(uow: UnitOfWork, mapping: DumpMapping) -> None:
+    """Adds statuses, and custom fields for values without a field, to a dump."""
+    import_completion.complete(uow, mapping)

@@ -8,7 +8,7 @@ from typing import Any
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
-from netinv_core.importing.dump import Source
+from netinv_core.importing.dump import Declaration
 from netinv_core.read.filters import Filter, related
 from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
@@ -93,7 +93,7 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source]:
+def netinv_importers(registry: Registry) -> dict[str, Declaration]:
     """The models of a NetBox dump that this application imports."""
     return netbox.models
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
-from netinv_core.importing.dump import Source
+from netinv_core.importing.dump import Declaration
 from netinv_core.registry import Registry
 from netinv_tenancy import netbox
 from netinv_tenancy.menu import MENU
@@ -42,6 +42,6 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Source]:
+def netinv_importers(registry: Registry) -> dict[str, Declaration]:
     """Returns the models of a NetBox dump that this application imports."""
     return netbox.models

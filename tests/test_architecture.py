@@ -93,6 +93,7 @@ OPEN_MODULES = {
         "http.versions",
         "http.views",
         "importing.dump",
+        "importing.folds",
         "importing.mapping",
         "importing.netbox",
         "importing.report",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,8 +15,10 @@ from rich.table import Column, Table
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import Extensible
 from netinv_core.importing.dump import Key
-from netinv_core.importing.netbox import import_netbox
+from netinv_core.importing.netbox import declarations, import_dump
 from netinv_core.importing.report import OUTCOMES, REFUSED, SKIPPED, Report
+from netinv_core.importing.sources import read_netbox
+from netinv_core.uow import UnitOfWork
 
 
 @click.group("import", cls=Extensible)
@@ -47,28 +49,53 @@ def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @import_.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source")
 @click.option(
     "--origin",
     default="netbox",
     show_default=True,
     metavar="NAME",
-    help="Name of the NetBox that the file comes from, when there are several.",
+    help="Name of the NetBox that is imported, when there are several.",
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @import_options
 @click.pass_obj
-def netbox(environment: Environment, file: Path, user: str, origin: str, dry_run: bool, limit: int) -> None:
-    """Import FILE, the output of `manage.py dumpdata` of a NetBox 2.11.
+def netbox(
+    environment: Environment, source: str, user: str, origin: str, as_json: bool, dry_run: bool, limit: int
+) -> None:
+    """Import SOURCE: a file that `manage.py dumpdata` of a NetBox wrote, or the URL of its PostgreSQL database.
 
-    Objects are created and updated by the rules of the API, in one transaction. Importing the same file again changes
-    nothing; importing a newer one of the same NetBox updates objects that changed. Nothing is deleted. Prints a table
-    of the outcomes for each model, and exits with 1 when objects were refused.
+    Objects are created and updated by the rules of the API, and committed in batches: an interrupted import is
+    continued by another run. Importing the same source again changes nothing; importing a newer state of the same
+    NetBox updates objects that changed. Nothing is deleted. Prints a table of the outcomes for each model, and exits
+    with 1 when objects were refused.
     """
-    load = functools.partial(import_netbox, path=file, origin=origin)
-    carry_out(environment, user, load, dry_run=dry_run, limit=limit)
+    models = declarations(environment.registry)
+
+    def load(uow: UnitOfWork, *, report: Report) -> None:
+        dump = read_netbox(source, models, report.advance)
+        commit = functools.partial(_commit, uow, dry_run)
+        import_dump(uow, dump, models, report, origin=origin, commit=commit)
+
+    carry_out(environment, user, load, dry_run=dry_run, limit=limit, as_json=as_json)
 
 
-def carry_out(environment: Environment, user: str, load: Callable[..., None], *, dry_run: bool, limit: int) -> None:
+def _commit(uow: UnitOfWork, dry_run: bool) -> None:
+    """Commits a batch and returns the connection."""
+    if not dry_run:
+        uow.session.commit()
+        uow.release()
+
+
+def carry_out(
+    environment: Environment,
+    user: str,
+    load: Callable[..., None],
+    *,
+    dry_run: bool,
+    limit: int,
+    as_json: bool = False,
+) -> None:
     """Imports with ``load(uow, report=report)``, shows the progress and prints the report.
 
     Exits with 1 when objects were refused.
@@ -83,10 +110,13 @@ def carry_out(environment: Environment, user: str, load: Callable[..., None], *,
                 uow.session.rollback()
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    console.print(_table(report))
-    _print_notes(console, report, limit)
-    if dry_run:
-        console.print("Dry run: nothing was changed.")
+    if as_json:
+        click.echo(json.dumps(report.as_json(), indent=2, default=str))
+    else:
+        console.print(_table(report))
+        _print_notes(console, report, limit)
+        if dry_run:
+            console.print("Dry run: nothing was changed.")
     if report.total(REFUSED) or report.incomplete:
         raise SystemExit(1)
 
@@ -129,7 +159,8 @@ def _print_notes(console: Console, report: Report, limit: int) -> None:
         if report.outcomes[skipped_key] == SKIPPED:
             skipped.setdefault(reason, set()).add(skipped_key)
     for reason, keys in skipped.items():
-        say(f"skipped   {len(keys)} objects of {len({label for label, _ in keys})} models: {reason}")
+        models = ", ".join(sorted({label for label, _ in keys}))
+        say(f"skipped   {len(keys)} objects of {models}: {reason}")
     listed: dict[str, int] = {}
     for (label, key), reason in report.reasons.items():
         if report.outcomes[label, key] == REFUSED:
@@ -139,6 +170,8 @@ def _print_notes(console: Console, report: Report, limit: int) -> None:
     for label, n in listed.items():
         if limit and n > limit:
             say(f"refused   {label}: {n - limit} more; --limit 0 lists all")
+    for (label, field), (place, n) in sorted(report.kept.items()):
+        say(f"kept      {label}: {field} of {n} objects, in the custom field {place}")
     for (label, field, reason), n in sorted(report.left_out.items()):
         say(f"left out  {label}: {field} of {n} {'objects' if report.files is None else 'files'}, {reason}")
     for label, names in report.beyond.items():

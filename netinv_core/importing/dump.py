@@ -1,16 +1,15 @@
 """Dumps of other inventories, and the declarations by which an application maps their models to its own.
 
-A dump is the output of Django's ``dumpdata``: a list of ``{"model": "app.model", "pk": …, "fields": {…}}``, with
-references as keys and content types as ``[app, model]``. :mod:`netinv_core.importing.netbox` imports it.
+A dump holds the fields of objects by model and key, in the terms of Django's ``dumpdata``: references are keys, lists
+of references are lists of keys, and content types are ``[app, model]``. Readers make it from a file
+(:mod:`netinv_core.importing.dumpdata`), a database or a service; :mod:`netinv_core.importing.netbox` imports it.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -18,6 +17,9 @@ Key = tuple[str, Any]
 Needs = Mapping[str, Mapping[Any, Fields]]
 
 CONTENT_TYPE_LENGTH = 2
+BOOKKEEPING = frozenset({"created", "last_updated"})
+TREE = frozenset({"lft", "rght", "tree_id", "level"})
+FIELD_NAMES = {"custom_field_data": "custom_fields"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Source:
     :param parent: the reference to the object that this one is a part of; without it, the part is skipped
     :param needs: objects that this system requires and dumps lack: fields by label and key, or a function of the dump
     :param first: objects of this model are imported before all others
+    :param prepare: ``prepare(dump)`` rewrites objects of the model together, before anything is mapped
+    :param skip: ``skip(dump, fields)`` returns why an object has no place here, or an empty text
+    :param usual: defaults there of fields without a field here, which are not worth keeping
+    :param refers: the dump's models that fields without a field here refer to; their values are kept as names
     """
 
     to: str
@@ -50,6 +56,21 @@ class Source:
     parent: str = ""
     needs: Needs | Callable[[Dump], Needs] = dataclasses.field(default_factory=dict)
     first: bool = False
+    prepare: Callable[[Dump], None] | None = None
+    skip: Callable[[Dump, Fields], str] = lambda dump, fields: ""
+    usual: Fields = dataclasses.field(default_factory=dict)
+    refers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def name_of(self, dump_name: str) -> str:
+        """Returns the name here of a field of the dump."""
+        return self.rename.get(dump_name, FIELD_NAMES.get(dump_name, dump_name))
+
+    def imports(self, dump_name: str, fields: Fields) -> bool:
+        """False for dropped fields and those that NetBox computes: with an underscore first, counts and trees."""
+        if dump_name in self.usual and fields[dump_name] == self.usual[dump_name]:
+            return False
+        computed = dump_name.startswith("_") or dump_name.endswith("_count") or dump_name in BOOKKEEPING
+        return not (computed or dump_name in self.drop or ("tree_id" in fields and dump_name in TREE))
 
     def needed(self, dump: Dump) -> Needs:
         """Returns the objects that this system requires and the dump lacks."""
@@ -81,30 +102,69 @@ class Derived:
     reason: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Excluded:
+    """A model without a place here; its objects are skipped, with this ``reason``.
+
+    ``fields`` are read nevertheless, for what other objects say of them.
+    """
+
+    reason: str
+    fields: Sequence[str] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Folded:
+    """A model whose objects become values of other objects.
+
+    ``fold(dump)`` writes the values into the fields of the other objects. It returns for each key the object that has
+    the values, or the reason why there is none. Folds run in the order of the models' names, before anything is mapped.
+    """
+
+    fold: Callable[[Dump], Mapping[Any, Key | str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """A model whose objects are kept as names: as text in the custom fields of the objects that refer to them.
+
+    ``fields`` are the fields, beside those that name an object, that the text contains.
+    """
+
+    fields: Sequence[str] = ()
+
+
+Declaration = Source | Part | Derived | Excluded | Folded | Named
+NAME_FIELDS = (
+    "name",
+    "model",
+    "address",
+    "prefix",
+    "cid",
+    "asn",
+    "label",
+    "ssid",
+    "account",
+    "slug",
+    "username",
+    "mac_address",
+)
+
+
 class Dump:
-    """The objects of a dump: fields by model and key."""
+    """The objects of a dump: fields by model and key.
 
-    def __init__(self, objects: Mapping[str, Mapping[Any, Fields]]) -> None:
+    ``references`` has the model that a field refers to, by model and field, where the source says so.
+    """
+
+    def __init__(
+        self,
+        objects: Mapping[str, Mapping[Any, Fields]],
+        references: Mapping[tuple[str, str], str] | None = None,
+    ) -> None:
         self.objects = {label: dict(fields_by_key) for label, fields_by_key in objects.items()}
+        self.references = dict(references or {})
         self._uses: dict[tuple[str, str], collections.Counter[Any]] = {}
-
-    @classmethod
-    def read(cls, path: Path) -> Dump:
-        """Reads a dump from a file.
-
-        :raises ValueError: when it is not a dump, or has two objects of one model and key
-        """
-        objects: dict[str, dict[Any, Fields]] = {}
-        try:
-            for item in json.loads(path.read_bytes()):
-                label, key, fields = item["model"].lower(), item["pk"], item["fields"]
-                if key in objects.setdefault(label, {}):
-                    raise ValueError(f"{path} has {label} {key} twice")
-                objects[label][key] = dict(fields)
-        except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-            expected = "a list of objects with model, pk and fields is expected"
-            raise ValueError(f"{path} is not a dump: {expected} ({error})") from None
-        return cls(objects)
 
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
@@ -119,6 +179,23 @@ class Dump:
     def get(self, label: str, key: Any) -> Fields:
         """Returns the fields of an object; empty when it is not in the dump."""
         return self.objects.get(label, {}).get(key, {})
+
+    def set(self, owner: Key, **values: Any) -> None:
+        """Sets fields of an object of the dump."""
+        label, number = owner
+        self.objects[label][number] = {**self.objects[label][number], **values}
+
+    def name(self, label: str, key: Any, also: Sequence[str] = ()) -> str:
+        """Returns what an object is called: the names of its ancestors and its own, and the fields ``also``."""
+        names: list[str] = []
+        current, seen = key, set()
+        while current is not None and current not in seen:
+            seen.add(current)
+            fields = self.get(label, current)
+            names.insert(0, str(next((fields[name] for name in NAME_FIELDS if fields.get(name)), current)))
+            current = fields.get("parent")
+        details = [str(self.get(label, key)[name]) for name in also if self.get(label, key).get(name)]
+        return " / ".join(names) + (f" ({', '.join(details)})" if details else "")
 
 
 def content_type(value: Any) -> str | None:

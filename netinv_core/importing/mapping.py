@@ -5,13 +5,25 @@ from __future__ import annotations
 import collections
 import graphlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import ContentTypeList, Field, Reference, Status, ToMany
-from netinv_core.importing.dump import Derived, Dump, Fields, Key, Part, Source, content_type
+from netinv_core.importing.dump import (
+    Declaration,
+    Derived,
+    Dump,
+    Excluded,
+    Fields,
+    Key,
+    Named,
+    Part,
+    Source,
+    content_type,
+)
+from netinv_core.importing.preparation import Values, adapted, count_replaced, fold, unplaced_values, username
 from netinv_core.registry import Registry
 
 NO_RESOURCE = "no such resource yet"
@@ -19,9 +31,6 @@ NO_FIELD = "no such field here"
 Body = dict[str, Any]
 
 _NAMESPACE = uuid.UUID("6d1a3f0e-5f0c-4c8e-9a59-7f6c52a8f0b4")
-_BOOKKEEPING = frozenset({"created", "last_updated"})
-_TREE = frozenset({"lft", "rght", "tree_id", "level"})
-_FIELD_NAMES = {"custom_field_data": "custom_fields"}
 _EMPTY: tuple[Any, ...] = (None, "", False, [], {})
 
 
@@ -42,42 +51,80 @@ class DumpMapping:
 
     ``ids`` holds the id of every object whose model has a resource. ``here`` holds the keys of objects that exist; the
     importer adds to it. ``added`` are the keys of objects that a source needs and the dump lacks. ``left_out`` counts
-    the values that cannot be stored, by model, field and reason.
+    the values that cannot be stored, by model, field and reason. ``unplaced`` has the values without a field here, by
+    model and field, then by key; ``complete(mapping)`` may keep them elsewhere (:meth:`keep`).
     """
 
     def __init__(
         self,
         registry: Registry,
         dump: Dump,
-        sources: Mapping[str, Source | Part | Derived],
+        sources: Mapping[str, Declaration],
         *,
         user_id: Any,
         origin: str | None,
+        users: Mapping[str, Any] | None = None,
+        complete: Callable[[DumpMapping], None] | None = None,
     ) -> None:
         self.registry = registry
         self.dump = dump
         self.user_id = user_id
+        self.users = users or {}
+        self.origin = origin
         self.here: set[Key] = set()
         self.left_out: collections.Counter[tuple[str, str, str]] = collections.Counter()
+        self.kept: dict[tuple[str, str], tuple[str, int]] = {}
         self.parts = {label: item for label, item in sources.items() if isinstance(item, Part)}
         self.derived = {label: item for label, item in sources.items() if isinstance(item, Derived)}
-        installed = {
+        self.excluded = {label: item.reason for label, item in sources.items() if isinstance(item, Excluded)}
+        self.named = {label: item for label, item in sources.items() if isinstance(item, Named)}
+        self.folded = fold(dump, sources)
+        self.installed = {
             label: item for label, item in sources.items() if isinstance(item, Source) and item.to in registry.endpoints
         }
-        self.sources = {label: source for label, source in installed.items() if label in dump.objects}
-        self.added = list(self._add_needed(installed))
+        self.sources = {label: source for label, source in self.installed.items() if label in dump.objects}
+        dump.objects.update(adapted(dump, self.sources))
+        self.skipped = self._skip()
+        self.unplaced: Values = {}
+        self.named_by: dict[Key, Key] = {}
+        self.added: list[Key] = []
+        if complete is not None:
+            self.unplaced, self.named_by = unplaced_values(self)
+            complete(self)
+            count_replaced(self)
+        for source in list(self.sources.values()):
+            for label, objects in source.needed(self.dump).items():
+                for key, fields in objects.items():
+                    self.add((label, key), fields)
         self.labels = {source.to: label for label, source in self.sources.items()}
+        self.labels.update({label: label for label, source in self.sources.items() if source.to == label})
         self.ids = {(label, key): _id(origin, label, key) for label in self.sources for key in dump.objects[label]}
         self.entries = self._entries()
 
-    def _add_needed(self, installed: Mapping[str, Source]) -> Iterator[Key]:
-        """Adds the objects that sources need to the dump; yields their keys."""
-        for source in list(self.sources.values()):
-            for label, objects in source.needed(self.dump).items():
-                self.sources[label] = installed[label]
-                for key, fields in objects.items():
-                    self.dump.objects.setdefault(label, {})[key] = fields
-                    yield label, key
+    def _skip(self) -> dict[Key, str]:
+        """Removes the objects without a place here from the dump; returns the reasons."""
+        skipped = {
+            (label, key): reason
+            for label, source in self.sources.items()
+            for key, fields in self.dump.objects[label].items()
+            if (reason := source.skip(self.dump, fields))
+        }
+        for label, key in skipped:
+            del self.dump.objects[label][key]
+        return skipped
+
+    def add(self, key: Key, fields: Fields) -> None:
+        """Adds an object to the dump that the others need here."""
+        label, number = key
+        source = self.sources[label] = self.installed[label]
+        fields = {**source.fixed_values, **fields}
+        adapt = source.adapt
+        self.dump.objects.setdefault(label, {})[number] = adapt(self.dump, fields) if adapt else fields
+        self.added.append(key)
+
+    def keep(self, label: str, field: str, place: str) -> None:
+        """Records that the values of a field without a field here are kept in ``place``."""
+        self.kept[label, field] = place, len(self.unplaced[label, field])
 
     def _entries(self) -> dict[Key, dict[str, list[Key]]]:
         """Returns the lists that parts become: keys of the entries, by owner and field."""
@@ -135,10 +182,10 @@ class DumpMapping:
         models: set[str] = set()
         for fields in self.dump.objects[label].values():
             for name, value in fields.items():
-                if not name.endswith("_type") or not _is_imported(source, name):
+                if not name.endswith("_type") or not source.imports(name, fields):
                     continue
                 model = content_type(value)
-                if model and source.rename.get(name, name) not in source.deferred:
+                if model and source.name_of(name) not in source.deferred:
                     models.add(model)
         return models
 
@@ -151,7 +198,7 @@ class DumpMapping:
         names = {name for fields in waiting.values() for name in fields}
         self_references = []
         for name in names:
-            field = endpoint.writable.get(source.rename.get(name, name))
+            field = endpoint.writable.get(source.name_of(name))
             if isinstance(field, Reference) and field.target is endpoint and field.name not in source.deferred:
                 self_references.append(name)
         while waiting:
@@ -171,15 +218,12 @@ class DumpMapping:
         :raises Missing: when it refers to an object that does not exist here
         """
         source, endpoint = self.sources[label], self.endpoint(label)
-        fields: Fields = {**source.fixed_values, **self.dump.get(label, key)}
-        if source.adapt is not None:
-            fields = source.adapt(self.dump, fields)
-        ignored = {*_BOOKKEEPING, *(_TREE if "tree_id" in fields else ())}
+        fields = self.dump.get(label, key)
         body: Body = {}
         for dump_name in fields:
-            name = source.rename.get(dump_name, _FIELD_NAMES.get(dump_name, dump_name))
-            if not _is_imported(source, dump_name) or dump_name in ignored:
+            if not source.imports(dump_name, fields):
                 continue
+            name = source.name_of(dump_name)
             if (name in source.deferred) is deferred:
                 self._add_value(body, label, name, dump_name, fields)
         if not deferred:
@@ -196,6 +240,8 @@ class DumpMapping:
             if dump_name in source.omit:
                 raise Unavailable(source.omit[dump_name])
             if field is None:
+                if (label, dump_name) in self.kept:
+                    return
                 raise Unavailable(NO_FIELD)
             if field.merges and not value:
                 return
@@ -213,7 +259,9 @@ class DumpMapping:
         :raises Missing: when it refers to an object that does not exist here
         :raises Unavailable: when it cannot be stored
         """
-        if value is None or isinstance(field, Status):
+        if value is None or (value == "" and field.nullable):
+            return None
+        if isinstance(field, Status):
             return value
         if isinstance(field, ContentTypeList):
             return sorted(content_type(item) or str(item) for item in value)
@@ -227,10 +275,12 @@ class DumpMapping:
         return value
 
     def _reference(self, field: Reference | ToMany, value: Any) -> Any:
-        """Translates keys to ids. Accounts are not imported: references to a user become the importing user."""
+        """Translates keys to ids. Accounts are not imported: a user is the account here of the same name, or the
+        importing one.
+        """
         target = field.target
         if target is not None and target.model is User:
-            return str(self.user_id)
+            return str(self.users.get(username(self.dump, value), self.user_id))
         label = self.labels.get(target.label) if target is not None else None
         if label is None:
             raise Unavailable(NO_RESOURCE)
@@ -253,8 +303,3 @@ class DumpMapping:
 def _id(origin: str | None, label: str, key: Any) -> uuid.UUID:
     """Returns the id of an object: a UUID derived from its origin, model and key; random without an origin."""
     return uuid.uuid4() if origin is None else uuid.uuid5(_NAMESPACE, f"{origin}/{label}/{key}")
-
-
-def _is_imported(source: Source, name: str) -> bool:
-    """False for fields that NetBox computes (their names begin with an underscore), and for dropped ones."""
-    return not name.startswith("_") and name not in source.drop

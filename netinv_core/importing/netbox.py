@@ -13,19 +13,24 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError, error_text
 from netinv_core.fields import Reference, Status
 from netinv_core.fields.images import MEDIA
-from netinv_core.importing.dump import Derived, Dump, Key, Part, Source
+from netinv_core.importing import dumpdata
+from netinv_core.importing.dump import Declaration, Dump, Key, Part
 from netinv_core.importing.mapping import NO_RESOURCE, Body, DumpMapping, Missing
 from netinv_core.importing.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
+from netinv_core.registry import Registry
 from netinv_core.storage.files import Upload
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
 from netinv_core.write.draft import Draft
 
 BATCH_SIZE = 500
+NAMED = "kept as a name in custom fields"
+UNUSED = "nothing refers to it, and only its name would be kept"
 
 
 def import_netbox(uow: UnitOfWork, path: Path, report: Report, *, origin: str = "netbox") -> None:
@@ -35,25 +40,52 @@ def import_netbox(uow: UnitOfWork, path: Path, report: Report, *, origin: str = 
 
     :raises ValueError: when the file is not a dump
     """
-    dump = Dump.read(path)
-    sources: dict[str, Source | Part | Derived] = {}
-    for declared in uow.registry.hooks.netinv_importers(registry=uow.registry):
-        sources.update(declared)
+    import_dump(uow, dumpdata.read(path), declarations(uow.registry), report, origin=origin)
+
+
+def declarations(registry: Registry) -> dict[str, Declaration]:
+    """Returns how the installed applications map the models of a NetBox."""
+    declared: dict[str, Declaration] = {}
+    for models in registry.hooks.netinv_importers(registry=registry):
+        declared.update(models)
+    return declared
+
+
+def import_dump(
+    uow: UnitOfWork,
+    dump: Dump,
+    sources: Mapping[str, Declaration],
+    report: Report,
+    *,
+    origin: str,
+    commit: Callable[[], None] = lambda: None,
+) -> None:
+    """Imports a dump as the user of the unit of work. ``commit()`` is called after each batch."""
     report.expected = len(dump)
     uow.importing = True
-    mapping = DumpMapping(uow.registry, dump, sources, user_id=uow.identity.user_id, origin=origin)
-    Import(uow, mapping, report).run()
+
+    def complete(mapping: DumpMapping) -> None:
+        uow.registry.hooks.netinv_complete_import(uow=uow, mapping=mapping)
+
+    users = {name: id_ for id_, name in uow.execute(sa.select(User.id, User.username))}
+    user_id = uow.identity.user_id
+    mapping = DumpMapping(uow.registry, dump, sources, user_id=user_id, users=users, origin=origin, complete=complete)
+    Import(uow, mapping, report, commit).run()
 
 
 class Import:
-    """One run over a dump; see :func:`import_netbox`."""
+    """One run over a dump; see :func:`import_dump`."""
 
-    def __init__(self, uow: UnitOfWork, mapping: DumpMapping, report: Report) -> None:
+    def __init__(
+        self, uow: UnitOfWork, mapping: DumpMapping, report: Report, commit: Callable[[], None] = lambda: None
+    ) -> None:
         self.uow = uow
+        self.commit = commit
         self.mapping = mapping
         self.report = report
         self.ids, self.here = mapping.ids, mapping.here
         report.left_out = mapping.left_out
+        report.kept = mapping.kept
 
     def run(self) -> None:
         """Imports all objects, then sets deferred references."""
@@ -62,12 +94,16 @@ class Import:
             for keys in mapping.dependency_levels(label):
                 for start in range(0, len(keys), BATCH_SIZE):
                     self._import(label, keys[start : start + BATCH_SIZE])
+                    self.commit()
         for label, source in mapping.sources.items():
             if source.deferred:
                 self._import_deferred(label)
+                self.commit()
         for label, objects in mapping.dump.objects.items():
             for key, fields in objects.items():
                 self._settle_unmapped((label, key), fields)
+        for key, reason in mapping.skipped.items():
+            self._settle(key, SKIPPED, reason)
         for added in mapping.added:
             self.report.added[added] = self.report.outcomes.pop(added)
 
@@ -76,6 +112,14 @@ class Import:
         mapping, label = self.mapping, key[0]
         if label in mapping.parts:
             self._settle_part(key, mapping.parts[label], fields)
+        elif label in mapping.folded:
+            self._settle_folded(key, mapping.folded[label].get(key[1], NO_RESOURCE))
+        elif label in mapping.named and key in mapping.named_by:
+            self._settle(key, DERIVED, NAMED)
+        elif label in mapping.named:
+            self._settle(key, SKIPPED, UNUSED)
+        elif label in mapping.excluded:
+            self._settle(key, SKIPPED, mapping.excluded[label])
         elif label in mapping.derived:
             self._settle(key, DERIVED, mapping.derived[label].reason)
         elif label not in mapping.sources:
@@ -121,6 +165,16 @@ class Import:
         """Updates the objects with changes."""
         changed = [key for key, change in changes.items() if change]
         self._attempt(label, changed, lambda batch: self._update(label, {key: changes[key] for key in batch}, before))
+
+    def _settle_folded(self, key: Key, owner: Key | str) -> None:
+        """Sets the outcome of a folded object: that of the object with its values, or a reason why there is none."""
+        if isinstance(owner, str):
+            self._settle(key, SKIPPED, owner)
+        elif owner in self.here:
+            self._settle(key, self.report.outcomes.get(owner, UNCHANGED))
+        else:
+            outcome = self.report.outcomes.get(owner, SKIPPED)
+            self._settle(key, outcome, f"what it belongs to, {_name(owner)}, was {outcome}")
 
     def _settle_part(self, key: Key, part: Part, fields: Mapping[str, Any]) -> None:
         """Sets the outcome of a part: that of its owner."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from netinv_core.importing.dump import Key
 
@@ -17,10 +18,11 @@ class Report:
     """Outcomes of an import.
 
     ``outcomes`` and ``reasons`` are by object. ``added`` has the outcomes of objects that this system requires and the
-    dump lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``incomplete``
-    has objects that lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects
-    that exist here and not in the source. ``advance(label)`` is called after each object, of the ``expected`` number.
-    An importer of files counts files in place of objects, in ``files``.
+    source lacks. ``left_out`` counts the values that cannot be stored here, by model, field and reason. ``kept`` has
+    the custom field and the number of values without a field here, by model and field. ``incomplete`` has objects that
+    lack a reference which was refused, with the reason. ``beyond`` has names, by model, of objects that exist here and
+    not in the source. ``advance(label)`` is called after each object, of the ``expected`` number. An importer of files
+    counts files in place of objects, in ``files``.
     """
 
     advance: Callable[[str], None] = lambda label: None
@@ -29,6 +31,7 @@ class Report:
     reasons: dict[Key, str] = dataclasses.field(default_factory=dict)
     added: dict[Key, str] = dataclasses.field(default_factory=dict)
     left_out: Mapping[tuple[str, str, str], int] = dataclasses.field(default_factory=dict)
+    kept: Mapping[tuple[str, str], tuple[str, int]] = dataclasses.field(default_factory=dict)
     incomplete: list[tuple[Key, str]] = dataclasses.field(default_factory=list)
     beyond: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     files: int | None = None
@@ -63,3 +66,26 @@ class Report:
     def total(self, outcome: str) -> int:
         """Counts the objects of all models with an outcome."""
         return sum(item == outcome for item in self.outcomes.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the report as JSON has it: counts by model and outcome, and every object that is not there whole."""
+        problems = {SKIPPED, REFUSED}
+        return {
+            "models": {label: dict(counts) for label, counts in sorted(self.counts().items())},
+            "total": {outcome: self.total(outcome) for outcome in OUTCOMES},
+            "objects": [
+                {"model": label, "key": key, "outcome": outcome, "reason": self.reasons.get((label, key), "")}
+                for (label, key), outcome in self.outcomes.items()
+                if outcome in problems
+            ],
+            "added": [{"model": label, "key": key, "outcome": outcome} for (label, key), outcome in self.added.items()],
+            "kept": [
+                {"model": label, "field": field, "custom_field": place, "values": n}
+                for (label, field), (place, n) in sorted(self.kept.items())
+            ],
+            "left_out": [
+                {"model": label, "field": field, "reason": reason, "values": n}
+                for (label, field, reason), n in sorted(self.left_out.items())
+            ],
+            "incomplete": [{"model": label, "key": key, "reason": reason} for (label, key), reason in self.incomplete],
+        }

@@ -18,6 +18,8 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.commands.cli import cli
 from netinv_core.db import migrate
+from netinv_core.importing.dump import Dump
+from netinv_core.importing.mapping import DumpMapping
 from netinv_core.main import registry_for
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service
@@ -212,6 +214,10 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ser
     assert status["guest"] == "at home"
     assert status["plugins"]["guest"] == "7.8"
     assert service.registry.hooks.netinv_importers(registry=service.registry) is not None
+    with service.unit_of_work() as uow:
+        mapping = DumpMapping(service.registry, Dump({}), {}, user_id=None, origin="other")
+        service.registry.hooks.netinv_complete_import(uow=uow, mapping=mapping)
+    assert sys.modules["netinv_guest"].completed == [mapping]
     (listed,) = [item for item in service.api.get("/api/plugins/installed-plugins/") if item["name"] == "Guest"]
     assert (listed["version"], listed["author"], listed["status"]) == ("7.8", "Someone", "active")
     assert service.api.get("/api/plugins/")["guest"] == "http://localhost/api/plugins/guest/"

@@ -363,7 +363,7 @@ def test_links_and_what_is_no_file_are_reported(library: Library, run: Any) -> N
     (folder / "up").symlink_to("..")
     os.mkfifo(folder / "pipe.yaml")
     output, name = run(status=1), folder.relative_to(library.root)
-    assert "skipped   1 objects of 1 models: a link to a folder is not followed" in output
+    assert "skipped   1 objects of dcim.devicetype: a link to a folder is not followed" in output
     assert f"refused   dcim.devicetype {name}/self.yaml: it cannot be read: Too many levels of symbolic links" in output
     assert f"refused   dcim.devicetype {name}/gone.yaml: it cannot be read: No such file or directory" in output
     assert f"refused   dcim.devicetype {name}/pipe.yaml: it is no file" in output
@@ -380,7 +380,7 @@ def test_types_that_the_rules_refuse_take_their_components_along(library: Librar
     library.add("two", slug="same")
     library.add("three", slug="same")
     output = run(status=1)
-    assert "skipped   2 objects of 1 models: the device type they belong to was refused" in output
+    assert "skipped   2 objects of dcim.interfacetemplate: the device type they belong to was refused" in output
     assert (
         f"refused   dcim.devicetype device-types/{library.maker}/one.yaml: u_height: Child device types must be 0U."
         in output

@@ -17,15 +17,13 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from netinv_core.auth import identity
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
-from netinv_core.db.engine import session_factory
-from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report, import_netbox
+from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_core.testing import Api, Service
-from netinv_core.uow import UnitOfWork
 from tests.support.databases import migrated_database
+from tests.support.dumps import item, load, named
 
 DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[4] / "shared" / "data" / "netbox-demo-v2.11.json")
 APPLICATIONS = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
@@ -47,38 +45,6 @@ def taken() -> dict[str, int]:
         for label, n in counts.items()
         if (label.partition(".")[0] in APPLICATIONS and label not in WORKED_OUT) or label in EXTRAS
     }
-
-
-def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:
-    """Imports and commits, as the administrator or another user."""
-    report = Report()
-    with session_factory(service.engine)() as session:
-        uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
-        uow.identity = identity.by_username(uow, username or service.admin.username)
-        import_netbox(uow, path, report, **options)
-        session.commit()
-    return report
-
-
-def item(model: str, key: Any, /, **fields: Any) -> dict[str, Any]:
-    return {"model": model, "pk": key, "fields": fields}
-
-
-def named(model: str, key: Any, name: str, /, **fields: Any) -> dict[str, Any]:
-    return item(model, key, name=name, slug=name.lower().replace(" ", "-"), **fields)
-
-
-@pytest.fixture
-def run(service: Service, tmp_path: Path, unique: Any) -> Any:
-    """``run(item, …)``: imports a dump of these objects, from an inventory that no other test has."""
-    origin = unique()
-
-    def load_items(*items: dict[str, Any], username: str = "", origin: str = origin) -> Report:
-        path = tmp_path / "dump.json"
-        path.write_text(json.dumps(items))
-        return load(service, path, username, origin=origin)
-
-    return load_items
 
 
 def found(api: Api, path: str, name: str) -> Any:
@@ -224,12 +190,10 @@ def test_two_inventories_with_the_same_keys_stay_apart(run: Any, api: Api, uniqu
 
 
 def test_what_has_no_resource_is_skipped_and_what_has_no_field_is_counted(run: Any, unique: Any) -> None:
-    report = run(
-        named("dcim.sitegroup", 1, unique()),
-        named("dcim.site", 1, unique(), status="active", group=1, custom_field_data={}),
-    )
-    assert report.outcomes == {("dcim.sitegroup", 1): SKIPPED, ("dcim.site", 1): CREATED}
-    assert report.left_out == {("dcim.site", "group", "no such field here"): 1}
+    field = item("extras.customfield", 1, name=f"f_{unique()}", type="text", content_types=[], search_weight=7)
+    report = run(named("other.thing", 1, unique()), field)
+    assert report.outcomes == {("other.thing", 1): SKIPPED, ("extras.customfield", 1): CREATED}
+    assert report.left_out == {("extras.customfield", "search_weight", "no such field here"): 1}
 
 
 def test_permissions_of_the_importing_user_apply(run: Any, make_user: Any, unique: Any) -> None:
@@ -392,13 +356,13 @@ def command(service: Service, tmp_path: Path) -> Any:
 
 def test_the_command_prints_a_row_for_each_model(command: Any, api: Api, unique: Any) -> None:
     name = unique()
-    items = [named("tenancy.tenant", 1, name), named("dcim.sitegroup", 1, unique())]
+    items = [named("tenancy.tenant", 1, name), named("other.thing", 1, unique())]
     dry = command(items, "--dry-run", "--origin", unique())
     assert dry.exit_code == 0 and "nothing was changed" in dry.output
     assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0
     done = command(items, "--origin", unique())
     assert done.exit_code == 0, done.output
-    assert "tenancy.tenant" in done.output and "skipped   1 objects of 1 models: no such resource yet" in done.output
+    assert "tenancy.tenant" in done.output and "skipped   1 objects of other.thing: no such resource yet" in done.output
     assert found(api, "/api/tenancy/tenants/", name)
 
 

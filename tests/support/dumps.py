@@ -1,0 +1,31 @@
+"""Made-up dumps of a NetBox, and their import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from netinv_core.auth import identity
+from netinv_core.db.engine import session_factory
+from netinv_core.importing.netbox import Report, import_netbox
+from netinv_core.testing import Service
+from netinv_core.uow import UnitOfWork
+
+
+def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:
+    """Imports and commits, as the administrator or another user."""
+    report = Report()
+    with session_factory(service.engine)() as session:
+        uow = UnitOfWork(service.registry, session, identity.ANONYMOUS, writing=True)
+        uow.identity = identity.by_username(uow, username or service.admin.username)
+        import_netbox(uow, path, report, **options)
+        session.commit()
+    return report
+
+
+def item(model: str, key: Any, /, **fields: Any) -> dict[str, Any]:
+    return {"model": model, "pk": key, "fields": fields}
+
+
+def named(model: str, key: Any, name: str, /, **fields: Any) -> dict[str, Any]:
+    return item(model, key, name=name, slug=name.lower().replace(" ", "-"), **fields)
