@@ -8,6 +8,7 @@ pytest_plugins = [
     "tests.support.fixtures",
     "tests.support.chromium",
     "tests.support.inputs",
+    "tests.support.log_lines",
     "tests.support.network_fixtures",
     "tests.support.order",
     "tests.support.web",

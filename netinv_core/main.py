@@ -158,10 +158,10 @@ def _wsgi_app(
     )
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
-    if typed_settings["server_timing"]:
-        statement_timer.listen(engine)
+    statement_timer.listen(engine)
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
+    config.include("netinv_core.telemetry.routes")
     config.set_execution_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
     config.include("cornice")
     config.include("netinv_core.http.derivers")

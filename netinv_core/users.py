@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from netinv_core.app import App
 from netinv_core.auth import crypto
 from netinv_core.auth import permissions as permits
+from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
     ConfigurationVersion,
     Group,
@@ -82,6 +83,14 @@ def hash_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if "password" in draft.values:
             draft["password"] = crypto.hash_password(draft["password"])
+
+
+@users.after_save
+def audit_passwords(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Names changed passwords in the audit log, since no representation shows them."""
+    for draft in drafts:
+        if not draft.new and draft.changed("password"):
+            audit_after_commit(uow, "user.password_changed", id=str(draft.id))
 
 
 def by_type(uow: UnitOfWork, table: Any, values: list[str], lookup: str) -> Any:

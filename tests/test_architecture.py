@@ -38,6 +38,7 @@ FOLDERS = {"netinv_core"} | {
         "storage",
         "tabular",
         "tasks",
+        "telemetry",
         "write",
     )
 }
@@ -48,6 +49,7 @@ OPEN_MODULES = {
         "app",
         "auth.access",
         "auth.crypto",
+        "auth.audit",
         "auth.identity",
         "auth.models",
         "auth.passwords",
@@ -141,6 +143,7 @@ OPEN_MODULES = {
         "tasks.queue",
         "tasks.shared_values",
         "tasks.workers",
+        "telemetry.log_context",
         "testing",
         "testing.client",
         "uow",

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from netinv_core import stored_answers
 from netinv_core.auth import crypto, narrowing, passwords
+from netinv_core.auth.audit import audit, audit_token_use
 from netinv_core.auth.models import (
     ConfigurationVersion,
     ObjectPermission,
@@ -116,21 +117,28 @@ def by_token(uow: UnitOfWork, header: str, address: str) -> Identity:
     if scheme.lower() != "token":
         return ANONYMOUS
     if not rest:
-        raise Denied("Invalid token header. No credentials provided.")
+        raise _refused("malformed", "Invalid token header. No credentials provided.")
     if len(rest) > 1:
-        raise Denied("Invalid token header. Token string should not contain spaces.")
+        raise _refused("malformed", "Invalid token header. Token string should not contain spaces.")
     row = account_row(uow, _by_key, {"digest": crypto.digest(rest[0])})
     if row is None:
-        raise Denied("Invalid token")
+        raise _refused("unknown_token", "Invalid token")
     if row.expires is not None and row.expires <= now():
-        raise Denied("Token expired")
+        raise _refused("expired_token", "Token expired")
     identity = identity_of(uow, row, writes=row.write_enabled)
     if row.allowed_networks and not addresses.is_in(address, row.allowed_networks):
-        raise Denied(f"This token is not accepted from the address {address}.")
+        raise _refused("address", f"This token is not accepted from the address {address}.")
     identity = dataclasses.replace(identity, token=TokenReference(row.token_id, row.last_used))
+    audit_token_use(row.token_id, row.username)
     if row.allowed_networks or row.actions or row.object_types:
         return _limited(uow, identity, row.actions or (), row.object_types or ())
     return identity
+
+
+def _refused(reason: str, detail: str) -> Denied:
+    """The error for credentials that are not accepted, which are also named in the audit log."""
+    audit("credentials.refused", reason=reason)
+    return Denied(detail)
 
 
 def _limited(uow: UnitOfWork, identity: Identity, actions: Sequence[str], labels: Sequence[str]) -> Identity:
@@ -157,7 +165,7 @@ def by_password(uow: UnitOfWork, header: str, address: str) -> Identity:
     try:
         username, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:  # not ASCII, not base64, not UTF-8
-        raise Denied("Invalid basic header. Credentials not correctly base64 encoded.") from None
+        raise _refused("malformed", "Invalid basic header. Credentials not correctly base64 encoded.") from None
     user_id = passwords.sign_in(uow, username, password, address)
     row = account_row(uow, _by_id, {"id": user_id})
     if row is None:
@@ -204,7 +212,7 @@ def identity_of(uow: UnitOfWork, row: Any, *, writes: bool) -> Identity:
     :raises Denied: for an inactive user
     """
     if not row.is_active:
-        raise Denied("User inactive")
+        raise _refused("inactive_account", "User inactive")
     uow.configuration.cached = uow.registry.cached(row.version)
     if uow.keyed_request is not None and hasattr(row, "request_digest"):
         uow.keyed_request.found(row)

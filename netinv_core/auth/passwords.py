@@ -19,7 +19,6 @@ import functools
 import hashlib
 import hmac
 import ipaddress
-import logging
 import math
 import secrets
 import threading
@@ -32,6 +31,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
 from netinv_core.auth import crypto
+from netinv_core.auth.audit import audit
 from netinv_core.auth.models import SignInCounter, User
 from netinv_core.db.availability import is_busy
 from netinv_core.db.engine import options_for
@@ -42,7 +42,6 @@ from netinv_core.net import addresses
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-log = logging.getLogger(__name__)
 MAX_TRANSACTION_ATTEMPTS = 8
 MAX_RETRY_DELAY = 0.01  # seconds before the second attempt at most; doubled for each further one
 BUCKETS = 2**16  # rows for each kind of counter
@@ -73,16 +72,23 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
             rows = connection.execute(_select_counters, {"buckets": list(buckets.all)})
             counters = {row.bucket: row for row in rows}
         if (wait := _wait_seconds(settings, counters, buckets)) > 0:
-            message = "sign-in rejected for %s seconds: too many failures, from %s, of account %s"
-            log.warning(message, wait, network, account and account.id)
+            audit("sign_in.failed", reason="throttled", account=account and account.id, network=network, seconds=wait)
             raise TooManyRequests(wait)
         _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
         if not crypto.verify_password(account.password if account else "", password) or not account.is_active:
-            log.warning("sign-in failed, from %s, of account %s", network, account and account.id)
+            audit("sign_in.failed", reason=_reason(account), account=account and account.id, network=network)
             raise Denied(WRONG)
         _write(uow, _count_success(), {"now": now(), **dataclasses.asdict(buckets)})
+    audit("sign_in.succeeded", user=username)
     user_id: uuid.UUID = account.id
     return user_id
+
+
+def _reason(account: Any) -> str:
+    """Returns the reason of a failure for the audit log; the client is not told."""
+    if account is None:
+        return "unknown_account"
+    return "wrong_password" if account.is_active else "inactive_account"
 
 
 @contextlib.contextmanager

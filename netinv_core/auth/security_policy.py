@@ -20,6 +20,7 @@ from netinv_core.auth import permissions
 from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.errors import Denied
+from netinv_core.telemetry import log_context
 
 API_ACCESS = "api-access"
 AUTHENTICATED = "authenticated"
@@ -75,6 +76,7 @@ class SecurityPolicy:
         identities = (source(request) for source in self._sources)
         request.uow.identity = next((identity for identity in identities if identity is not None), ANONYMOUS)
         identity: Identity = request.uow.identity
+        log_context.note_user(identity.username)
         return identity
 
     def authenticated_userid(self, request: Request) -> str | None:

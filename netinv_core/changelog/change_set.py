@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.auth.audit import audit_changes
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.recorder import record
@@ -120,6 +121,7 @@ class ChangeSet:
     def write(self, uow: UnitOfWork) -> list[Change]:
         """Inserts the change records and the related rows of packages, and removes the changes; returns them."""
         changes, self._changes = list(self._changes.values()), {}
+        audit_changes(uow, changes)
         recorded = [
             change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
         ]

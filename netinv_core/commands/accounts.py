@@ -12,7 +12,8 @@ import click
 import colander
 import sqlalchemy as sa
 
-from netinv_core.auth import crypto
+from netinv_core.auth import crypto, tokens
+from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import Token, User
 from netinv_core.auth.token_limits import LimitList
 from netinv_core.commands.environment import Environment
@@ -219,6 +220,7 @@ def revoke(environment: Environment, username: str, token: str) -> None:
             count = len(matches) or "no"
             raise click.ClickException(f"{count} tokens of {username} have an id that begins with this, or this key")
         uow.write(sa.delete(_tokens).where(_tokens.c.id == matches[0]))
+        audit_after_commit(uow, "token.deleted", id=str(matches[0]), name=tokens.token_name(matches[0], username))
     click.echo("revoked")
 
 
@@ -233,4 +235,5 @@ def create_token_row(uow: UnitOfWork, user_id: object, *, key: str | None = None
         **columns,
     }
     uow.write(sa.insert(_tokens).values(values))
+    audit_after_commit(uow, "token.created", id=str(values["id"]), owner=str(user_id))
     return key

@@ -12,6 +12,7 @@ from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
 from netinv_core.commands.readable_errors import readable_errors
+from netinv_core.telemetry import log_context
 
 
 class Commands(Extensible):
@@ -26,7 +27,7 @@ class Commands(Extensible):
 
     def invoke(self, context: click.Context) -> Any:
         """Runs the command that the command line names."""
-        with readable_errors(context):
+        with readable_errors(context), log_context.task("command"):
             return super().invoke(context)
 
 

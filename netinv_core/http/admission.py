@@ -1,5 +1,5 @@
 """Admission: checks of host, method, path and header sizes before a request is routed, and headers on every answer:
-those of security, the request's id, and times.
+those of security, the request's id, and times. It begins the log context of the request, and writes the access log.
 
 It wraps Pyramid's execution policy, the outermost function of the service. A request refused here costs neither routing
 nor a connection to the database.
@@ -16,12 +16,12 @@ from typing import Any
 from pyramid.interfaces import IRouter
 from pyramid.response import Response
 
-from netinv_core.db import statement_timer
-from netinv_core.db.statement_timer import StatementTimes
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
 from netinv_core.http import health, request_id
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
+from netinv_core.telemetry import access_log, log_context
+from netinv_core.telemetry.log_context import LogContext
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -47,14 +47,18 @@ def admission_policy(inner: Policy) -> Policy:
 
     def policy(environ: Environ, router: IRouter) -> Response:
         settings: Mapping[str, Any] = router.registry.netinv.settings
-        if not settings["server_timing"]:
+        began = time.perf_counter()
+        context = LogContext(id_of(environ), environ.get("REMOTE_ADDR") or "")
+        token = log_context.enter(context)
+        try:
             response = answer(environ, router, settings)
-        else:
-            started = time.perf_counter()
-            with statement_timer.timed() as times:
-                response = answer(environ, router, settings)
-            response.headers["Server-Timing"] = _timing(times, time.perf_counter() - started)
-        _complete(response, environ, settings)
+            _complete(response, environ, settings)
+            seconds = time.perf_counter() - began
+            if settings["server_timing"]:
+                response.headers["Server-Timing"] = _timing(context, seconds)
+            access_log.write(environ, response, context, seconds)
+        finally:
+            log_context.leave(token)
         return response
 
     def answer(environ: Environ, router: IRouter, settings: Mapping[str, Any]) -> Response:
@@ -71,10 +75,11 @@ def admission_policy(inner: Policy) -> Policy:
     return policy
 
 
-def _timing(times: StatementTimes, seconds: float) -> str:
+def _timing(context: LogContext, seconds: float) -> str:
     """The value of Server-Timing (W3C): milliseconds of the database and of the whole request."""
-    noun = "statement" if times.count == 1 else "statements"
-    return f'db;dur={times.seconds * 1000:.1f};desc="{times.count} {noun}", total;dur={seconds * 1000:.1f}'
+    count, milliseconds = context.statements, context.statement_seconds * 1000
+    noun = "statement" if count == 1 else "statements"
+    return f'db;dur={milliseconds:.1f};desc="{count} {noun}", total;dur={seconds * 1000:.1f}'
 
 
 def check(environ: Environ, settings: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from pyramid.response import Response
 from pyramid_retry import IRetryableError, is_error_retryable, mark_error_retryable
 from pyramid_tm import maybe_tag_retryable
 
+from netinv_core.auth.audit import audit
 from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
 from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
@@ -33,6 +34,8 @@ def refused(error: RequestError, request: Request) -> Response:
     """
     if availability.is_violation(error):
         mark_error_retryable(error)
+    if isinstance(error, Denied) and not request.uow.identity.anonymous:
+        audit("access.denied", method=request.method, path=request.path, reason=error.body["detail"])
     return error_response(error, request.environ)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.auth.audit import audit
 from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotAllowed, NotFound
@@ -66,6 +67,7 @@ def get_list(request: Request) -> dict[str, Any] | Response:
     if list_format is None:
         conditional.tag_read(request)
         return list_page(request, endpoint, parameters_of(uow, endpoint))
+    audit("export.sent", type=endpoint.label, format=list_format.media_type or list_format.parameter)
     if list_format.media_type:
         return list_format.render(uow, endpoint, list_format.media_type, parameters_of(uow, endpoint))
     value = uow.query[list_format.parameter][-1]

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.models.base import now
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.telemetry import log_context
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,10 @@ class BackgroundWorker(abc.ABC):
     # -- the thread
 
     def _run(self) -> None:
+        with log_context.task(self.thread_name):
+            self._work_while_requested()
+
+    def _work_while_requested(self) -> None:
         while True:
             with self._changed:
                 self._requested = False

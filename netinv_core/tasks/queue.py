@@ -28,6 +28,7 @@ from netinv_core.changelog.sequence import number_changes, prune_changes
 from netinv_core.db.availability import is_away, reason
 from netinv_core.registry import Registry
 from netinv_core.tasks.workers import Heartbeat
+from netinv_core.telemetry import log_context
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -93,12 +94,13 @@ def add_tasks(huey: Huey, engine: Engine, registry: Registry) -> dict[str, Calla
 def _added(huey: Huey, task: Task, engine: Engine, registry: Registry, heartbeat: Heartbeat) -> Callable[[], Any]:
     def run() -> None:
         heartbeat.task = task.name
-        try:
-            task.run(engine, registry)
-        except sa.exc.SQLAlchemyError as error:
-            if not is_away(error):
-                raise
-            log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
+        with log_context.task(task.name):
+            try:
+                task.run(engine, registry)
+            except sa.exc.SQLAlchemyError as error:
+                if not is_away(error):
+                    raise
+                log.error("the task %s was broken off, and is run at its next time: %s", task.name, reason(error))
 
     if task.run_at_startup:
         huey.on_startup(name=task.name)(run)

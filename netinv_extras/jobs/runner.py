@@ -18,6 +18,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
+from netinv_core.telemetry import log_context
 from netinv_extras.jobs import live_log, scheduler
 from netinv_extras.jobs.claims import ABANDONED, Claims
 from netinv_extras.jobs.forkserver import Channel, ForkServer
@@ -116,6 +117,14 @@ class Runner(BackgroundWorker):
     # -- a thread for each run
 
     def _run_job(self, key: uuid.UUID, claim: uuid.UUID) -> None:
+        with log_context.task(f"job {key}"):
+            self._run_in_process(key, claim)
+        with self._changed:
+            self._busy -= 1
+            self._requested = True
+            self._changed.notify_all()
+
+    def _run_in_process(self, key: uuid.UUID, claim: uuid.UUID) -> None:
         try:
             options = {
                 "settings": self._registry.settings,
@@ -131,10 +140,6 @@ class Runner(BackgroundWorker):
                 self._share(key, watch, [])
         except Exception:
             log.exception("the run %s could not be followed; it counts as errored when its lease ends", key)
-        with self._changed:
-            self._busy -= 1
-            self._requested = True
-            self._changed.notify_all()
 
     def _follow(self, key: uuid.UUID, claim: uuid.UUID, watch: _Watch) -> None:
         """Handles the messages of the process and renews the lease, until the process has ended."""

@@ -26,6 +26,7 @@ from netinv_core.db.engine import session_factory
 from netinv_core.models.base import now
 from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
+from netinv_core.telemetry import log_context
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.http_client import Answer, Sender
@@ -267,7 +268,8 @@ class Deliverer(BackgroundWorker):
                     return
             job, receiver = taken
             try:
-                outcome, answer = self._attempt(job)
+                with log_context.task("deliver", job.claimed.delivery["request_id"]):
+                    outcome, answer = self._attempt(job)
             except payload.Postponed as error:
                 log.warning("a delivery is put off: %s", error)
                 with self._changed:
@@ -330,6 +332,9 @@ class Deliverer(BackgroundWorker):
             log.exception("the message of delivery %s could not be made", claimed.delivery["id"])
             reason = f"The message could not be made ({type(error).__name__})."
             answer = Answer(None, reason, "", time.monotonic() - start)
+        if not answer.good:
+            reason = answer.error or f"it answered {answer.status}"
+            log.info("delivery %s to %s failed: %s", claimed.delivery["id"], claimed.webhook["name"], reason)
         outcome = Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final)
         return outcome, answer
 

@@ -14,6 +14,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.auth import identity, passwords
+from netinv_core.auth.audit import audit_after_commit
 from netinv_core.errors import RequestError
 from netinv_web.auth import replay, sessions
 from netinv_web.extensions import extensions_of
@@ -75,6 +76,7 @@ def signed_in(
     A ``kept`` form is sent again.
     """
     request.uow.identity = identity.by_id(request.uow, user_id)
+    audit_after_commit(request.uow, "session.started", user=request.uow.identity.username)
     response = see_other(following) if kept is None else replay.send_again(request, kept)
     sessions.set_cookie(request, response, sessions.begin(request, user_id))
     return response
@@ -85,6 +87,7 @@ def sign_out(request: Request) -> Response:
     session = sessions.current(request)
     if session is not None:
         sessions.end(request.uow, request.uow.identity.user_id, session.id)
+        audit_after_commit(request.uow, "session.ended")
     response = see_other("/login/")
     sessions.delete_cookie(request, response)
     response.headers["Clear-Site-Data"] = '"cache"'

@@ -16,6 +16,7 @@ from netinv_core.auth import crypto, passwords
 from netinv_core.auth.models import SignInCounter
 from netinv_core.models.base import table_of
 from netinv_core.testing import Account, Api, Service
+from tests.support.log_lines import LogLines
 from tests.support.threads import at_once
 
 TOKENS = "/api/users/tokens/"
@@ -184,22 +185,17 @@ def test_an_unknown_an_inactive_and_a_known_account_answer_alike(
 
 @pytest.mark.usefixtures("guarded")
 def test_failures_are_logged_without_what_was_sent(
-    sign_in: SignIn, account: Account, unique: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    sign_in: SignIn, account: Account, unique: Any, log_lines: LogLines
 ) -> None:
     """A user who mistakes the fields types a password as the name."""
-    monkeypatch.setattr(
-        passwords.log, "disabled", False
-    )  # tests of commands set up the logging of an ini file, which disables other loggers
-    caplog.set_level("INFO", logger=passwords.log.name)
     here, typed = address(), unique()
     for username in (typed, account.username):
         statuses(sign_in, 4, username, "pass" + typed, here)
-    words = [record.getMessage() for record in caplog.records if record.name == "netinv_core.auth.passwords"]
-    assert len(words) == 8 and all(f"from {here}" in text for text in words) and typed not in str(words)
-    assert (
-        len([text for text in words if account.id in text]) == 4
-        and len([text for text in words if "too many failures" in text]) == 2
-    )
+    lines = log_lines.events("sign_in.failed")
+    assert all(line["network"] == here for line in lines) and typed not in log_lines.text
+    assert [line["account"] for line in lines] == [None] * 4 + [account.id] * 4
+    reasons = ["unknown_account"] * 3 + ["throttled"] + ["wrong_password"] * 3 + ["throttled"]
+    assert [line["reason"] for line in lines] == reasons
 
 
 @pytest.mark.usefixtures("guarded")

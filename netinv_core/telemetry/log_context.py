@@ -1,0 +1,67 @@
+"""What the present thread works for: a request, or a task of the worker. Log lines carry its fields."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import dataclasses
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class LogContext:
+    """A request, or a task.
+
+    * ``client``: the client's IP address; ``user``: the name of the authenticated account;
+    * ``request_id``: the id of the request, or of the one whose change caused the task;
+    * ``route``: the pattern of the path (:mod:`netinv_core.telemetry.routes`);
+    * ``statements``, ``statement_seconds``: SQL statements so far, and their time without fetching results.
+    """
+
+    request_id: uuid.UUID | None = None
+    client: str = ""
+    user: str = ""
+    task: str = ""
+    route: str = "unmatched"
+    statements: int = 0
+    statement_seconds: float = 0.0
+    statement_began: float = 0.0
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of log lines that are known."""
+        fields: dict[str, Any] = {}
+        if self.request_id is not None:
+            fields["request_id"] = str(self.request_id)
+        if self.user:
+            fields["user"] = self.user
+        if self.client:
+            fields["client"] = self.client
+        if self.task:
+            fields["task"] = self.task
+        return fields
+
+
+_current: contextvars.ContextVar[LogContext | None] = contextvars.ContextVar("netinv log context", default=None)
+current = _current.get
+enter = _current.set
+leave = _current.reset
+
+
+def note_user(name: str) -> None:
+    """Names the account that the present request was authenticated as."""
+    context = _current.get()
+    if context is not None:
+        context.user = name
+
+
+@contextlib.contextmanager
+def task(name: str, request_id: uuid.UUID | None = None) -> Iterator[LogContext]:
+    """Runs the block as a task, caused by the change of a request where that is known."""
+    context = LogContext(request_id, task=name)
+    token = _current.set(context)
+    try:
+        yield context
+    finally:
+        _current.reset(token)
