@@ -6,7 +6,6 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 from __future__ import annotations
 
 import dataclasses
-import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -188,11 +187,6 @@ class Registry:
                 raise ValueError(f"two packages claim the query parameter {min(claimed)!r} of lists")
             formats |= parameters
         return formats
-
-    @functools.cached_property
-    def opt_in(self) -> frozenset[str]:
-        """The fields of any resource that a request must ask for."""
-        return frozenset(name for endpoint in self.endpoints.values() for name in endpoint.opt_in)
 
     def __getitem__(self, label: str) -> Endpoint:
         return self.endpoints[label]

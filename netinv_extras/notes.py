@@ -91,6 +91,7 @@ notes_url = FieldFactory("notes_url", _notes_url)
 
 _QUERY = [
     openapi_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
+    openapi_parameters.query("include", {"type": "string", "enum": ["etag"]}, "Adds the ETag of each note."),
     *openapi_parameters.PAGING,
 ]
 

@@ -20,7 +20,7 @@ from netinv_core.auth import permissions
 from netinv_core.db.engine import lock_rows
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
-from netinv_core.http import pagination, views
+from netinv_core.http import openapi_parameters, pagination, views
 from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
@@ -303,13 +303,16 @@ _NO_ROOM = (
 )
 
 
+_LIMIT = openapi_parameters.query("limit", {"type": "integer", "minimum": 0}, "How many addresses to list.")
+
+
 def _shape(name: str) -> dict[str, Any]:
     """The OpenAPI schema of a free address or network."""
     vrf = {"allOf": [{"$ref": "#/components/schemas/NestedVRF"}], "nullable": True}
     return {"type": "object", "properties": {"family": {"type": "integer"}, name: {"type": "string"}, "vrf": vrf}}
 
 
-@documented(_shape("address"), form="list")
+@documented(_shape("address"), form="list", query=[_LIMIT])
 def list_addresses(request: Request) -> list[Row]:
     """The free addresses of a prefix, as many as a page holds."""
     uow, _, row = _open(request, "ipam.ipaddress")

@@ -91,6 +91,7 @@ OPEN_MODULES = {
         "http.request_uow",
         "http.root_views",
         "http.serialization",
+        "http.standard_parameters",
         "http.traversal",
         "http.versions",
         "http.views",

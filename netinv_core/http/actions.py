@@ -20,7 +20,7 @@ from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
-from netinv_core.http import conditional, options, views
+from netinv_core.http import conditional, options, standard_parameters, views
 from netinv_core.http.methods import METHODS, PERMISSIONS, UNSAFE_METHODS, allow_header
 from netinv_core.http.traversal import root_of
 from netinv_core.registry import Registry
@@ -160,13 +160,22 @@ def add_netinv_action(
     allow = allow_header([method.upper() for method in method_views])
     common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
     for method in METHODS:
-        view = method_views.get(method.lower(), views.not_allowed)
+        view = _taking_standard_parameters(method_views.get(method.lower(), views.not_allowed))
         if method in UNSAFE_METHODS and not (on_list or read_only):
             view = conditional.guarded(view)
         needed = permissions.get(method.lower(), PERMISSIONS[method])
         config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
     config.add_view(describe_action, request_method="OPTIONS", permission=API_ACCESS, **common)
     config.registry.netinv_actions.append(action)
+
+
+def _taking_standard_parameters(view: View) -> View:
+    """The view, which takes those of the standard parameters that it documents. A query has them in its body."""
+    schema = schema_of(view)
+    if schema.form == "query":
+        return view
+    paging = {standard_parameters.LIMIT, standard_parameters.OFFSET} if schema.form == "page" else set()
+    return standard_parameters.taking(view, paging | {parameter["name"] for parameter in schema.query})
 
 
 def _reserve_paths(config: Any, action: Action) -> None:

@@ -10,6 +10,7 @@ from netinv_core.app import App
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.http import list_formats, views
 from netinv_core.http.methods import PERMISSIONS, collection_allow, item_allow
+from netinv_core.http.standard_parameters import writing
 from netinv_core.http.traversal import root_of
 
 
@@ -17,17 +18,17 @@ def services_of(app: App) -> list[Service]:
     """An application's collection and item services: ``/api/dcim/{model}/`` and ``/api/dcim/{model}/{id}/``."""
     collection = _service(app, "collection", "", collection_allow)
     collection.add_view("GET", views.get_list, permission="view", offers=list_formats.offers)
-    collection.add_view("POST", views.post, permission="add")
-    collection.add_view("PUT", views.change_list, permission="change")
-    collection.add_view("PATCH", views.change_list, permission="change")
-    collection.add_view("DELETE", views.delete_list, permission="delete")
+    collection.add_view("POST", writing(views.post), permission="add")
+    collection.add_view("PUT", writing(views.change_list), permission="change")
+    collection.add_view("PATCH", writing(views.change_list), permission="change")
+    collection.add_view("DELETE", writing(views.delete_list), permission="delete")
     collection.add_view("OPTIONS", views.options_list, permission=API_ACCESS)
     item = _service(app, "item", "/{id}", item_allow)
     item.add_view("GET", views.get_item, permission="view")
     item.add_view("POST", views.not_allowed, permission=PERMISSIONS["POST"])
-    item.add_view("PUT", views.change_item, permission="change")
-    item.add_view("PATCH", views.change_item, permission="change")
-    item.add_view("DELETE", views.delete_item, permission="delete")
+    item.add_view("PUT", writing(views.change_item), permission="change")
+    item.add_view("PATCH", writing(views.change_item), permission="change")
+    item.add_view("DELETE", writing(views.delete_item), permission="delete")
     item.add_view("OPTIONS", views.options_item, permission=API_ACCESS)
     return [collection, item]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.errors import Invalid
-from netinv_core.http import sparse_fields, versions
+from netinv_core.http import sparse_fields, standard_parameters, versions
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import dumps
 from netinv_core.read import entity_tags
@@ -25,12 +24,10 @@ def shape_of(
 
     :raises Invalid: for an unknown name in ``include``, ``exclude`` or ``fields``
     """
-    included, excluded = (frozenset(filter(None, uow.query.get(name, ()))) for name in ("include", "exclude"))
-    if included:  # names of other resources are accepted: clients send one parameter to all resources
-        choices = {*endpoint.fields, *endpoint.registry.opt_in, entity_tags.INCLUDED}
-        _check_names("include", included, choices)
+    included = standard_parameters.check_included(uow, endpoint)
+    excluded = frozenset(filter(None, uow.query.get("exclude", ())))
     if excluded and endpoint.costly:
-        _check_names("exclude", excluded, endpoint.costly)
+        standard_parameters.check_names("exclude", excluded, endpoint.costly)
     members = sparse_fields.requested(uow, endpoint)
     if uow.query.get("brief", [""])[-1] not in ("", "0"):
         if members is not None:
@@ -39,14 +36,6 @@ def shape_of(
     if members is not None:
         return "full", (endpoint.costly & excluded) | sparse_fields.left_out(uow, endpoint, members, included)
     return "full", (endpoint.costly & excluded) | (endpoint.opt_in | omitted) - included
-
-
-def _check_names(parameter: str, names: frozenset[str], choices: Collection[str]) -> None:
-    unknown = sorted(names.difference(choices))
-    if unknown:
-        raise Invalid.field(
-            parameter, *[f"Select a valid choice. {name} is not one of the available choices." for name in unknown]
-        )
 
 
 def listed(

@@ -13,7 +13,7 @@ from pyramid.response import Response
 
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.http import pagination
+from netinv_core.http import pagination, standard_parameters
 from netinv_core.http.actions import documented
 from netinv_core.http.openapi_parameters import query
 from netinv_core.http.serialization import Query, query_of
@@ -64,6 +64,9 @@ _QUERY = [
 ]
 
 
+_OF_PAGES = frozenset({standard_parameters.LIMIT, standard_parameters.OFFSET})
+
+
 @documented(_UNIT, form="page", query=_QUERY, media_types=[SVG])
 def elevation(request: Request) -> dict[str, Any] | Response:
     """The units of a rack, from the top as it is numbered, each with the device in it; or a drawing of them."""
@@ -78,6 +81,7 @@ def elevation(request: Request) -> dict[str, Any] | Response:
         if device.seen_from(parameters["face"]) and device.id != parameters["exclude"]
     ]
     if _is_drawing(uow.query):
+        standard_parameters.refuse(uow, _OF_PAGES)
         size = Size(parameters["unit_width"], parameters["unit_height"], parameters["legend_width"])
         response = Response(
             body=drawing(uow, rack, devices, parameters["face"], size, images=parameters["include_images"]),

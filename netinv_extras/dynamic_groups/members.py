@@ -71,6 +71,7 @@ _QUERY = [
     openapi_parameters.query("include", _STRINGS, "Adds fields that are left out by default."),
     openapi_parameters.query("exclude", _STRINGS, "Leaves out fields that are costly to compute."),
     openapi_parameters.query("fields", {"type": "string"}, "Names of members to show, separated by commas."),
+    openapi_parameters.query("ordering", {"type": "string"}, "Names to order by, as in the list of the members."),
     *openapi_parameters.PAGING,
 ]
 _MEMBER = {"type": "object", "description": "An object of the group's content type."}

@@ -58,7 +58,7 @@ def test_repeated_and_accented_parameters_survive_in_links(api: Api, word: str) 
 NOT_A_NUMBER = "A valid integer is required."
 TOO_SMALL = "Ensure this value is greater than or equal to 0."
 TOO_LARGE = f"Ensure this value is less than or equal to {2**63 - 1}."
-PAGED = (TENANTS, "/api/dcim/interface-connections/", "/api/extras/jobs/", "/api/extras/object-changes/feed/")
+PAGED, FEED = (TENANTS, "/api/dcim/interface-connections/", "/api/extras/jobs/"), "/api/extras/object-changes/feed/"
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,7 @@ PAGED = (TENANTS, "/api/dcim/interface-connections/", "/api/extras/jobs/", "/api
     ],
 )
 def test_a_wrong_limit_or_offset_is_refused_by_name(api: Api, text: str, message: str) -> None:
+    assert api.get(FEED, {"limit": text}, status=400) == {"limit": [message]}
     for path in PAGED:
         assert api.get(path, {"limit": text}, status=400) == {"limit": [message]}
         assert api.get(path, {"offset": text, "limit": "zz"}, status=400) == {
@@ -112,9 +113,54 @@ def test_include_and_exclude_name_fields_that_there_are(api: Api, word: str, bri
         api.get(path, {"exclude": "config_context", "brief": brief})
 
 
-def test_include_of_what_only_other_resources_add_is_taken(api: Api) -> None:
-    for name in ("relationships", "computed_fields"):
-        api.get("/api/users/users/", {"include": name})
+def test_include_of_what_only_other_resources_add_is_refused(service: Service, api: Api) -> None:
+    for name in ("relationships", "config_context"):
+        assert "include" in api.get("/api/users/users/", {"include": name}, status=400)
+        with service.configured(strict_filtering=False):
+            api.get("/api/users/users/", {"include": name})
+
+
+def test_parameters_of_lists_are_refused_where_they_mean_nothing(service: Service, api: Api, word: str) -> None:
+    """By writes and actions too; parameters that an action has are taken."""
+    unknown = ["Unknown filter field"]
+    site = api.post("/api/dcim/sites/", {"name": service.unique(), "status": "active"})
+    rack = api.post("/api/dcim/racks/", {"name": word, "site": site["id"], "status": "active"})
+    prefix = api.post("/api/ipam/prefixes/", {"prefix": f"{service.unique.ipv6()}::/120", "status": "active"})
+    (found,) = api.get(TENANTS, {"name": f"{word} 1"})["results"]
+    tenant, elevation = f"{TENANTS}{found['id']}/", f"{rack['url']}elevation/"
+    free, parts = f"{prefix['url']}available-ips/", f"{prefix['url']}available-prefixes/"
+    refused: list[tuple[str, str, Any, Any]] = [
+        ("GET", tenant, None, {"limit": 1}),
+        ("GET", tenant, None, {"offset": 1}),
+        ("POST", TENANTS, {"name": service.unique()}, {"limit": 1}),
+        ("PATCH", TENANTS, [{"id": found["id"]}], {"offset": 0}),
+        ("PATCH", tenant, {}, {"ordering": "name"}),
+        ("PUT", tenant, {"name": found["name"]}, {"fields": "name"}),
+        ("DELETE", TENANTS, [{"id": found["id"]}], {"limit": 0}),
+        ("DELETE", tenant, None, {"limit": 1}),
+        ("GET", elevation, None, {"include": "relationships"}),
+        ("GET", elevation, None, {"cursor": ""}),
+        ("GET", elevation, None, {"render": "svg", "limit": 1}),
+        ("GET", free, None, {"offset": 1}),
+        ("POST", free, {"status": "active"}, {"limit": 1}),
+        ("GET", parts, None, {"limit": 1}),
+        ("POST", parts, {"prefix_length": 124, "status": "active"}, {"fields": "id"}),
+        ("GET", f"{tenant}notes/", None, {"ordering": "created"}),
+        ("GET", FEED, None, {"offset": 1}),
+    ]
+    for method, path, body, query in refused:
+        answer = api.send(method, path, body, query=query, status=400).json
+        assert answer == {name: unknown for name in query if name != "render"}, (method, path, query)
+    for method, path, query in [
+        ("GET", elevation, {"limit": 1, "offset": 1}),
+        ("GET", free, {"limit": 2}),
+        ("GET", f"{tenant}notes/", {"include": "etag", "limit": 1, "offset": 0}),
+        ("PATCH", tenant, {"include": "etag"}),
+    ]:
+        api.send(method, path, {} if method == "PATCH" else None, query=query, status=200)
+    assert "include" in api.patch(tenant, {}, query={"include": "config_context"}, status=400)
+    with service.configured(strict_filtering=False):
+        api.get(free, {"offset": 1})
 
 
 def test_the_last_of_several_limits_counts(api: Api, word: str) -> None:

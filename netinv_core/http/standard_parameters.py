@@ -1,0 +1,88 @@
+"""Parameters of lists and representations, refused where they mean nothing (``netinv.strict_filtering``).
+
+Lists and objects check the parameters of GET as filters (:mod:`netinv_core.read.listing`). Writes and actions ignore
+unknown parameters, as clients of version 1 expect, but not these: a ``limit`` that is ignored changes more than was
+meant.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from pyramid.request import Request
+
+from netinv_core.errors import Invalid
+from netinv_core.http import sparse_fields
+from netinv_core.http.request_uow import RequestUnitOfWork
+from netinv_core.read import entity_tags
+from netinv_core.read.filters import UNKNOWN
+from netinv_core.read.ordering import PARAMETER as ORDERING
+from netinv_core.read.pages import COUNT, CURSOR
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+
+LIMIT, OFFSET, INCLUDE = "limit", "offset", "include"
+STANDARD = frozenset({LIMIT, OFFSET, CURSOR, COUNT, ORDERING, INCLUDE, sparse_fields.PARAMETER})
+NO_CHOICE = "Select a valid choice. {} is not one of the available choices."
+View = Callable[[Request], Any]
+
+
+def is_strict(uow: RequestUnitOfWork) -> bool:
+    """True where parameters without a meaning are refused."""
+    return bool(uow.registry.settings.get("strict_filtering", True))
+
+
+def refuse(uow: RequestUnitOfWork, names: Collection[str]) -> None:
+    """Refuses these parameters.
+
+    :raises Invalid: naming those that the query has
+    """
+    if is_strict(uow) and (found := sorted(uow.query.keys() & names)):
+        raise Invalid({name: [UNKNOWN] for name in found})
+
+
+def taking(view: View, names: Collection[str]) -> View:
+    """The view, after a check that its request has none of :data:`STANDARD` but these."""
+    refused = STANDARD.difference(names)
+
+    @functools.wraps(view)
+    def wrapper(request: Request) -> Any:
+        refuse(request.uow, refused)
+        return view(request)
+
+    return wrapper
+
+
+def writing(view: View) -> View:
+    """The view of a write of a resource, which takes ``include`` alone."""
+
+    @functools.wraps(view)
+    def wrapper(request: Request) -> Any:
+        check_included(request.uow, request.context.endpoint)
+        return view(request)
+
+    return taking(wrapper, {INCLUDE})
+
+
+def check_included(uow: RequestUnitOfWork, endpoint: Endpoint) -> frozenset[str]:
+    """Returns the names that the query includes.
+
+    :raises Invalid: for one that is no field of the resource
+    """
+    names = frozenset(filter(None, uow.query.get(INCLUDE, ())))
+    if names and is_strict(uow):
+        check_names(INCLUDE, names, {*endpoint.fields, entity_tags.INCLUDED})
+    return names
+
+
+def check_names(parameter: str, names: Collection[str], choices: Collection[str]) -> None:
+    """Checks the values of a parameter.
+
+    :raises Invalid: naming the parameter, for values that are none of the choices
+    """
+    unknown = sorted({*names}.difference(choices))
+    if unknown:
+        raise Invalid.field(parameter, *map(NO_CHOICE.format, unknown))
