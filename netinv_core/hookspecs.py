@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import click
 
     from netinv_core.app import App
+    from netinv_core.auth.providers import IdentityProvider
     from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.recorder import RelatedInsert
     from netinv_core.endpoint import Endpoint
@@ -69,6 +70,11 @@ def netinv_search(registry: Registry) -> Iterable[SearchProvider]:
 @hookspec
 def netinv_relations(registry: Registry, endpoint: Endpoint) -> dict[str, Any]:
     """Relations (:class:`netinv_core.read.relations.Relation`) to attach to a resource of any package, by name."""
+
+
+@hookspec
+def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
+    """Ways to sign in besides stored passwords (:class:`netinv_core.auth.providers.IdentityProvider`)."""
 
 
 @hookspec

@@ -14,6 +14,7 @@ import pluggy
 
 from netinv_core import hookspecs
 from netinv_core.app import App
+from netinv_core.auth import providers
 from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
@@ -69,6 +70,7 @@ class Registry:
         self.manager.add_hookspecs(hookspecs)
         self.list_formats: dict[str, ListFormat] = {}
         self.search_providers: list[search.SearchProvider] = []
+        self.identity_providers: dict[str, providers.IdentityProvider] = {}
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
@@ -142,6 +144,7 @@ class Registry:
                     step(endpoint)
         self.list_formats = self._list_formats()
         self.search_providers = search.providers_of(self)
+        self.identity_providers = providers.providers_of(self)
         return self
 
     def call_each(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyramid.settings import asbool, aslist, falsey, truthy
 
 from netinv_core import drivers
+from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ def positive(text: str) -> int:
 def words(text: str) -> tuple[str, ...]:
     """Words with white space between them."""
     return tuple(aslist(text))
+
+
+def networks(text: str) -> tuple[str, ...]:
+    """Networks (CIDR) and addresses with white space between them.
+
+    :raises ValueError: for anything else
+    """
+    return tuple(str(addresses.network(word)) for word in words(text))
 
 
 def size(text: str) -> int:
@@ -104,6 +113,17 @@ OWN: SettingDefinitions = {
     "sign_in_failures_address": (count, 50),
     "sign_in_failures_pair": (count, 10),
     "password_checks": (positive, 2),
+    "password_sign_in": (flag, True),
+    "sign_in_create_users": (flag, True),
+    "sign_in_create_groups": (flag, False),
+    "sign_in_link_by_username": (words, ()),
+    "header_user": (str, ""),
+    "header_groups": (str, ""),
+    "header_email": (str, ""),
+    "header_superuser_group": (str, ""),
+    "header_proxies": (networks, ()),
+    "header_title": (str, "Single sign-on"),
+    "header_sign_out_url": (str, ""),
     "require_if_match": (words, ()),
     "idempotency_retention": (positive, 24),
     "base_url": (str, ""),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from netinv_core.app import App
-from netinv_core.auth import crypto
+from netinv_core.auth import crypto, trusted_header
 from netinv_core.auth import permissions as permits
 from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.models import (
@@ -21,6 +21,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.auth.providers import IdentityProvider
 from netinv_core.auth.tokens import tokens
 from netinv_core.changelog.models import ChangeNumbering
 from netinv_core.content_types import register
@@ -31,6 +32,7 @@ from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import table_of
 from netinv_core.presentation import MenuSection, Presentation
 from netinv_core.read import filters
+from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list, count_of, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
@@ -219,6 +221,13 @@ app = App(
 def netinv_app() -> App:
     """The application of the core itself."""
     return app
+
+
+@hookimpl
+def netinv_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
+    """The header of a trusted proxy, where the settings name it."""
+    provider = trusted_header.provider_of(registry)
+    return [provider] if provider is not None else []
 
 
 @hookimpl

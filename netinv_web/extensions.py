@@ -155,16 +155,6 @@ class Banner:
 
 
 @dataclasses.dataclass(frozen=True)
-class IdentityProvider:
-    """A way to sign in: a link on the sign-in page to ``path``, whose view ends in
-    :func:`netinv_web.auth.sign_in.signed_in`.
-    """
-
-    title: str
-    path: str
-
-
-@dataclasses.dataclass(frozen=True)
 class Attention:
     """A sentence about what needs somebody's attention, on the home page, and a link to where it is dealt with."""
 
@@ -222,7 +212,6 @@ RESOURCE_HOOKS: Mapping[str, tuple[type, ...]] = {
 SERVICE_HOOKS: Mapping[str, tuple[type, ...]] = {
     "netinv_web_widgets": (Widget,),
     "netinv_web_snippets": (Snippet,),
-    "netinv_web_identity_providers": (IdentityProvider,),
 }
 
 

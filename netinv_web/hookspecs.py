@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         Banner,
         Export,
         FirstStep,
-        IdentityProvider,
         ListTab,
         Panel,
         Snippet,
@@ -125,8 +124,3 @@ def netinv_web_static(registry: Registry) -> Mapping[str, str]:
     """Folders of static files by name (``{"example": "netinv_example:static"}``), and the files in them that every page
     loads: ``page.css`` and ``page.js``, if they exist.
     """
-
-
-@hookspec
-def netinv_web_identity_providers(registry: Registry) -> Iterable[IdentityProvider]:
-    """Ways to sign in besides the password (:class:`netinv_web.extensions.IdentityProvider`)."""

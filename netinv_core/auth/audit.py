@@ -25,6 +25,8 @@ _WORDS = {"create": "created", "update": "changed", "delete": "deleted"}
 # Events with their fields; those of failures are warnings.
 EVENTS = {
     "sign_in.succeeded": "a password was accepted: `user`",
+    "user.linked": "a user of an identity provider got an account: `provider`, `user`, `id`, `created`",
+    "user.groups_changed": "a sign-in changed the groups of an account: `provider`, `user`, `groups`",
     "session.started": "a browser was signed in, with a password or by a provider: `user`",
     "session.ended": "a user signed out",
     "token.used": "an address used a token for the first time since this process started: `user`, `token`",
@@ -39,6 +41,7 @@ EVENTS = {
 FAILURES = {
     "sign_in.failed": "a password was not accepted: `reason` (`throttled`, `unknown_account`, `inactive_account`, "
     "`wrong_password`), `account` (its id)",
+    "sign_in.refused": "a user of an identity provider may have no account: `provider`, `user`, `reason`",
     "credentials.refused": "a token was not accepted: `reason` (`malformed`, `unknown_token`, `expired_token`, "
     "`inactive_account`, `address`)",
     "access.denied": "an account lacks a permission, or its token may not write (403): `method`, `path`, `reason`",

@@ -22,7 +22,7 @@ from netinv_core.models.columns import (
     required_text,
     text,
 )
-from netinv_core.models.types import Json
+from netinv_core.models.types import Chars, Json
 
 
 class Group(Base):
@@ -102,6 +102,17 @@ class ObjectPermission(Model):
     constraints: Mapped[Any | None] = json_document(
         "Queryset filter matching the applicable objects of the selected type(s)"
     )
+
+
+class ExternalIdentity(Base):
+    """The account of a user of an identity provider; ``subject`` identifies the user there."""
+
+    __tablename__ = "core_external_identity"
+
+    provider: Mapped[str] = mapped_column(Chars(50), primary_key=True)
+    subject: Mapped[str] = mapped_column(Chars(255), primary_key=True)
+    user_id: Mapped[Ref] = mapped_column(sa.ForeignKey("core_user.id", ondelete="CASCADE"), index=True)
+    created: Mapped[datetime.datetime] = mapped_column(default=now)
 
 
 class SignInCounter(Base):

@@ -61,6 +61,7 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
     rejected.
 
     :raises Denied: for a wrong password, an unknown or an inactive account, with the same text and after the same time
+    :raises Unavailable: when the password is not that of an account, and an identity provider cannot be asked
     :raises TooManyRequests: after too many failures, or while this process verifies too many passwords
     """
     settings = uow.registry.settings
@@ -75,13 +76,37 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
             audit("sign_in.failed", reason="throttled", account=account and account.id, network=network, seconds=wait)
             raise TooManyRequests(wait)
         _write(uow, _count_failure(uow.registry.dialect), _failure_parameters(settings, buckets))
-        if not crypto.verify_password(account.password if account else "", password) or not account.is_active:
+        user_id = _verify(uow, account, username, password)
+        if user_id is None:
             audit("sign_in.failed", reason=_reason(account), account=account and account.id, network=network)
             raise Denied(WRONG)
         _write(uow, _count_success(), {"now": now(), **dataclasses.asdict(buckets)})
     audit("sign_in.succeeded", user=username)
-    user_id: uuid.UUID = account.id
     return user_id
+
+
+def _verify(uow: UnitOfWork, account: Any, username: str, password: str) -> uuid.UUID | None:
+    """Returns the id of the account with this password: the stored one, or that of an identity provider.
+
+    The stored one is verified even if it is not accepted, so that an answer takes as long for any name.
+
+    :raises Unavailable: when a provider cannot tell
+    """
+    matches = crypto.verify_password(account.password if account else "", password)
+    if matches and account.is_active and uow.registry.settings["password_sign_in"]:
+        user_id: uuid.UUID = account.id
+        return user_id
+    from netinv_core.auth import external_users  # which needs the registry, which is built with this module
+
+    if not (username and password):
+        return None
+    for provider in uow.registry.identity_providers.values():
+        user = provider.check_password(uow.registry, username, password) if provider.check_password else None
+        if user is not None:
+            with contextlib.suppress(Denied):
+                engine: Any = uow.session.get_bind()
+                return external_users.user_id_of(engine, uow.registry, user)
+    return None
 
 
 def _reason(account: Any) -> str:

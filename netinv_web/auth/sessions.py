@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import json
 import secrets
 import uuid
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ import sqlalchemy as sa
 from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 
+from netinv_core.auth import crypto
 from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
@@ -25,6 +27,8 @@ from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
+from netinv_core.models.types import LongText
+from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 
@@ -42,7 +46,9 @@ class CrossSiteRequest(Denied):
 
 
 class WebSession(Model):
-    """A signed-in browser. ``key_hash`` is the SHA-256 digest of the key in its cookie."""
+    """A signed-in browser. ``key_hash`` is the SHA-256 digest of the key in its cookie; ``provider_data`` holds what
+    an identity provider needs later, encrypted.
+    """
 
     __tablename__ = "web_session"
 
@@ -52,6 +58,8 @@ class WebSession(Model):
     last_used: Mapped[datetime.datetime] = mapped_column(index=True, default=now)
     address: Mapped[str] = column(length=64)
     user_agent: Mapped[str] = column(length=MAX_USER_AGENT)
+    provider: Mapped[str] = column(length=50, default="", hidden=True)
+    provider_data: Mapped[str] = column(LongText(), default="", hidden=True, confidential=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +69,16 @@ class CurrentSession:
     id: uuid.UUID
     last_used: datetime.datetime
     preferences: Mapping[str, Any]
+    provider: str = ""
+    sealed_data: str = ""
+
+    def data(self, registry: Registry) -> Mapping[str, Any]:
+        """What the identity provider stored; empty if it cannot be decrypted any more."""
+        try:
+            data: dict[str, Any] = json.loads(crypto.decrypt(registry.settings["secret"], self.sealed_data) or "{}")
+        except ValueError:
+            return {}
+        return data
 
 
 _sessions, _users = table_of(WebSession), table_of(User)
@@ -71,6 +89,8 @@ _by_key = (
         _sessions.c.id.label("session_id"),
         _sessions.c.created.label("begun"),
         _sessions.c.last_used,
+        _sessions.c.provider,
+        _sessions.c.provider_data,
     )
     .join_from(_sessions, _users)
     .where(_sessions.c.key_hash == sa.bindparam("digest"))
@@ -106,7 +126,11 @@ def from_cookie(request: Request) -> Identity | None:
         return None
     if request.method in UNSAFE_METHODS and not is_same_origin(request):
         raise CrossSiteRequest()
-    request.netinv_session = CurrentSession(row.session_id, row.last_used, (row.config_data or {}).get("web") or {})
+    preferences = (row.config_data or {}).get("web") or {}
+    session = CurrentSession(row.session_id, row.last_used, preferences, row.provider, row.provider_data)
+    if session.provider and not _is_proven(request, session):
+        return None
+    request.netinv_session = session
     if now() - row.last_used > USE_INTERVAL:
         request.add_finished_callback(_store_use)
     return identity_of(request.uow, row, writes=True)
@@ -116,6 +140,16 @@ def _is_over(row: Any, settings: Mapping[str, Any]) -> bool:
     at = now()
     idle = at - row.last_used > datetime.timedelta(seconds=settings["session_idle_timeout"])
     return idle or at - row.begun > datetime.timedelta(seconds=settings["session_lifetime"])
+
+
+def _is_proven(request: Request, session: CurrentSession) -> bool:
+    """True if the identity provider of a session is there, and the request still proves its user where requests do."""
+    registry: Registry = request.registry.netinv
+    provider = registry.identity_providers.get(session.provider)
+    if provider is None or provider.from_request is None:
+        return provider is not None
+    user = provider.from_request(request)
+    return user is not None and user.subject == session.data(registry).get("subject")
 
 
 def is_same_origin(request: Request) -> bool:
@@ -146,10 +180,18 @@ def current(request: Request) -> CurrentSession | None:
     return getattr(request, "netinv_session", None)
 
 
-def begin(request: Request, user_id: uuid.UUID, uow: UnitOfWork | None = None) -> str:
+def begin(
+    request: Request,
+    user_id: uuid.UUID,
+    uow: UnitOfWork | None = None,
+    *,
+    provider: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> str:
     """Creates a session of a user; returns the key for its cookie. Sessions that are over are deleted.
 
     :param uow: another unit of work than that of the request
+    :param provider: the identity provider of the user, and its ``data``
     """
     uow, settings = uow or request.uow, request.registry.netinv.settings
     key = secrets.token_urlsafe(KEY_SIZE)
@@ -162,6 +204,8 @@ def begin(request: Request, user_id: uuid.UUID, uow: UnitOfWork | None = None) -
         "last_used": now(),
         "address": request.remote_addr or "",
         "user_agent": (request.user_agent or "")[:MAX_USER_AGENT],
+        "provider": provider,
+        "provider_data": crypto.encrypt(settings["secret"], json.dumps(data) if data else ""),
     }
     uow.write(sa.insert(_sessions), [row])
     return key

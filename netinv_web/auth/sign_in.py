@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
+from urllib.parse import urlencode
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,12 +16,13 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.auth import identity, passwords
 from netinv_core.auth.audit import audit_after_commit
-from netinv_core.errors import RequestError
-from netinv_web.auth import replay, sessions
-from netinv_web.extensions import extensions_of
+from netinv_core.auth.providers import ExternalUser
+from netinv_core.errors import Denied, RequestError
+from netinv_web.auth import external, replay, sessions
 from netinv_web.pages import form_of, local_path, page, see_other
 
 TEMPLATE = "netinv_web:templates/sign_in.jinja2"
+SIGNED_OUT = "netinv_web:templates/signed_out.jinja2"
 MAX_PASSWORD = 4096  # characters
 
 
@@ -29,7 +31,24 @@ def show(request: Request) -> Response:
     following = local_path(request.GET.get("next", "/"))
     if sessions.from_cookie(request) is not None:
         return see_other(following)
+    if "next" in request.GET:  # not after a sign-out, which leads to this page without it
+        for provider in request.registry.netinv.identity_providers.values():
+            user = provider.from_request(request) if provider.from_request is not None else None
+            if user is not None:
+                return _signed_in_externally(request, user, following)
     return sign_in_form(request, following)
+
+
+def _signed_in_externally(request: Request, user: ExternalUser, following: str) -> Response:
+    try:
+        return external.sign_in(request, user, following, {})
+    except Denied as error:
+        return sign_in_form(request, following, str(error.body["detail"]), 403)
+
+
+def _with_next(path: str, following: str) -> str:
+    """The path of a provider with the page to return to, in place of any that it has."""
+    return f"{path.partition('?')[0]}?{urlencode({'next': following})}"
 
 
 def keep_form(request: Request, form: replay.KeptForm) -> Response:
@@ -39,8 +58,15 @@ def keep_form(request: Request, form: replay.KeptForm) -> Response:
 
 def sign_in_form(request: Request, following: str, error: str = "", status: int = 200, **values: Any) -> Response:
     registry = request.registry.netinv
-    providers = extensions_of(registry.hooks.netinv_web_identity_providers, registry=registry)
-    defaults = {"following": following, "error": error, "providers": providers, "username": "", "kept": None}
+    found = registry.identity_providers.values()
+    defaults = {
+        "following": following,
+        "error": error,
+        "providers": [(item.title, _with_next(item.path, following)) for item in found if item.path],
+        "passwords": registry.settings["password_sign_in"] or any(item.check_password for item in found),
+        "username": "",
+        "kept": None,
+    }
     return page(request, TEMPLATE, defaults | values, status)
 
 
@@ -71,10 +97,7 @@ def _text(request: Request, name: str) -> str:
 def signed_in(
     request: Request, user_id: uuid.UUID, following: str = "/", kept: replay.KeptForm | None = None
 ) -> Response:
-    """Begins the session of a user whose identity is proven; the answer to the request that proved it.
-
-    A ``kept`` form is sent again.
-    """
+    """Begins the session of a user whose password is right; the answer to the form. A ``kept`` form is sent again."""
     request.uow.identity = identity.by_id(request.uow, user_id)
     audit_after_commit(request.uow, "session.started", user=request.uow.identity.username)
     response = see_other(following) if kept is None else replay.send_again(request, kept)
@@ -83,12 +106,15 @@ def signed_in(
 
 
 def sign_out(request: Request) -> Response:
-    """Ends the session."""
+    """Ends the session, then that at its identity provider, if this offers it."""
     session = sessions.current(request)
+    url = ""
     if session is not None:
         sessions.end(request.uow, request.uow.identity.user_id, session.id)
         audit_after_commit(request.uow, "session.ended")
-    response = see_other("/login/")
+        url = external.sign_out_url(request, session)
+    # A page, because the policy of pages lets no form lead to another site.
+    response = page(request, SIGNED_OUT, {"url": url}) if url else see_other("/login/")
     sessions.delete_cookie(request, response)
     response.headers["Clear-Site-Data"] = '"cache"'
     return response

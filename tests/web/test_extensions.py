@@ -169,7 +169,6 @@ REASONS = {
     "netinv_web_widgets": "netinv_web_widgets returns str instead of Widget",
     "netinv_web_snippets": "netinv_web_snippets returns str instead of Snippet",
     "netinv_web_menu": "netinv_web_menu returns str instead of MenuSection",
-    "netinv_web_identity_providers": "netinv_web_identity_providers returns str instead of IdentityProvider",
     "netinv_web_presentation": "TypeError",
     "netinv_web_cells": "AttributeError",
     "netinv_web_controls": "Error",

@@ -71,7 +71,14 @@ INTERNAL = {
     *("extras_scheduled_job.start_time", "extras_scheduled_job.next_run", "dcim_power_feed.available_power"),
 }
 WITHOUT_RESOURCE = {
-    *("core_change_numbering", "core_configuration_version", "core_lock_stripe", "core_sign_in_counter", "core_worker"),
+    *(
+        "core_change_numbering",
+        "core_configuration_version",
+        "core_lock_stripe",
+        "core_sign_in_counter",
+        "core_worker",
+        "core_external_identity",
+    ),
     *("core_stored_answer", "extras_plan_owned_object"),
     *("extras_tagged_item", "extras_config_context_scope"),
     *("extras_git_job_module", "extras_git_local_context", "extras_git_sync", "extras_webhook_attempt"),

@@ -158,10 +158,10 @@ def netinv_web_undo(request):
 
 
 @hookimpl
-def netinv_web_identity_providers(registry):
-    from netinv_web.extensions import IdentityProvider
+def netinv_identity_providers(registry):
+    from netinv_core.auth.providers import IdentityProvider
 
-    return result_of("netinv_web_identity_providers", [IdentityProvider("Sign in by knocking", "/knock/")])
+    return [IdentityProvider(f"knocking {fails}".strip(), "Sign in by knocking", "/knock/")]
 
 
 @hookimpl
