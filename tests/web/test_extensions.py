@@ -7,7 +7,7 @@ import importlib.util
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -178,7 +178,7 @@ REASONS = {
 
 
 @pytest.fixture(scope="module")
-def wrong(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def wrong(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Service:
     """A service with copies of the package ``visitor``, named after the hook of each that returns something wrong."""
     folder, path = tmp_path_factory.mktemp("wrong"), PLUGIN_FIXTURES / "visitor" / "netinv_visitor.py"
     with pytest.MonkeyPatch.context() as patches:
@@ -191,7 +191,8 @@ def wrong(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             spec.loader.exec_module(module)
             patches.setitem(sys.modules, spec.name, module)
             add_distribution(folder, hook)
-        yield Service(engine, JOBS)
+        service = Service(engine, JOBS)
+    return service  # the packages are no longer installed, so that `visited` may be made later
 
 
 def test_packages_with_wrong_results_of_hooks_are_reported(wrong: Service) -> None:
