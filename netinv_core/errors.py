@@ -21,6 +21,11 @@ class Message(str):
         return message
 
 
+def explained(message: Any) -> str:
+    """The explanation of a message, for people; the message itself where it has none."""
+    return message.explanation if isinstance(message, Message) else str(message)
+
+
 CONCURRENT_CHANGE = "The change conflicts with another one made at the same time."
 MAX_FAULTY = 100  # objects of a list whose errors are listed
 MAX_MESSAGES = 1000  # entries of any list or mapping in an error's body, messages among them

@@ -22,7 +22,7 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import ALL, Draft
-from netinv_core.write.reference_messages import NO_SUCH_ID
+from netinv_core.write.reference_messages import NO_SUCH_ID, message
 
 # Names of all models of the API, by label. Tags, statuses and permissions may refer to models of packages that are not
 # installed, so that their data can be exchanged between services. Lists of content types follow this order.
@@ -187,7 +187,7 @@ def referenced_objects(
             if endpoint is not None and draft[key] in nested:
                 objects.append((draft, endpoint, nested[draft[key]]))
             else:
-                draft.reject(key, NO_SUCH_ID.format(draft[key]))
+                draft.reject(key, message(NO_SUCH_ID, endpoint, draft[key]))
     return objects
 
 
@@ -212,7 +212,7 @@ def generic_reference(type_: str, key: str) -> Rule:
             viewable = _viewable(uow, label, {draft[key] for draft in group})
             for draft in group:
                 if draft[key] not in viewable:
-                    draft.reject(key, NO_SUCH_ID.format(draft[key]))
+                    draft.reject(key, message(NO_SUCH_ID, uow.registry.get(label), draft[key]))
 
     return rule
 

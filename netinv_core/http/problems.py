@@ -8,7 +8,7 @@ from typing import Any
 
 from pyramid.response import Response
 
-from netinv_core.errors import InternalError, Invalid, Message, RequestError, bounded, error_text
+from netinv_core.errors import InternalError, Invalid, RequestError, bounded, error_text, explained
 from netinv_core.http import versions
 from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import dumps, json_response
@@ -106,7 +106,7 @@ def _messages(body: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[st
         for position, value in enumerate(body):
             yield from _messages(value, (*path, position) if isinstance(value, dict | list) else path)
     else:
-        yield path, body.explanation if isinstance(body, Message) else str(body)
+        yield path, explained(body)
 
 
 def _entry(path: tuple[str | int, ...], message: str, in_query: bool) -> dict[str, Any]:

@@ -113,6 +113,7 @@ class KeyMatch:
     ids: Sequence[Any] = ()
     errors: FieldErrors = dataclasses.field(default_factory=dict)
     attributes: Attributes = dataclasses.field(default_factory=Attributes)
+    target: Endpoint | None = None
 
     @property
     def ambiguous(self) -> bool:
@@ -123,7 +124,7 @@ class KeyMatch:
     def message(self) -> str:
         """The reason why the body is about no object that exists."""
         template = SEVERAL if self.ambiguous else NO_SUCH
-        return template.format(reference_messages.short(str(self.attributes.sent)))
+        return reference_messages.message(template, self.target, self.attributes.sent)
 
 
 def find(
@@ -140,7 +141,7 @@ def find(
     searches = [(endpoint, [attributes for _, attributes in group]) for group in groups.values()]
     for group, found in zip(groups.values(), attribute_references.find_together(uow, searches), strict=True):
         for (position, attributes), ids in zip(group, found, strict=True):
-            matches[position] = KeyMatch(ids, attributes=attributes)
+            matches[position] = KeyMatch(ids, attributes=attributes, target=endpoint)
     return matches
 
 
@@ -151,7 +152,7 @@ def _parse_key(endpoint: Endpoint, body: Mapping[str, Any], key: Sequence[str]) 
         return KeyMatch(errors={name: [reason] for name, reason in reasons.items() if reason})
     values = {name: body[name].strip() if isinstance(body[name], str) else body[name] for name in key}
     try:
-        return KeyMatch(attributes=attribute_references.parse(endpoint, values))
+        return KeyMatch(attributes=attribute_references.parse(endpoint, values), target=endpoint)
     except ValueError as error:
         return KeyMatch(errors={key[0]: [str(error)]})
 

@@ -16,7 +16,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.endpoint import Endpoint
-from netinv_core.errors import Invalid, error_text
+from netinv_core.errors import Invalid, explained
 from netinv_core.fields import Field, GenericForeignKey, errors_of
 from netinv_core.read.listing import detail
 from netinv_core.read.plan import named_objects
@@ -273,7 +273,7 @@ def _has_blank_value(control: Control) -> bool:
 def add_errors(form: Form, body: Any) -> None:
     """Puts the messages of an error's body to their controls; others are errors of the form."""
     if not isinstance(body, Mapping):
-        form.errors.append(error_text(body))
+        form.errors.append(readable(body))
         return
     controls = {control.name: control for control in form.controls}
     for name, messages in body.items():
@@ -321,13 +321,13 @@ def _owns_errors(control: Control) -> bool:
 
 
 def readable(messages: Any) -> str:
-    """Messages of any nesting as sentences; the items of a list are counted from one."""
+    """Messages of any nesting as sentences, explained where they can be; the items of a list are counted from one."""
     if isinstance(messages, Mapping):
         named = ((_position(str(name)), readable(value)) for name, value in messages.items())
         return " ".join(f"{name}: {text}" if name else text for name, text in named if text)
     if isinstance(messages, Iterable) and not isinstance(messages, str):
         return " ".join(filter(None, map(readable, messages)))
-    return str(messages)
+    return explained(messages)
 
 
 def _position(name: str) -> str:

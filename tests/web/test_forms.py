@@ -114,6 +114,14 @@ def test_relationships_are_pickers(browser: Browser, api: Api, make: Make, site:
     api.delete(f"/api/extras/relationships/{relationship['id']}/")
 
 
+def test_a_reference_that_fits_nothing_says_what_was_looked_for(browser: Browser, site: Any) -> None:
+    """In the words of problems, not in those that clients of version 1 expect."""
+    path = f"/dcim/sites/{site['id']}/edit/"
+    form = edit_form(browser, f"/api/dcim/sites/{site['id']}/")
+    page = browser.post(path, [*form.submit_fields(), ("_text_tenant", "no-such-tenant")], status=422)
+    assert "No tenant with slug no-such-tenant." in page.text and "Related object" not in page.text
+
+
 def test_a_picker_takes_what_was_typed_beside_it(browser: Browser, api: Api, make: Make, site: Any) -> None:
     """A name, a slug, an id or the address of a page stand for an object, also where a select would be too long."""
     tenant = make("/api/tenancy/tenants/")
