@@ -22,6 +22,7 @@ from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.http.mount import mount_policy
 from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.registry import Registry
@@ -162,7 +163,7 @@ def _wsgi_app(
     config.registry.netinv_sessions = session_factory(engine)
     config.include("pyramid_tm")
     config.include("netinv_core.telemetry.routes")
-    config.set_execution_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts)))
+    config.set_execution_policy(mount_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts))))
     config.include("cornice")
     config.include("netinv_core.http.derivers")
     config.include("netinv_core.http.actions")

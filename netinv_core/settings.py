@@ -8,6 +8,7 @@ import pathlib
 import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pyramid.settings import asbool, aslist, falsey, truthy
 
@@ -81,6 +82,18 @@ def _hosts(text: str) -> tuple[str, ...]:
     return words(text.lower())
 
 
+def _base_url(text: str) -> str:
+    """The URL of a service, without a closing slash.
+
+    :raises ValueError: for anything else than the scheme http or https, a host, and maybe a path
+    """
+    address = text.strip().rstrip("/")
+    parts = urlsplit(address)
+    if address and (parts.scheme not in ("http", "https") or not parts.hostname or "?" in address or "#" in address):
+        raise ValueError(text)
+    return address
+
+
 def _token_writers(text: str) -> str:
     """``permitted``, ``superusers`` or ``nobody``: users who may write tokens with the API, if they have permission."""
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
@@ -126,7 +139,7 @@ OWN: SettingDefinitions = {
     "header_sign_out_url": (str, ""),
     "require_if_match": (words, ()),
     "idempotency_retention": (positive, 24),
-    "base_url": (str, ""),
+    "base_url": (_base_url, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),
     "plugins_dir": (str, ""),

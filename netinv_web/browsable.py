@@ -23,6 +23,7 @@ from pyramid.response import Response
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.http import versions
 from netinv_core.http.methods import PERMISSIONS, UNSAFE_METHODS
+from netinv_core.http.mount import KEY as MOUNT
 from netinv_core.http.request_uow import negotiation_of
 from netinv_core.http.serialization import dumps
 from netinv_core.http.traversal import Collection, Item
@@ -49,6 +50,7 @@ COPIED = (
     "HTTP_USER_AGENT",
     "REMOTE_ADDR",
     "wsgi.url_scheme",
+    MOUNT,
 )
 EMPTY_VALUES: dict[str, Any] = {"boolean": False, "integer": 0, "field": None, "list": []}
 

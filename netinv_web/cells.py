@@ -98,8 +98,8 @@ def _of_mapping(value: Mapping[str, Any]) -> Markup:
     if "label" in value and "value" in value:
         return text_markup(value["label"])
     if "display" in value and isinstance(value.get("url"), str):
-        path = urlsplit(value["url"]).path.removeprefix("/api")
-        return link(path, value["display"])
+        path = urlsplit(value["url"]).path.rpartition("/api/")[2]
+        return link(f"/{path}", value["display"])
     if not value:
         return EMPTY
     return Markup("<code>{}</code>").format(text_markup(json.dumps(value, ensure_ascii=False, default=str)))

@@ -86,6 +86,7 @@ OPEN_MODULES = {
         "http.media",
         "http.methods",
         "http.metrics",
+        "http.mount",
         "http.multipart",
         "http.openapi_parameters",
         "http.pagination",

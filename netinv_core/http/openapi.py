@@ -80,9 +80,11 @@ _ROOTS: Sequence[tuple[str, str, Any, SchemaRef]] = (
 )
 
 
-def document(registry: Registry, version: str, actions: Iterable[Action] | None = None) -> dict[str, Any]:
+def document(
+    registry: Registry, version: str, actions: Iterable[Action] | None = None, mount: str = ""
+) -> dict[str, Any]:
     """Returns the document of an API version; ``actions`` defaults to :func:`declared`."""
-    writer = _Writer(registry, version)
+    writer = _Writer(registry, version, mount)
     for path, method, view, schema in _ROOTS:
         writer.root(path, method, view, OperationSchema(schema, request_body=schema))
     for app in registry.apps.values():
@@ -129,8 +131,9 @@ def object_schema(
 class _Writer:
     """Builder of a document."""
 
-    def __init__(self, registry: Registry, version: str) -> None:
+    def __init__(self, registry: Registry, version: str, mount: str) -> None:
         self.registry = registry
+        self.mount = mount
         self.version = version
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemas: dict[str, Schema] = {
@@ -151,7 +154,7 @@ class _Writer:
                 "version": f"{importlib.metadata.version('netinv-core')} ({self.version})",
                 "description": DESCRIPTION.format(version=self.version, default=versions.DEFAULT),
             },
-            "servers": [{"url": "/api"}],
+            "servers": [{"url": f"{self.mount}/api"}],
             "security": [{"tokenAuth": []}],
             "tags": [{"name": _tag(app.path), "description": app.description or app.title} for app in apps],
             "paths": dict(sorted(self.paths.items())),

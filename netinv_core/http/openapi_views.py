@@ -22,6 +22,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 
 from netinv_core.errors import NotAllowed, NotFound
 from netinv_core.http import actions, openapi, versions
+from netinv_core.http.mount import mount_of
 from netinv_core.http.serialization import query_of
 
 JSON, YAML = versions.JSON, "application/vnd.oai.openapi; charset=utf-8"
@@ -60,16 +61,16 @@ class Documents:
     """Cache of the rendered documents of a service, compressed: each is rendered at its first request."""
 
     def __init__(self) -> None:
-        self._documents: dict[tuple[str, str], bytes] = {}
+        self._documents: dict[tuple[str, str, str], bytes] = {}
         self._lock = threading.Lock()
 
-    def get(self, registry: Any, version: str, media: str) -> bytes:
-        """Returns the document of a version in a media type, compressed with gzip."""
+    def get(self, registry: Any, version: str, media: str, mount: str) -> bytes:
+        """Returns the document of a version in a media type, compressed with gzip, for a service at a mount point."""
         with self._lock:
-            if (version, media) not in self._documents:
-                document = openapi.document(registry.netinv, version, actions.actions_of(registry))
-                self._documents[version, media] = gzip.compress(rendered(document, media), mtime=0)
-            return self._documents[version, media]
+            if (version, media, mount) not in self._documents:
+                document = openapi.document(registry.netinv, version, actions.actions_of(registry), mount)
+                self._documents[version, media, mount] = gzip.compress(rendered(document, media), mtime=0)
+            return self._documents[version, media, mount]
 
 
 def rendered(document: dict[str, Any], media: str) -> bytes:
@@ -93,7 +94,7 @@ def _version(request: Request) -> str:
 
 def _answer(request: Request, media: str) -> Response:
     version = _version(request)
-    body = request.registry.netinv_documents.get(request.registry, version, media)
+    body = request.registry.netinv_documents.get(request.registry, version, media, mount_of(request.environ))
     response = Response(conditional_response=True)
     response.headers["Content-Type"] = media
     # no header would permit gzip, but a client without one may not decode it

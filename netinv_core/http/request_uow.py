@@ -10,6 +10,7 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.engine import join_transaction
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.http.mount import base_of
 from netinv_core.http.request_id import id_of
 from netinv_core.http.serialization import Query, query_of
 from netinv_core.registry import Registry
@@ -60,9 +61,15 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     writing = request.method in UNSAFE_METHODS and not negotiation.read_only
     if writing:
         join_transaction(session, request.tm)
-    base = registry.settings.get("base_url") or request.host_url
     uow = RequestUnitOfWork(
-        registry, session, ANONYMOUS, base, negotiation.api_version, id_of(request.environ), writing, managed=writing
+        registry,
+        session,
+        ANONYMOUS,
+        base_of(request),
+        negotiation.api_version,
+        id_of(request.environ),
+        writing,
+        managed=writing,
     )
     uow.query = query_of(request)
     if writing and (digest := digest_of_key(request.headers.get(IDEMPOTENCY_KEY, "").strip())) is not None:

@@ -14,6 +14,7 @@ import secrets
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -25,6 +26,7 @@ from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
+from netinv_core.http.mount import HOST_COOKIE, mount_of
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.models.types import LongText
@@ -102,8 +104,11 @@ def _digest(key: str) -> str:
 
 
 def cookie_name(request: Request) -> str:
-    """The name of the cookie. Browsers accept the prefix ``__Host-`` from HTTPS alone, without a domain."""
-    return "__Host-netinv_session" if is_secure(request) else "netinv_session"
+    """The name of the cookie. Browsers accept both prefixes from HTTPS alone, ``__Host-`` without a domain and for the
+    whole host: not for a service that is mounted below a path.
+    """
+    prefix = "__Secure-" if mount_of(request.environ) else HOST_COOKIE
+    return f"{prefix}netinv_session" if is_secure(request) else "netinv_session"
 
 
 def is_secure(request: Request) -> bool:
@@ -162,8 +167,8 @@ def is_same_origin(request: Request) -> bool:
     if site is not None:
         return bool(site == "same-origin")
     origin = request.headers.get("Origin", "")
-    own = request.registry.netinv.settings.get("base_url") or request.host_url
-    return origin != "" and origin.rstrip("/").lower() in (own.rstrip("/").lower(), request.host_url.lower())
+    own = urlsplit(request.registry.netinv.settings.get("base_url") or request.host_url)
+    return origin.rstrip("/").lower() in (f"{own.scheme}://{own.netloc}".lower(), request.host_url.lower())
 
 
 def _store_use(request: Request) -> None:

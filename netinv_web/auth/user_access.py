@@ -17,7 +17,7 @@ from netinv_core.errors import Denied, NotFound
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
 from netinv_core.read import listing
-from netinv_core.registry import Registry
+from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import Tab
 from netinv_web.paths import object_path
 
@@ -40,7 +40,7 @@ def content(request: Request, endpoint: Endpoint, account: Mapping[str, Any]) ->
 
 def _answer(request: Request, account: Mapping[str, Any], address: str) -> dict[str, Any]:
     uow = request.uow
-    endpoint, key = object_of(uow.registry, address)
+    endpoint, key = object_of(uow, address)
     shown = listing.detail(uow, endpoint, key, shape="nested")
     is_account = _users.c.id == account["id"]
     flags = uow.execute(sa.select(_users.c.is_active, _users.c.is_superuser).where(is_account)).one()
@@ -70,20 +70,20 @@ def _answer(request: Request, account: Mapping[str, Any], address: str) -> dict[
     }
 
 
-def object_of(registry: Registry, address: str) -> tuple[Endpoint, Any]:
+def object_of(uow: UnitOfWork, address: str) -> tuple[Endpoint, Any]:
     """The resource and the id that the address of a page, or of an object in the API, names.
 
     :raises NotFound: for another address
     """
     try:
-        path = urlsplit(address.strip()).path
+        path = urlsplit(address.strip()).path.removeprefix(urlsplit(uow.base).path)
     except ValueError:
         raise NotFound() from None
     steps = [step for step in path.removeprefix("/api").split("/") if step]
-    for name, app in registry.apps.items():
+    for name, app in uow.registry.apps.items():
         base = [step for step in app.path.removeprefix("/api").split("/") if step]
         if len(steps) >= len(base) + 2 and steps[: len(base)] == base:
-            endpoint = registry.by_path.get((name, steps[len(base)]))
+            endpoint = uow.registry.by_path.get((name, steps[len(base)]))
             key = endpoint.parse_key(steps[len(base) + 1]) if endpoint is not None else None
             if endpoint is not None and key is not None:
                 return endpoint, key

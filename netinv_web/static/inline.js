@@ -1,6 +1,7 @@
 // Values that are changed in their place, on the page of an object and in the cells of a list: by a button, a double click,
 // or Enter or F2 in the cell; Escape leaves. Each place knows the address of its form, and shows what was saved.
 import { enhance } from "./enhance.js";
+import { MOUNT } from "./mount.js";
 
 const DIRECTIONS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -52,7 +53,7 @@ class Place {
     const notice = page.querySelector("[data-notice]");
     document.querySelector("[data-notice]")?.remove();
     if (!notice) return;
-    for (const next of notice.querySelectorAll("input[name=next]")) next.value = location.pathname + location.search;
+    for (const next of notice.querySelectorAll("input[name=next]")) next.value = location.pathname.slice(MOUNT.length) + location.search;
     document.getElementById("content").prepend(notice);
   }
 }

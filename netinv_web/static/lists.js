@@ -1,5 +1,6 @@
 // Lists: links and forms of a list replace its part of the page; rows are selected, and visited by keys.
 import { enhance } from "./enhance.js";
+import { MOUNT } from "./mount.js";
 
 const list = () => document.getElementById("list");
 const rows = () => [...document.querySelectorAll("#list tr[data-key]")];
@@ -45,7 +46,7 @@ function replace(fresh, hash) {
 async function loadFacets() {
   const facets = document.querySelector("#facets[data-source]");
   if (!facets) return;
-  const response = await fetch(facets.dataset.source, { headers: { Accept: "text/html" } }).catch(() => null);
+  const response = await fetch(MOUNT + facets.dataset.source, { headers: { Accept: "text/html" } }).catch(() => null);
   if (response?.ok && !response.redirected) facets.innerHTML = await response.text();
 }
 

@@ -1,4 +1,6 @@
 // The command palette: pages, commands, objects opened lately and results of the search, by keyboard alone.
+import { MOUNT } from "./mount.js";
+
 const DELAY = 120; // milliseconds without typing before a search
 const RECENT = "netinv recent";
 const MAX_RECENT = 8;
@@ -25,7 +27,7 @@ function entries(text) {
   const matches = ([title]) => text.toLowerCase().split(/\s+/).every((word) => title.toLowerCase().includes(word));
   const pages = [...document.querySelectorAll("#navigation li > a:not(.add)")].map((link) => [link.textContent.trim(), link.pathname]);
   const commands = [...document.querySelectorAll("#navigation a.add")].map((link) => [link.title, link.pathname]);
-  const signOut = document.querySelector("form[action='/logout/']");
+  const signOut = document.querySelector("form[action$='/logout/']");
   for (const theme of ["light", "dark", "system"]) {
     commands.push([`Theme: ${theme}, for this page`, () => { document.documentElement.dataset.theme = theme; dialog.close(); }]);
   }
@@ -57,7 +59,7 @@ async function search(text) {
   abort?.abort();
   abort = new AbortController();
   try {
-    const answer = await fetch(`/search/?_part=palette&q=${encodeURIComponent(text)}`, { signal: abort.signal });
+    const answer = await fetch(`${MOUNT}/search/?_part=palette&q=${encodeURIComponent(text)}`, { signal: abort.signal });
     if (!answer.ok || answer.redirected || input.value.trim() !== text) return;
     const template = document.createElement("template");
     template.innerHTML = await answer.text();
@@ -95,7 +97,7 @@ function build() {
   });
   list = make("div", { id: "palette-list", role: "listbox", "aria-label": "Results" });
   const jump = make("input", { type: "hidden", name: "_jump", value: "1" });
-  dialog = make("dialog", { class: "palette", "aria-label": "Search and commands" }, make("form", { action: "/search/" }, input, jump), list);
+  dialog = make("dialog", { class: "palette", "aria-label": "Search and commands" }, make("form", { action: `${MOUNT}/search/` }, input, jump), list);
   input.addEventListener("input", typed);
   input.addEventListener("keydown", pressed);
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -115,4 +117,4 @@ if (heading) {
   const others = recent().filter((item) => item[1] !== path);
   localStorage.setItem(RECENT, JSON.stringify([[heading.textContent.trim(), path], ...others].slice(0, MAX_RECENT)));
 }
-document.querySelector("form[action='/logout/']")?.addEventListener("submit", () => localStorage.removeItem(RECENT));
+document.querySelector("form[action$='/logout/']")?.addEventListener("submit", () => localStorage.removeItem(RECENT));

@@ -1,5 +1,6 @@
 // Pickers: a combobox over the list of the API in place of a select or of an input with an id.
 import { enhance } from "./enhance.js";
+import { MOUNT } from "./mount.js";
 
 const LIMIT = 30; // objects of one answer
 const RECENT = 5; // objects used last that come first
@@ -136,7 +137,7 @@ class Picker {
 
   async fetch(query) {
     query.set("brief", "1");
-    const response = await fetch(`/api${this.source}?${query}`, { headers: { Accept: "application/json" }, signal: this.abort.signal });
+    const response = await fetch(`${MOUNT}/api${this.source}?${query}`, { headers: { Accept: "application/json" }, signal: this.abort.signal });
     if (!response.ok) throw new Error(response.status === 403 ? "You may not view these objects." : "The list cannot be read.");
     return response.json();
   }
@@ -277,7 +278,7 @@ class Picker {
     const response = await fetch(form.action, { method: "POST", body: new FormData(form) });
     const text = await response.text();
     if (!fillDialog(dialog, text)) {
-      const again = make("a", { href: "/login/", target: "_blank" }, "Sign in");
+      const again = make("a", { href: `${MOUNT}/login/`, target: "_blank" }, "Sign in");
       form.prepend(make("p", { class: "notice warning", role: "alert" }, "It was not sent: your session is over. ", again, " in another tab, then send it again."));
       return;
     }
