@@ -1,11 +1,26 @@
-"""Cache of the values that were used last."""
+"""Cache of the values that were used last, and counts of the uses of a cache."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 V = TypeVar("V")
+
+
+@dataclasses.dataclass(slots=True)
+class CacheCounts:
+    """Uses of a cache since the last :meth:`take`. Threads that count at the same time may lose a count."""
+
+    hits: int = 0
+    misses: int = 0
+
+    def take(self) -> tuple[int, int]:
+        """The hits and misses, which are then counted from 0."""
+        counts = self.hits, self.misses
+        self.hits = self.misses = 0
+        return counts
 
 
 class BoundedCache(Generic[V]):

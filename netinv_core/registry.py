@@ -15,6 +15,7 @@ import pluggy
 from netinv_core import hookspecs
 from netinv_core.app import App
 from netinv_core.auth import providers
+from netinv_core.bounded_cache import CacheCounts
 from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
@@ -75,6 +76,7 @@ class Registry:
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
+        self.configuration_counts, self.union_counts = CacheCounts(), CacheCounts()
 
     def cached(self, version: int) -> dict[Any, Any]:
         """The process's cache for a version of the configuration. The cache of another version is dropped.
@@ -86,6 +88,11 @@ class Registry:
         if cached[0] != version:
             cached = self._cached = (version, {})
         return cached[1]
+
+    @property
+    def configuration_entries(self) -> int:
+        """The number of values in the process's cache of the configuration."""
+        return len(self._cached[1])
 
     @property
     def hooks(self) -> Any:
@@ -211,7 +218,10 @@ class Registry:
         :data:`UNIONS` is dropped.
         """
         union = self.unions.get(name)
-        if union is None:
+        if union is not None:
+            self.union_counts.hits += 1
+        else:
+            self.union_counts.misses += 1
             if len(self.unions) >= UNIONS:
                 self.unions.pop(next(iter(self.unions)), None)
             union = self.unions[name] = Union(self.dialect, list(parts()))

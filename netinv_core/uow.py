@@ -134,7 +134,11 @@ class UnitOfWork:
         Without the process's cache it is cached in this unit of work until rows change.
         """
         cached = self.row_cache if self.configuration.cached is None else self.configuration.cached
-        if name not in cached:
+        counts = self.registry.configuration_counts
+        if name in cached:
+            counts.hits += 1
+        else:
+            counts.misses += 1
             cached[name] = load(self)
         return cached[name]
 

@@ -20,6 +20,7 @@ from sqlalchemy.types import TypeDecorator
 
 from netinv_core import patterns
 from netinv_core.db.availability import is_away, is_busy
+from netinv_core.db.pool import WatchedPool
 from netinv_core.models.types import Timestamp
 
 WRITING = "netinv_writing"
@@ -57,6 +58,7 @@ def engine_from(url: str, statement_timeout: float = 0, connect_timeout: int = 1
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
         options.setdefault("pool_pre_ping", True)
+        options.setdefault("poolclass", WatchedPool)
     # Errors are logged, and parameters of statements may be secrets.
     engine = sa.create_engine(address, hide_parameters=True, **options)
     if dialect == "sqlite":

@@ -1,5 +1,5 @@
 """Admission: checks of host, method, path and header sizes before a request is routed, and headers on every answer:
-those of security, the request's id, and times. It begins the log context of the request, and writes the access log.
+those of security, the request's id, and times. It begins the log context of the request, and writes log and metrics.
 
 It wraps Pyramid's execution policy, the outermost function of the service. A request refused here costs neither routing
 nor a connection to the database.
@@ -20,7 +20,7 @@ from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound,
 from netinv_core.http import health, request_id
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
-from netinv_core.telemetry import access_log, log_context
+from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,8 @@ def admission_policy(inner: Policy) -> Policy:
             if settings["server_timing"]:
                 response.headers["Server-Timing"] = _timing(context, seconds)
             access_log.write(environ, response, context, seconds)
+            metrics.observe(environ["REQUEST_METHOD"], response.status_int, context, seconds)
+            metrics.sample(router.registry.netinv_engine, router.registry.netinv)
         finally:
             log_context.leave(token)
         return response

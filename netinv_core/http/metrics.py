@@ -1,21 +1,27 @@
 """``/metrics``: metrics of the core and of every package in the text format of Prometheus.
 
-Counters are in the database, so every process gives the same values. Like the API, the path needs a token.
+Those of this module and of packages are read from the database, so every process gives the same values. Those of the
+process follow them (:mod:`netinv_core.telemetry.metrics`). Like the API, the path needs a token.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import importlib.metadata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from prometheus_client import Metric, generate_latest
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth.security_policy import AUTHENTICATED
 from netinv_core.changelog import sequence
+from netinv_core.models.base import now
+from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
+from netinv_core.telemetry import metrics as process_metrics
 from netinv_core.uow import UnitOfWork
 
 ALLOW = "GET, HEAD"
@@ -37,48 +43,62 @@ class Sample:
     labels: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Families:
+    """Metrics as a collector of prometheus_client."""
+
+    families: Sequence[Metric]
+
+    def collect(self) -> Iterable[Metric]:
+        """The metrics."""
+        return self.families
+
+
 def samples(uow: UnitOfWork) -> list[Sample]:
     """The metrics of the core and of every package."""
     release = {"version": importlib.metadata.version("netinv-core"), "database": uow.registry.dialect}
     changes = sequence.numbers(uow.connection).last
+    alive, seen = workers.summary(uow.connection)
     return [
         Sample("netinv_info", "The release of netinv and the kind of its database.", 1, labels=release),
         Sample("netinv_packages_broken", "Packages that could not be started.", len(uow.registry.broken)),
-        Sample(
-            "netinv_workers",
-            "Processes that run background tasks, seen in the last minutes.",
-            workers.number(uow.connection),
-        ),
+        Sample("netinv_workers", "Processes that run background tasks, seen in the last minutes.", alive),
+        *_heartbeat(seen),
+        *_queue(uow.registry.settings.get("queue_url", "")),
         Sample("netinv_changes_total", "Changes of the inventory that got their number in the log.", changes, COUNTER),
         *[sample for samples in uow.registry.hooks.netinv_metrics(uow=uow) for sample in samples],
     ]
 
 
-def text(samples: Iterable[Sample]) -> str:
-    """Samples in the text format, version 0.0.4, grouped by metric."""
-    metrics: dict[str, list[Sample]] = {}
+def _heartbeat(seen: datetime.datetime | None) -> list[Sample]:
+    """The time since the last heartbeat; none if no worker is known."""
+    if seen is None:
+        return []
+    age = max((now() - seen).total_seconds(), 0)
+    return [Sample("netinv_worker_heartbeat_age_seconds", "Time since the last heartbeat of any worker.", age)]
+
+
+def _queue(url: str) -> list[Sample]:
+    """The length of the queue; none without a queue, and while it cannot be reached."""
+    length = task_queue.length(url) if url else None
+    return [] if length is None else [Sample("netinv_queue_messages", "Messages in the task queue.", length)]
+
+
+def text(samples: Iterable[Sample]) -> bytes:
+    """Samples in the text format of Prometheus, version 0.0.4."""
+    families: dict[str, Metric] = {}
     for sample in samples:
-        metrics.setdefault(sample.name, []).append(sample)
-    lines = []
-    for name, samples_of_metric in metrics.items():
-        lines += [f"# HELP {name} {_escaped(samples_of_metric[0].help)}", f"# TYPE {name} {samples_of_metric[0].type}"]
-        lines += [f"{name}{_labels(sample.labels)} {sample.value:.15g}" for sample in samples_of_metric]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    quote = '"'
-    pairs = [f'{name}="{_escaped(value).replace(quote, chr(92) + quote)}"' for name, value in labels.items()]
-    return f"{{{','.join(pairs)}}}" if pairs else ""
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
+        name = sample.name.removesuffix("_total") if sample.type == COUNTER else sample.name
+        if name not in families:
+            families[name] = Metric(name, sample.help, sample.type)
+        families[name].add_sample(sample.name, dict(sample.labels), sample.value)
+    return generate_latest(_Families(list(families.values())))
 
 
 def metrics(request: Request) -> Response:
     """The metrics, for every active account."""
-    response = Response(body=text(samples(request.uow)).encode())
+    process_metrics.sample(request.registry.netinv_engine, request.registry.netinv, now=True)
+    response = Response(body=text(samples(request.uow)) + process_metrics.text())
     response.headers.update({"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store"})
     return response
 

@@ -108,7 +108,7 @@ def clock(connection: Connection, dialect: str) -> Finding:
 
 def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Finding:
     """Whether a worker wrote its heartbeat lately."""
-    alive = workers.number(connection)
+    alive = workers.summary(connection)[0]
     if alive:
         return Finding("workers", OK, f"{alive} running")
     if settings["embedded_worker"]:

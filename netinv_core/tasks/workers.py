@@ -106,6 +106,8 @@ def workers(connection: Connection) -> Sequence[Any]:
     return connection.execute(sa.select(alive, _worker).order_by(alive.desc(), _worker.c.host, _worker.c.process)).all()
 
 
-def number(connection: Connection) -> int:
-    """The number of live workers."""
-    return int(connection.execute(sa.select(sa.func.count()).where(_worker.c.seen > now() - PATIENCE)).scalar_one())
+def summary(connection: Connection) -> tuple[int, datetime.datetime | None]:
+    """The number of live workers, and the time of the last heartbeat; ``None`` if no worker is known."""
+    alive = sa.func.count(sa.case((_worker.c.seen > now() - PATIENCE, 1)))
+    row = connection.execute(sa.select(alive, sa.func.max(_worker.c.seen))).one()
+    return int(row[0]), row[1]
