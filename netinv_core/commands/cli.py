@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from netinv_core.commands import accounts, check, files, importing, permissions, rules, secret
+from netinv_core.commands import accounts, backup, check, files, importing, permissions, rules, secret
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
@@ -71,6 +71,8 @@ for command in (
     permissions.group,
     permissions.permission,
     secret.secret,
+    backup.backup,
+    backup.restore,
     importing.import_,
 ):
     cli.add_command(command)

@@ -6,11 +6,10 @@ import time
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 
 from netinv_core.commands.environment import Environment
+from netinv_core.maintenance.backup import referenced
 from netinv_core.storage.files import stored
-from netinv_core.uow import UnitOfWork
 
 MIN_AGE_SECONDS = 24 * 60 * 60  # of files to report as unnamed: younger ones may belong to a running request
 
@@ -27,12 +26,12 @@ def files(environment: Environment, remove: bool) -> None:
     root = Path(environment.settings["media_root"])
     with environment.unit_of_work() as uow:
         written_at = dict(stored(root))  # read before the names: a file written meanwhile does not count as unnamed
-        referenced = _referenced(uow)
-    missing = sorted(referenced - written_at.keys())
+        named = referenced(uow.connection, uow.registry)
+    missing = sorted(named - written_at.keys())
     for name in missing:
         click.secho(f"missing  {name}", fg="red")
     latest = time.time() - MIN_AGE_SECONDS
-    unnamed = sorted(name for name, written in written_at.items() if name not in referenced and written < latest)
+    unnamed = sorted(name for name, written in written_at.items() if name not in named and written < latest)
     for name in unnamed:
         click.echo(f"unnamed  {name}")
         if remove:
@@ -40,13 +39,3 @@ def files(environment: Environment, remove: bool) -> None:
     removed = ", removed" if remove and unnamed else ""
     click.echo(f"{len(written_at)} files; {len(unnamed)} that nothing names{removed}; {len(missing)} missing")
     raise SystemExit(1 if missing else 0)
-
-
-def _referenced(uow: UnitOfWork) -> set[str]:
-    """Returns the names of all files that rows refer to."""
-    names: set[str] = set()
-    for endpoint in uow.registry.endpoints.values():
-        for field in endpoint.uploads.values():
-            column = endpoint.table.c[field.attribute]
-            names.update(uow.execute(sa.select(column).where(column.is_not(None))).scalars())
-    return names

@@ -26,6 +26,9 @@ NAMING = {
 }
 
 
+TRANSIENT = "netinv_transient"  # in the `info` of tables whose rows mean nothing elsewhere: backups leave them out
+
+
 def _new_id() -> uuid.UUID:
     return uuid.uuid4()
 

@@ -71,7 +71,7 @@ class Files:
         self._listen()
         self._added.append((self._current(), name))
         try:
-            _write(self._path(name), content)
+            write(self._root, name, content)
         except OSError as error:
             log.error("the file %s cannot be written: %s", name, error)
             raise Unavailable("The file cannot be stored.") from error
@@ -92,13 +92,7 @@ class Files:
             raise FileNotFoundError(str(error)) from None
 
     def _path(self, name: str) -> Path:
-        """Returns the path of a file.
-
-        :raises ValueError: for a name outside of the folder, or of a temporary file
-        """
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not the name of a stored file")
-        return self._root / name
+        return _path(self._root, name)
 
     def _current(self) -> SessionTransaction | None:
         return self._session.get_nested_transaction() or self._session.get_transaction()
@@ -167,8 +161,28 @@ def _is_within(transaction: SessionTransaction | None, outer: SessionTransaction
     return transaction is outer
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Writes a file atomically and durably: temporary file, fsync, rename."""
+def is_name(name: str) -> bool:
+    """True for the name of a stored file: one below the folder, and not that of a temporary file."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _path(root: Path, name: str) -> Path:
+    """Returns the path of a file.
+
+    :raises ValueError: for a name outside of the folder, or of a temporary file
+    """
+    if not is_name(name):
+        raise ValueError(f"{name!r} is not the name of a stored file")
+    return root / name
+
+
+def write(root: Path, name: str, content: bytes) -> None:
+    """Writes a file atomically and durably: temporary file, fsync, rename.
+
+    :raises ValueError: for an invalid name
+    :raises OSError: when it cannot be written
+    """
+    path = _path(root, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
     try:

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.orm import Mapped
 
 from netinv_core.db.engine import options_for
-from netinv_core.models.base import Model, now, table_of
+from netinv_core.models.base import TRANSIENT, Model, now, table_of
 from netinv_core.models.columns import column
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ class WorkerProcess(Model):
     """A process that runs tasks; ``task`` is the one that it began last, empty before the first."""
 
     __tablename__ = "core_worker"
+    __table_args__ = {"info": {TRANSIENT: True}}
 
     host: Mapped[str] = column(length=MAX_NAME)
     process: Mapped[int]

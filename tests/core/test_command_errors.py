@@ -144,8 +144,8 @@ def closed_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
-WITHOUT_DATABASE = {("rules",), ("openapi",)}
-NEED_NO_MIGRATIONS = {("migrate",), ("restore",), *WITHOUT_DATABASE}
+WITHOUT_DATABASE = {("rules",), ("openapi",), ("restore",)}  # `restore` reads its file first
+NEED_NO_MIGRATIONS = {("migrate",), *WITHOUT_DATABASE}
 ONE = ("user", "list")
 INI = {"no sections": "netinv.secret = x\n", "no application": "[other]\nx = 1\n", "binary": bytes(range(256))}
 each = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
