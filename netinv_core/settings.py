@@ -139,6 +139,7 @@ OWN: SettingDefinitions = {
     "header_sign_out_url": (str, ""),
     "require_if_match": (words, ()),
     "idempotency_retention": (positive, 24),
+    "max_stored_answer_size": (size, 4 * 2**20),
     "base_url": (_base_url, ""),
     "changelog_retention": (int, 90),
     "media_root": (str, "var/media"),

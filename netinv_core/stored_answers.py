@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
-MAX_STORED_BYTES = 4 * 2**20  # of a compressed answer; larger ones are not kept
+MAX_BLOB_BYTES = 15 * 2**20  # of a compressed answer in MariaDB: a MEDIUMBLOB has 16 MiB
 _CONTENT_TYPE = sa.LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")  # a BLOB of MySQL has 64 KiB
 PRUNED_AT_ONCE = 1000  # rows deleted in one transaction
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -103,14 +103,18 @@ def store(uow: UnitOfWork, keyed: KeyedRequest, request_digest: str, answer: Ans
     :raises sqlalchemy.exc.IntegrityError: when that one was committed
     """
     values = {"user_id": uow.identity.user_id, "key_digest": keyed.key_digest, "request_digest": request_digest}
-    content = _sealed(uow.registry.settings["secret"], answer)
+    content = _sealed(uow.registry, answer)
     uow.write(sa.insert(_table).values(id=uuid.uuid4(), created=now(), content=content, **values))
 
 
-def _sealed(secret: str, answer: Answer) -> bytes | None:
+def _sealed(registry: Registry, answer: Answer) -> bytes | None:
+    """The compressed and encrypted answer; ``None`` for one larger than ``netinv.max_stored_answer_size``."""
+    most = registry.settings["max_stored_answer_size"]
+    if registry.dialect == "mysql":
+        most = min(most, MAX_BLOB_BYTES)
     head = orjson.dumps([answer.status, answer.headers])
     content = zlib.compress(head + b"\n" + answer.body, 1)
-    return crypto.encrypt_bytes(secret, content) if len(content) <= MAX_STORED_BYTES else None
+    return crypto.encrypt_bytes(registry.settings["secret"], content) if len(content) <= most else None
 
 
 def read(secret: str, content: bytes | None) -> Answer | None:

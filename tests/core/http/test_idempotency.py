@@ -142,13 +142,12 @@ def test_secrets_are_stored_encrypted(service: Service) -> None:
         assert token["key"] and not any(token["key"].encode() in content for content in contents)
 
 
-def test_an_answer_that_is_not_kept(service: Service, monkeypatch: Any) -> None:
-    """Too large, or stored under another secret: the request is not repeated, and the client is told so."""
+def test_an_answer_that_is_not_kept(service: Service) -> None:
+    """Larger than the setting, or stored under another secret: the request is not repeated, and the client is told."""
     headers, name = keyed(), service.unique()
-    monkeypatch.setattr(stored_answers, "MAX_STORED_BYTES", 10)
-    service.api.post(TENANTS, {"name": name}, headers=headers)
+    with service.configured(max_stored_answer_size=10):
+        service.api.post(TENANTS, {"name": name}, headers=headers)
     assert "not kept" in service.api.post(TENANTS, {"name": name}, headers=headers, status=409)["detail"]
-    monkeypatch.undo()
     headers, name = keyed(), service.unique()
     service.api.post(TENANTS, {"name": name}, headers=headers)
     with service.configured(secret="another one, of 32 characters too"):
