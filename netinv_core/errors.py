@@ -227,15 +227,13 @@ class PreconditionRequired(_Detailed):
 
 
 class TooManyRequests(_Detailed):
-    """429: too many attempts. The next one is allowed after ``seconds``."""
+    """429: too many attempts or requests. The next one is allowed after ``seconds``."""
 
     status = 429
     code = "too_many_requests"
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(
-            f"Too many attempts to sign in. Try again in {seconds} seconds.", {"Retry-After": str(seconds)}
-        )
+    def __init__(self, seconds: int, reason: str = "Too many attempts to sign in.") -> None:
+        super().__init__(f"{reason} Try again in {seconds} seconds.", {"Retry-After": str(seconds)})
 
 
 class Unavailable(_Detailed):

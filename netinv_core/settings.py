@@ -15,6 +15,7 @@ from pyramid.settings import asbool, aslist, falsey, truthy
 from netinv_core import drivers
 from netinv_core.net import addresses
 from netinv_core.packages import CORE, PackageError, errors_of
+from netinv_core.rates import rate
 
 if TYPE_CHECKING:
     from netinv_core.app import App
@@ -126,6 +127,8 @@ OWN: SettingDefinitions = {
     "sign_in_failures_address": (count, 50),
     "sign_in_failures_pair": (count, 10),
     "password_checks": (positive, 2),
+    "rate_limit_address": (rate, None),
+    "rate_limit_token": (rate, None),
     "password_sign_in": (flag, True),
     "sign_in_create_users": (flag, True),
     "sign_in_create_groups": (flag, False),

@@ -176,7 +176,7 @@ NOT_IMPORTED = {
     *("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"),
 }
 # Folders and modules of a package whose requirements are an extra of its distribution, with its name.
-EXTRAS = {"testing": "testing", "web": "web", "tasks/redis_queue.py": "redis"}
+EXTRAS = {"testing": "testing", "web": "web", "tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis"}
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",

@@ -18,7 +18,6 @@ import datetime
 import functools
 import hashlib
 import hmac
-import ipaddress
 import math
 import secrets
 import threading
@@ -65,7 +64,7 @@ def sign_in(uow: UnitOfWork, username: str, password: str, address: str) -> uuid
     :raises TooManyRequests: after too many failures, or while this process verifies too many passwords
     """
     settings = uow.registry.settings
-    network = _network(address)
+    network = addresses.counted(address)
     with _limit_concurrency(settings["password_checks"]):
         with _connection(uow, writing=False) as connection:
             account = _account(connection, username)
@@ -186,14 +185,6 @@ class Buckets:
     def all(self) -> tuple[int, int, int]:
         """The keys, in the order in which their rows are locked."""
         return self.account, self.address, self.pair
-
-
-def _network(address: str) -> str:
-    """Returns the network that counts as one address: an IPv4 address, or an IPv6 /64; empty for a local socket."""
-    parsed = addresses.parse(address)
-    if parsed is None:  # a local socket
-        return ""
-    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))
 
 
 def _buckets(secret: str, account: str, address: str) -> Buckets:

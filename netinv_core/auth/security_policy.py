@@ -20,6 +20,7 @@ from netinv_core.auth import permissions
 from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_password, by_token
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.errors import Denied
+from netinv_core.http import rate_limits
 from netinv_core.telemetry import log_context
 
 API_ACCESS = "api-access"
@@ -68,6 +69,7 @@ class SecurityPolicy:
         """The identity of a request, anonymous without credentials; the unit of work acts for it from then on.
 
         :raises Denied: for wrong credentials
+        :raises TooManyRequests: above ``netinv.rate_limit_token``
         """
         identity: Identity = self._identities.get_or_create(request)
         return identity
@@ -77,6 +79,7 @@ class SecurityPolicy:
         request.uow.identity = next((identity for identity in identities if identity is not None), ANONYMOUS)
         identity: Identity = request.uow.identity
         log_context.note_user(identity.username)
+        rate_limits.check_identity(request, identity)
         return identity
 
     def authenticated_userid(self, request: Request) -> str | None:

@@ -17,7 +17,7 @@ from pyramid.interfaces import IRouter
 from pyramid.response import Response
 
 from netinv_core.errors import BadRequest, HeaderTooLarge, NotAllowed, NotFound, RequestError, TooLarge, TooLong
-from netinv_core.http import health, request_id
+from netinv_core.http import health, rate_limits, request_id
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
 from netinv_core.telemetry import access_log, log_context, metrics
@@ -65,6 +65,8 @@ def admission_policy(inner: Policy) -> Policy:
 
     def answer(environ: Environ, router: IRouter, settings: Mapping[str, Any]) -> Response:
         try:
+            if environ.get("PATH_INFO") not in health.PATHS:
+                rate_limits.check_address(environ, settings)
             check(environ, settings)
             return inner(environ, router)
         except RequestError as error:

@@ -36,3 +36,11 @@ def is_in(address: str, networks: Iterable[str]) -> bool:
     if parsed is None:
         return False
     return any(parsed in item for item in map(network, networks) if item.version == parsed.version)
+
+
+def counted(address: str) -> str:
+    """The network whose clients count as one: an IPv4 address, or an IPv6 /64; empty for a local socket."""
+    parsed = parse(address)
+    if parsed is None:
+        return ""
+    return str(parsed if parsed.version == 4 else ipaddress.ip_network((parsed, 64), strict=False))

@@ -52,6 +52,7 @@ REQUESTS = Counter(
 DURATION = Histogram("netinv_http_request_seconds", "Duration of requests.", _request, buckets=SECONDS, **_in)
 STATEMENTS = Histogram("netinv_http_request_statements", "SQL statements of one request.", buckets=COUNTS, **_in)
 STATEMENT_SECONDS = Counter("netinv_http_statement_seconds", "Time of SQL statements of requests.", **_in)
+RATE_LIMITED = Counter("netinv_http_rate_limited", "Requests answered 429 because of a rate limit.", ("limit",), **_in)
 POOL = Gauge(
     "netinv_database_pool_connections", "Database connections: size of the pool, in use, overflow.", ("state",), **_sum
 )
