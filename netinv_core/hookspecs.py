@@ -93,9 +93,9 @@ def netinv_seed(uow: UnitOfWork) -> None:
 
 
 @hookspec
-def netinv_importers(registry: Registry) -> Mapping[str, Declaration]:
-    """Import of the models of a NetBox dump, by their labels there (``dcim.site``); see
-    :mod:`netinv_core.importing.dump`.
+def netinv_importers(registry: Registry, product: str) -> Mapping[str, Declaration]:
+    """Import of the models of another service, by their labels there (``dcim.site``); see
+    :mod:`netinv_core.importing.dump`. The ``product`` is ``netbox`` or ``nautobot``.
     """
 
 

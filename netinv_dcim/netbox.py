@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from netinv_core.importing.dump import Declaration, Derived, Dump, Excluded, Fields, Named, Source
-from netinv_dcim.netbox_folds import cable_without_an_end, folds, module, whole
+from netinv_dcim.netbox_folds import cable_without_an_end, folds, module, shown_cable_ends, whole
 
 LOCATION_TYPE = "netbox-location"
 NO_FILE = "the dump names the file and does not have it"
@@ -179,6 +179,8 @@ models: dict[str, Declaration] = {
     "dcim.cable": Source(
         "dcim.cable",
         by=("termination_a_type", "termination_a_id"),
+        prepare=shown_cable_ends,
+        drop=("a_terminations", "b_terminations"),
         skip=cable_without_an_end,
         refers={"tenant": "tenancy.tenant"},
     ),

@@ -28,6 +28,20 @@ def cable_ends(dump: Dump) -> Mapping[Any, Key | str]:
     return results
 
 
+def shown_cable_ends(dump: Dump) -> None:
+    """Gives each cable its ends where a service shows them at the cable, and has no list of them."""
+    listed = dump.objects.get("dcim.cabletermination")
+    for key, fields in dump.objects[CABLE].items():
+        for side in ("a", "b"):
+            ends = fields.get(f"{side}_terminations")
+            if not ends or listed:
+                continue
+            kind, number = ends[0]["object_type"].split("."), ends[0]["object_id"]
+            dump.set((CABLE, key), **{f"termination_{side}_type": kind, f"termination_{side}_id": number})
+            if len(ends) > 1:
+                dump.set((CABLE, key), **{f"more_ends_{side}": ends[1:]})
+
+
 def cable_without_an_end(dump: Dump, fields: Fields) -> str:
     """Why a cable has no place here: both ends are required."""
     missing = [side for side in "AB" if not fields.get(f"termination_{side.lower()}_id")]

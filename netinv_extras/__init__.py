@@ -31,6 +31,7 @@ from netinv_extras import (
     hookspecs,
     image_attachments,
     import_completion,
+    nautobot,
     netbox,
     notes,
     secrets,
@@ -357,9 +358,9 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
     """Mapping of the models of NetBox's application ``extras``."""
-    return netbox.models(registry)
+    return nautobot.models if product == "nautobot" else netbox.models(registry)
 
 
 @hookimpl

@@ -33,6 +33,7 @@ def complete(uow: UnitOfWork, mapping: DumpMapping) -> None:
 def _add_statuses(uow: UnitOfWork, mapping: DumpMapping) -> None:
     """Adds the statuses that objects have and their models do not know here."""
     wanted: dict[str, set[str]] = {}
+    listed = {fields.get("slug") for fields in mapping.dump.objects.get(STATUS, {}).values()}
     for label in mapping.sources:
         endpoint = mapping.endpoint(label)
         field = endpoint.writable.get("status")
@@ -40,7 +41,7 @@ def _add_statuses(uow: UnitOfWork, mapping: DumpMapping) -> None:
             continue
         known = {slug for slug, _ in statuses_for(uow, field, endpoint)}
         for slug in mapping.dump.uses(label, "status"):
-            if isinstance(slug, str) and slug and slug not in known:
+            if isinstance(slug, str) and slug and slug not in known | listed:
                 wanted.setdefault(slug, set()).add(endpoint.label)
     if not wanted or STATUS not in mapping.installed:
         return
@@ -120,6 +121,7 @@ def _definition(mapping: DumpMapping, slug: str, field: dict[str, Any]) -> Field
     kind = types.pop() if len(types) == 1 else "markdown" if types <= {"text", "markdown"} else "json"
     return {
         "name": slug,
+        "slug": slug,
         "label": f"{mapping.origin} {field['name'].replace('_', ' ')}"[:50],
         "type": kind,
         "description": f"The field {field['name']} of the imported inventory, which has no equal here",

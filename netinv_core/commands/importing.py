@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,7 +18,7 @@ from netinv_core.commands.plugin_group import Extensible
 from netinv_core.importing.dump import Key
 from netinv_core.importing.netbox import declarations, import_dump
 from netinv_core.importing.report import OUTCOMES, REFUSED, SKIPPED, Report
-from netinv_core.importing.sources import read_netbox
+from netinv_core.importing.sources import read_nautobot, read_netbox
 from netinv_core.uow import UnitOfWork
 
 
@@ -48,6 +49,22 @@ def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
 
 
+_SERVICE_OPTIONS = (
+    click.option("--token", envvar="NETINV_IMPORT_TOKEN", show_envvar=True, default="", help="Token of the service."),
+    click.option(
+        "--state",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="File of the pages read so far: an interrupted import of a service goes on from there.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),
+)
+
+
+def service_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that adds the options ``token``, ``state`` and ``as_json`` to a command."""
+    return functools.reduce(lambda command, option: option(command), reversed(_SERVICE_OPTIONS), function)
+
+
 @import_.command()
 @click.argument("source")
 @click.option(
@@ -57,13 +74,21 @@ def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME",
     help="Name of the NetBox that is imported, when there are several.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@service_options
 @import_options
 @click.pass_obj
 def netbox(
-    environment: Environment, source: str, user: str, origin: str, as_json: bool, dry_run: bool, limit: int
+    environment: Environment,
+    source: str,
+    user: str,
+    origin: str,
+    token: str,
+    state: Path | None,
+    as_json: bool,
+    dry_run: bool,
+    limit: int,
 ) -> None:
-    """Import SOURCE: a file that `manage.py dumpdata` of a NetBox wrote, or the URL of its PostgreSQL database.
+    """Import SOURCE: a file that `dumpdata` of a NetBox wrote, the URL of its PostgreSQL database, or its own URL.
 
     Objects are created and updated by the rules of the API, and committed in batches: an interrupted import is
     continued by another run. Importing the same source again changes nothing; importing a newer state of the same
@@ -73,11 +98,45 @@ def netbox(
     models = declarations(environment.registry)
 
     def load(uow: UnitOfWork, *, report: Report) -> None:
-        dump = read_netbox(source, models, report.advance)
+        dump = read_netbox(source, models, report.advance, token=token, state=state)
         commit = functools.partial(_commit, uow, dry_run)
         import_dump(uow, dump, models, report, origin=origin, commit=commit)
 
     carry_out(environment, user, load, dry_run=dry_run, limit=limit, as_json=as_json)
+    if state is not None and not dry_run:
+        state.unlink(missing_ok=True)
+
+
+@import_.command()
+@click.argument("url")
+@service_options
+@import_options
+@click.pass_obj
+def nautobot(
+    environment: Environment,
+    url: str,
+    user: str,
+    token: str,
+    state: Path | None,
+    as_json: bool,
+    dry_run: bool,
+    limit: int,
+) -> None:
+    """Import the inventory of the Nautobot 1.x at URL, whose objects keep their ids.
+
+    It is read page by page through its REST API. Everything else is as for `netinv import netbox`.
+    """
+    declared = declarations(environment.registry, "nautobot")
+
+    def load(uow: UnitOfWork, *, report: Report) -> None:
+        registry = environment.registry
+        dump, models = read_nautobot(url, registry, declared, report.advance, token=token, state=state)
+        commit = functools.partial(_commit, uow, dry_run)
+        import_dump(uow, dump, models, report, origin="nautobot", keep_ids=True, commit=commit)
+
+    carry_out(environment, user, load, dry_run=dry_run, limit=limit, as_json=as_json)
+    if state is not None and not dry_run:
+        state.unlink(missing_ok=True)
 
 
 def _commit(uow: UnitOfWork, dry_run: bool) -> None:

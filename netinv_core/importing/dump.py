@@ -40,6 +40,7 @@ class Source:
     :param needs: objects that this system requires and dumps lack: fields by label and key, or a function of the dump
     :param first: objects of this model are imported before all others
     :param prepare: ``prepare(dump)`` rewrites objects of the model together, before anything is mapped
+    :param last: objects of this model are imported after all others
     :param skip: ``skip(dump, fields)`` returns why an object has no place here, or an empty text
     :param usual: defaults there of fields without a field here, which are not worth keeping
     :param refers: the dump's models that fields without a field here refer to; their values are kept as names
@@ -57,6 +58,7 @@ class Source:
     needs: Needs | Callable[[Dump], Needs] = dataclasses.field(default_factory=dict)
     first: bool = False
     prepare: Callable[[Dump], None] | None = None
+    last: bool = False
     skip: Callable[[Dump, Fields], str] = lambda dump, fields: ""
     usual: Fields = dataclasses.field(default_factory=dict)
     refers: Mapping[str, str] = dataclasses.field(default_factory=dict)

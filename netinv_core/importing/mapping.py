@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import graphlib
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from netinv_core.auth.models import User
@@ -63,6 +63,7 @@ class DumpMapping:
         *,
         user_id: Any,
         origin: str | None,
+        keep_ids: bool = False,
         users: Mapping[str, Any] | None = None,
         complete: Callable[[DumpMapping], None] | None = None,
     ) -> None:
@@ -98,7 +99,9 @@ class DumpMapping:
                     self.add((label, key), fields)
         self.labels = {source.to: label for label, source in self.sources.items()}
         self.labels.update({label: label for label, source in self.sources.items() if source.to == label})
-        self.ids = {(label, key): _id(origin, label, key) for label in self.sources for key in dump.objects[label]}
+        self.ids = {
+            (label, key): _id(origin, label, key, keep_ids) for label in self.sources for key in dump.objects[label]
+        }
         self.entries = self._entries()
 
     def _skip(self) -> dict[Key, str]:
@@ -147,9 +150,11 @@ class DumpMapping:
         :raises ValueError: for circular references
         """
         first = {label for label, source in self.sources.items() if source.first}
+        others = {label for label, source in self.sources.items() if not source.last}
         graph: dict[str, set[str]] = {}
         for label in self.sources:
             predecessors = self._referenced_models(label) | (set() if label in first else first)
+            predecessors |= others if self.sources[label].last else set()
             graph[label] = predecessors & self.sources.keys() - {label}
         try:
             return list(graphlib.TopologicalSorter(graph).static_order())
@@ -285,8 +290,16 @@ class DumpMapping:
         if label is None:
             raise Unavailable(NO_RESOURCE)
         if isinstance(field, ToMany):
-            return [self._id_of((label, item)) for item in value]
+            return self._named(label, field.by, value) if field.by else [self._id_of((label, item)) for item in value]
         return self._id_of((label, value))
+
+    def _named(self, label: str, by: str, values: Iterable[Any]) -> list[Any]:
+        """Returns the attributes ``by`` of objects that are given by their keys, or by this attribute already."""
+        keys = {fields.get(by): key for key, fields in self.dump.objects[label].items()}
+        found = [keys.get(value, value) for value in values]
+        for key in found:
+            self._id_of((label, key))
+        return [self.dump.get(label, key)[by] for key in found]
 
     def _target(self, model: str) -> str:
         """Returns the label here of a model of the dump."""
@@ -300,6 +313,14 @@ class DumpMapping:
         return str(self.ids[key])
 
 
-def _id(origin: str | None, label: str, key: Any) -> uuid.UUID:
-    """Returns the id of an object: a UUID derived from its origin, model and key; random without an origin."""
+def _id(origin: str | None, label: str, key: Any, keep: bool = False) -> uuid.UUID:
+    """Returns the id of an object: a UUID derived from its origin, model and key; random without an origin.
+
+    With ``keep`` a key that is a UUID is the id.
+    """
+    if keep:
+        try:
+            return uuid.UUID(str(key))
+        except ValueError:
+            pass
     return uuid.uuid4() if origin is None else uuid.uuid5(_NAMESPACE, f"{origin}/{label}/{key}")

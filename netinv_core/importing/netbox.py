@@ -43,10 +43,10 @@ def import_netbox(uow: UnitOfWork, path: Path, report: Report, *, origin: str = 
     import_dump(uow, dumpdata.read(path), declarations(uow.registry), report, origin=origin)
 
 
-def declarations(registry: Registry) -> dict[str, Declaration]:
-    """Returns how the installed applications map the models of a NetBox."""
+def declarations(registry: Registry, product: str = "netbox") -> dict[str, Declaration]:
+    """Returns how the installed applications map the models of a ``netbox`` or ``nautobot``."""
     declared: dict[str, Declaration] = {}
-    for models in registry.hooks.netinv_importers(registry=registry):
+    for models in registry.hooks.netinv_importers(registry=registry, product=product):
         declared.update(models)
     return declared
 
@@ -58,6 +58,7 @@ def import_dump(
     report: Report,
     *,
     origin: str,
+    keep_ids: bool = False,
     commit: Callable[[], None] = lambda: None,
 ) -> None:
     """Imports a dump as the user of the unit of work. ``commit()`` is called after each batch."""
@@ -69,7 +70,9 @@ def import_dump(
 
     users = {name: id_ for id_, name in uow.execute(sa.select(User.id, User.username))}
     user_id = uow.identity.user_id
-    mapping = DumpMapping(uow.registry, dump, sources, user_id=user_id, users=users, origin=origin, complete=complete)
+    mapping = DumpMapping(
+        uow.registry, dump, sources, user_id=user_id, users=users, origin=origin, keep_ids=keep_ids, complete=complete
+    )
     Import(uow, mapping, report, commit).run()
 
 
@@ -106,6 +109,8 @@ class Import:
             self._settle(key, SKIPPED, reason)
         for added in mapping.added:
             self.report.added[added] = self.report.outcomes.pop(added)
+            if reason := self.report.reasons.pop(added, ""):
+                self.report.incomplete.append((added, reason))
 
     def _settle_unmapped(self, key: Key, fields: Mapping[str, Any]) -> None:
         """Sets the outcome of an object whose model has no :class:`Source`."""

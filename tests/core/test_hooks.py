@@ -213,7 +213,7 @@ def test_a_package_seeds_after_every_migration_and_speaks_on_the_status_page(ser
     status = service.api.get("/api/status/")
     assert status["guest"] == "at home"
     assert status["plugins"]["guest"] == "7.8"
-    assert service.registry.hooks.netinv_importers(registry=service.registry) is not None
+    assert service.registry.hooks.netinv_importers(registry=service.registry, product="netbox") is not None
     with service.unit_of_work() as uow:
         mapping = DumpMapping(service.registry, Dump({}), {}, user_id=None, origin="other")
         service.registry.hooks.netinv_complete_import(uow=uow, mapping=mapping)

@@ -1,0 +1,174 @@
+"""Client for the lists of another service's REST API: page by page, with retries, and a file to continue from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+PAGE_SIZE = 500
+ATTEMPTS = 6
+TIMEOUT_SECONDS = 60
+MAX_WAIT_SECONDS = 60.0
+BUSY = frozenset({429, 502, 503, 504})
+DENIED = frozenset({401, 403})
+Page = list[dict[str, Any]]
+pause = time.sleep
+
+
+class NotAList(LookupError):
+    """Error of a path that does not answer with a list."""
+
+
+class Denied(ValueError):
+    """Error of a list that the token may not read."""
+
+
+class PageFile:
+    """The pages read so far, as JSON lines; a last line that was cut off is dropped. Without a path none are kept."""
+
+    def __init__(self, path: Path | None, source: str) -> None:
+        self._path = path
+        self._pages: dict[str, tuple[list[Page], str | None]] = {}
+        if path is None:
+            return
+        if path.is_file():
+            self._read(path, source)
+        else:
+            self._append({"source": source})
+
+    def _read(self, path: Path, source: str) -> None:
+        """Reads the pages.
+
+        :raises ValueError: when they come from another source
+        """
+        whole = path.read_bytes().rpartition(b"\n")[0]
+        path.write_bytes(whole + b"\n" if whole else b"")
+        try:
+            lines = [json.loads(line) for line in whole.splitlines()]
+        except ValueError:
+            raise ValueError(f"{path} does not hold the state of an import") from None
+        if not lines:
+            self._append({"source": source})
+        elif not isinstance(lines[0], dict) or lines[0].get("source") != source:
+            raise ValueError(f"{path} holds the state of another import")
+        for line in lines[1:]:
+            pages, _ = self._pages.get(line["path"], ([], None))
+            self._pages[line["path"]] = [*pages, line["results"]], line["next"]
+
+    def pages(self, path: str) -> tuple[list[Page], str | None] | None:
+        """Returns the pages of a list that have been read, and the query of the next one; ``None`` for a new list."""
+        return self._pages.get(path)
+
+    def add(self, path: str, results: Page, following: str | None) -> None:
+        """Adds a page."""
+        self._append({"path": path, "results": results, "next": following})
+
+    def _append(self, line: dict[str, Any]) -> None:
+        if self._path is not None:
+            with self._path.open("ab") as file:
+                file.write(json.dumps(line).encode() + b"\n")
+
+
+class Client:
+    """A service at ``url``, which may contain the path that it is served below."""
+
+    def __init__(self, url: str, token: str, state: Path | None = None) -> None:
+        self.url = url.rstrip("/").removesuffix("/api")
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Accept"] = "application/json"
+        if token:
+            self._session.headers["Authorization"] = f"Token {token}"
+        self._file = PageFile(state, self.url)
+
+    def use_version(self, version: str) -> None:
+        """Asks for representations of an API version from now on."""
+        self._session.headers["Accept"] = f"application/json; version={version}"
+
+    def get(self, path: str, query: str = "") -> Any:
+        """Returns the JSON of a path below ``/api/``. Repeats the request when the service is busy or does not answer.
+
+        :raises ValueError: when there is no such answer
+        """
+        address = f"{self.url}/api/{path}" + (f"?{query}" if query else "")
+        for attempt in range(ATTEMPTS):
+            seconds = min(2.0**attempt, MAX_WAIT_SECONDS)
+            try:
+                answer = self._session.get(address, timeout=TIMEOUT_SECONDS)
+                if answer.status_code not in BUSY:
+                    return _content(answer, address)
+                problem = f"{address} answers {answer.status_code}"
+                seconds = _retry_after(answer, seconds)
+            except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema):
+                raise ValueError(f"{self.url} is not a URL") from None
+            except requests.exceptions.RequestException as error:
+                problem = f"cannot read {address}: {_reason(error)}"
+            if attempt + 1 < ATTEMPTS:
+                pause(seconds)
+        raise ValueError(problem)
+
+    def pages(self, path: str) -> Iterator[Page]:
+        """Yields the pages of a list, those of the state file first.
+
+        :raises NotAList: when the path does not answer with a list
+        """
+        query: str | None = f"limit={PAGE_SIZE}"
+        if (stored := self._file.pages(path)) is not None:
+            yield from stored[0]
+            query = stored[1]
+        while query is not None:
+            answer = self.get(path, query)
+            if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
+                raise NotAList(path)
+            following = urlsplit(answer["next"]).query if answer.get("next") else None
+            self._file.add(path, answer["results"], following)
+            yield answer["results"]
+            query = following
+
+    def count(self, path: str) -> int:
+        """Returns the number of objects in a list, without reading them."""
+        answer = self.get(path, "limit=1")
+        if not isinstance(answer, dict) or not isinstance(answer.get("count"), int):
+            raise NotAList(path)
+        return int(answer["count"])
+
+
+def _content(answer: requests.Response, address: str) -> Any:
+    """Returns the JSON of an answer."""
+    if answer.status_code in DENIED:
+        raise Denied(f"{address} answers {answer.status_code}: the token is wrong, or may not read it")
+    if answer.status_code in (400, 404, 405):
+        raise NotAList(f"{address} answers {answer.status_code}")
+    if answer.status_code != 200:
+        raise ValueError(f"{address} answers {answer.status_code}")
+    try:
+        return answer.json()
+    except ValueError:
+        raise ValueError(f"{address} does not answer with JSON: is this the address of the service?") from None
+
+
+def _retry_after(answer: requests.Response, otherwise: float) -> float:
+    """Returns the seconds that a busy service asks to wait (RFC 9110, 10.2.3)."""
+    try:
+        return min(max(float(answer.headers.get("Retry-After", "")), 0.0), MAX_WAIT_SECONDS)
+    except ValueError:
+        return otherwise
+
+
+def _reason(error: Exception) -> str:
+    """Returns why a request failed, in a few words."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return "its certificate is not valid"
+    if isinstance(error, requests.exceptions.Timeout):
+        return f"no answer in {TIMEOUT_SECONDS} seconds"
+    if "refused" in str(error):
+        return "the connection was refused"
+    if "resolve" in str(error) or "resolution" in str(error):
+        return "its name is not known"
+    return "the connection ended"
