@@ -183,10 +183,10 @@ class _Writer:
         self._schemas_of(endpoint)
         path = endpoint.path.removeprefix("/api")
         for operation in LIST_OPERATIONS:
-            query = self._list_parameters(endpoint) if operation.method == "get" else []
+            query = self._list_parameters(endpoint) if operation.method == "get" else self._of_write(operation)
             self._offer(endpoint, path, operation, query)
         for operation in ITEM_OPERATIONS if endpoint.resource.of is None else ():
-            query = self._item_parameters(endpoint) if operation.method == "get" else []
+            query = self._item_parameters(endpoint) if operation.method == "get" else self._of_write(operation)
             self._offer(endpoint, f"{path}{{id}}/", operation, [self._key(endpoint), *query])
 
     def action(self, endpoint: Endpoint, action: Action) -> None:
@@ -321,6 +321,9 @@ class _Writer:
 
     def _key(self, endpoint: Endpoint) -> Schema:
         return self.common["id" if endpoint.key_type is not int else "number"]
+
+    def _of_write(self, operation: Operation) -> list[Schema]:
+        return [] if operation.method == "delete" else [self.common["include"]]
 
     def _item_parameters(self, endpoint: Endpoint) -> list[Schema]:
         past = [self.common["as_of"]] if has_history(endpoint) else []

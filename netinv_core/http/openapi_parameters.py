@@ -10,6 +10,7 @@ from netinv_core import fields
 from netinv_core.changelog import past_states
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
+from netinv_core.read.entity_tags import INCLUDED
 from netinv_core.read.filters import Filter
 from netinv_core.read.lookups import SUFFIXES
 from netinv_core.read.ordering import PARAMETER
@@ -121,6 +122,9 @@ def common(version: str) -> dict[str, Any]:
             _TEXT,
             "Names of members to show, separated by commas; those of references after a dot. The others are left out, "
             "also where the schema requires them.",
+        ),
+        "include": query(
+            "include", {"type": "string", "enum": [INCLUDED]}, "Adds the ETag of each object, as its member `_etag`."
         ),
         "limit": query("limit", natural_number, "Objects a page; 0 for all of them."),
         "offset": query("offset", natural_number, "How many objects to skip."),
