@@ -181,6 +181,7 @@ EXTRAS = {"testing": "testing", "web": "web", "tasks/redis_queue.py": "redis", "
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",
     ("netinv_core/http/errors.py", "type: ignore[misc]"): "Pyramid has no type annotations",
+    ("netinv_core/http/routes_mapper.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/testing/client.py", "noqa: S105"): "password and secret of tests",

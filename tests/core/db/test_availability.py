@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import sqlite3
 import time
@@ -253,6 +254,7 @@ def test_a_service_that_cannot_reach_its_database_says_so_and_ends(closed_port: 
     told = str(ended.value.code)
     assert told.startswith("netinv does not start: the database ") and "cannot be reached: " in told
     assert "hidden" not in told and "\n" not in told
+    assert gc.isenabled(), "paused while the application is built"
 
 
 def test_a_service_without_tables_says_what_to_do(tmp_path: Path) -> None:
