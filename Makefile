@@ -10,7 +10,8 @@ MARIADB ?= mysql://root@127.0.0.1:3306/test
 INPUTS ?= few
 REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
-QUICK := not slow and not crash and not browser and not repetition
+QUICK := not slow and not crash and not browser and not repetition and not directory
+PROVIDER := .venv/provider
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
@@ -42,16 +43,22 @@ $(PLUGINS): install $(shell find plugins/example -type f)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --upgrade --target $@ ./plugins/example
 	@touch $@
 
+# The OpenID Connect provider of the tests is a process of its own, with libraries of its own.
+$(PROVIDER): install requirements-provider.lock
+	@rm -rf $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ -r requirements-provider.lock
+
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a quarter of the contract
 	$(PYTEST) --input-seed=0 -m "$(QUICK)"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module
-	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser" --cov --cov-report=term --cov-report=html:var/coverage
+	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser and not directory" --cov --cov-report=term --cov-report=html:var/coverage
 
 # The seeds differ, so that the databases get different generated input; INPUTS=many or all makes more of it.
-test-all: $(PLUGINS)  ## run the rest on SQLite, the tests in Chromium, and nearly all on PostgreSQL and MariaDB with Redis
-	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser"
+test-all: $(PLUGINS) $(PROVIDER)  ## run the rest on SQLite, the tests in Chromium, those with an identity provider, and nearly all on PostgreSQL and MariaDB with Redis
+	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser and not directory"
 	$(PYTEST) --input-seed=0 -m browser
+	$(PYTEST) --input-seed=0 -m directory tests/oidc
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"
 

@@ -66,7 +66,8 @@ def add_root_view(config: Any, path: str, view: RootView) -> None:
 def api_root(request: Request) -> Any:
     """The applications, by name."""
     uow = request.uow
-    names = {name for name, app in uow.registry.apps.items() if not app.plugin} | {"plugins", "status"}
+    shown = (app for app in uow.registry.apps.values() if not app.plugin and (app.resources or app.extra_views))
+    names = {app.name for app in shown} | {"plugins", "status"}
     names.update(*[app.root_views for app in uow.registry.apps.values()])
     return {name: f"{uow.base}/api/{name}/" for name in sorted(names)}
 
