@@ -1,0 +1,72 @@
+"""Files of `deploy/` that need neither a container engine nor a cluster to be checked."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from netinv_core.main import read_settings
+from tests.support import REPOSITORY
+
+pytestmark = pytest.mark.any_database
+DEPLOY = REPOSITORY / "deploy"
+VERSION = (REPOSITORY / "VERSION").read_text().strip()
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+def ini(path: Path) -> configparser.RawConfigParser:
+    """The sections of an ini file or of a systemd unit, in which a name may occur several times."""
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read(path)
+    return parser
+
+
+def test_the_settings_of_the_containers_are_valid() -> None:
+    section = dict(ini(DEPLOY / "container/production.ini")["app:main"])
+    del section["netinv.secret_file"]
+    settings, _ = read_settings({**section, "netinv.secret": "x" * 32})
+    compose: Any = yaml.safe_load((DEPLOY / "container/compose.yaml").read_text())
+    assert {"service", "worker", "migrate", "proxy", "database", "queue"} == set(compose["services"])
+    assert "@database:" in settings["database_url"]
+    assert "//queue:" in settings["queue_url"]
+
+
+def test_containers_of_netinv_have_no_privileges_and_a_read_only_root() -> None:
+    compose: Any = yaml.safe_load((DEPLOY / "container/compose.yaml").read_text())
+    for name in ("service", "worker", "migrate"):
+        container = compose["services"][name]
+        assert (container["read_only"], container["cap_drop"], container["user"]) == (True, ["ALL"], "10001:10001")
+    lines = (DEPLOY / "container/Containerfile").read_text().splitlines()
+    assert "USER 10001:10001" in lines
+    assert any("/health/live" in line for line in lines)
+
+
+def test_the_chart_has_the_version_of_netinv() -> None:
+    chart: Any = yaml.safe_load((DEPLOY / "helm/netinv/Chart.yaml").read_text())
+    values: Any = yaml.safe_load((DEPLOY / "helm/netinv/values.yaml").read_text())
+    assert (chart["version"], chart["appVersion"], values["image"]) == (VERSION, VERSION, f"netinv:{VERSION}")
+
+
+def test_templates_of_the_chart_name_values_that_it_has() -> None:
+    values: Any = yaml.safe_load((DEPLOY / "helm/netinv/values.yaml").read_text())
+    for path in (DEPLOY / "helm/netinv/templates").iterdir():
+        for name in re.findall(r"\.Values\.([\w.]+)", path.read_text()):
+            value = values
+            for step in name.split("."):
+                assert step in value, f"{path.name}: {name}"
+                value = value[step]
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_units_run_without_privileges(path: Path) -> None:
+    service = ini(path)["Service"]
+    assert service["user"] == "netinv"
+    assert service["nonewprivileges"] == service["memorydenywriteexecute"] == "yes"
+    assert service["protectsystem"] == "strict"
+    assert service["capabilityboundingset"] == ""
+    assert service["execstart"].startswith("/opt/netinv/bin/")
