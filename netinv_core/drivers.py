@@ -1,4 +1,4 @@
-"""Drivers of databases and queues: libraries that an installation has only with an extra of ``netinv``."""
+"""Drivers of databases, queues and traces: libraries that an installation has only with an extra of ``netinv``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ _DRIVERS = {
     "redis": ("redis", "redis"),
     "rediss": ("redis", "redis"),
     "unix": ("redis", "redis"),
+    "http": ("opentelemetry.exporter.otlp.proto.http", "otel"),
+    "https": ("opentelemetry.exporter.otlp.proto.http", "otel"),
 }
 
 
 def require(setting: str, url: str) -> None:
-    """Imports the driver for the address of a database or a queue; SQLite needs none.
+    """Imports the driver for the address of a database, a queue or a collector of traces; SQLite needs none.
 
     :raises ValueError: when it cannot be imported, with the extra to install; the address is left out, since it may
         contain a password

@@ -28,6 +28,7 @@ from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.registry import Registry
 from netinv_core.tasks import queue as task_queue
+from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
@@ -176,6 +177,8 @@ def _wsgi_app(
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
     statement_timer.listen(engine)
+    if tracing := tracing_of(typed_settings):
+        tracing.listen(engine)
     config.registry.netinv_sessions = session_factory(engine)
     config.include("netinv_core.http.routes_mapper")
     config.include("pyramid_tm")

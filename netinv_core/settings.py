@@ -100,6 +100,13 @@ def _token_writers(text: str) -> str:
     return {"permitted": "permitted", "superusers": "superusers", "nobody": "nobody"}[text.strip().lower()]
 
 
+def _collector(text: str) -> str:
+    """The address of a collector of traces, ``http://…`` or ``https://…``, or empty."""
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError(text)
+    return text
+
+
 SHORTEST_SECRET = 32  # characters; of a random text in base 64 that is 192 bits
 # name → (reader of the text, default)
 Setting = tuple[Callable[[str], Any], Any]
@@ -127,6 +134,7 @@ OWN: SettingDefinitions = {
     "sign_in_failures_address": (count, 50),
     "sign_in_failures_pair": (count, 10),
     "password_checks": (positive, 2),
+    "otel_endpoint": (_collector, ""),
     "rate_limit_address": (rate, None),
     "rate_limit_token": (rate, None),
     "password_sign_in": (flag, True),
@@ -189,7 +197,7 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
     mistake = secret_mistake(values)
     if mistake is not None:
         raise ValueError(mistake)
-    for name in ("database_url", "queue_url"):
+    for name in ("database_url", "queue_url", "otel_endpoint"):
         drivers.require(f"netinv.{name}", values[name])
     return values
 

@@ -148,6 +148,8 @@ OPEN_MODULES = {
         "tasks.shared_values",
         "tasks.workers",
         "telemetry.log_context",
+        "telemetry.otel",
+        "telemetry.tracing",
         "testing",
         "testing.client",
         "uow",
@@ -170,13 +172,15 @@ OPEN_MODULES = {
 # Test input that a service with all applications understands, and a description that clients know.
 NAMES_APPLICATIONS = ["bad_input.py", "root_views.py"]
 # Requirements of the core that no module imports: the servers, database drivers, static files, of Pyramid pkg_resources
-# and WebOb, and tracing.
+# and WebOb.
 NOT_IMPORTED = {
     *("waitress", "gunicorn", "psycopg", "pymysql", "swagger-ui-py", "setuptools", "webob"),
-    *("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"),
 }
 # Folders and modules of a package whose requirements are an extra of its distribution, with its name.
-EXTRAS = {"testing": "testing", "web": "web", "tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis"}
+EXTRAS = {
+    **{"testing": "testing", "web": "web"},
+    **{"tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis", "telemetry/otel.py": "otel"},
+}
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",

@@ -22,6 +22,7 @@ from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
 from netinv_core.telemetry import access_log, log_context, metrics
 from netinv_core.telemetry.log_context import LogContext
+from netinv_core.telemetry.tracing import tracing_of
 
 log = logging.getLogger(__name__)
 Environ = dict[str, Any]
@@ -51,7 +52,7 @@ def admission_policy(inner: Policy) -> Policy:
         context = LogContext(id_of(environ), environ.get("REMOTE_ADDR") or "")
         token = log_context.enter(context)
         try:
-            response = answer(environ, router, settings)
+            response = traced(environ, router, context)
             _complete(response, environ, settings)
             seconds = time.perf_counter() - began
             if settings["server_timing"]:
@@ -61,6 +62,16 @@ def admission_policy(inner: Policy) -> Policy:
             metrics.sample(router.registry.netinv_engine, router.registry.netinv)
         finally:
             log_context.leave(token)
+        return response
+
+    def traced(environ: Environ, router: IRouter, context: LogContext) -> Response:
+        settings: Mapping[str, Any] = router.registry.netinv.settings
+        tracing = tracing_of(settings)
+        if tracing is None or environ.get("PATH_INFO") in health.PATHS:
+            return answer(environ, router, settings)
+        with tracing.request(environ, context) as span:
+            response = answer(environ, router, settings)
+            tracing.answered(span, environ["REQUEST_METHOD"], response.status_int, context)
         return response
 
     def answer(environ: Environ, router: IRouter, settings: Mapping[str, Any]) -> Response:

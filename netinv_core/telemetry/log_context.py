@@ -17,7 +17,8 @@ class LogContext:
     * ``client``: the client's IP address; ``user``: the name of the authenticated account;
     * ``request_id``: the id of the request, or of the one whose change caused the task;
     * ``route``: the pattern of the path (:mod:`netinv_core.telemetry.routes`);
-    * ``statements``, ``statement_seconds``: SQL statements so far, and their time without fetching results.
+    * ``statements``, ``statement_seconds``: SQL statements so far, and their time without fetching results;
+    * ``trace_id``: the id of the trace (:mod:`netinv_core.telemetry.tracing`).
     """
 
     request_id: uuid.UUID | None = None
@@ -28,6 +29,7 @@ class LogContext:
     statements: int = 0
     statement_seconds: float = 0.0
     statement_began: float = 0.0
+    trace_id: str = ""
 
     def fields(self) -> dict[str, Any]:
         """The fields of log lines that are known."""
@@ -40,6 +42,8 @@ class LogContext:
             fields["client"] = self.client
         if self.task:
             fields["task"] = self.task
+        if self.trace_id:
+            fields["trace_id"] = self.trace_id
         return fields
 
 

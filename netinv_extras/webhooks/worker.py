@@ -16,7 +16,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
@@ -27,11 +27,15 @@ from netinv_core.models.base import now
 from netinv_core.registry import Registry
 from netinv_core.tasks.background import BackgroundWorker
 from netinv_core.telemetry import log_context
+from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
 from netinv_extras.webhooks.http_client import Answer, Sender
 from netinv_extras.webhooks.models import DELIVER
 from netinv_extras.webhooks.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
+
+if TYPE_CHECKING:
+    from netinv_core.telemetry.otel import Tracing
 
 log = logging.getLogger(__name__)
 MAX_IN_FLIGHT = 8  # concurrent messages to one receiver
@@ -313,6 +317,7 @@ class Deliverer(BackgroundWorker):
         :raises Postponed: when it cannot be built now
         """
         claimed, began, start, final = job.claimed, now(), time.monotonic(), False
+        tracing = tracing_of(self._registry.settings)
         try:
             if claimed.change is None:
                 final = True
@@ -323,7 +328,7 @@ class Deliverer(BackgroundWorker):
             message = payload.build_message(
                 self._registry, claimed.delivery, claimed.webhook, claimed.change, began, job.renderings
             )
-            answer = self._sender.send(message)
+            answer = self._sender.send(message) if tracing is None else self._send_traced(tracing, claimed, message)
         except payload.Postponed:
             raise
         except payload.PayloadError as error:
@@ -337,6 +342,15 @@ class Deliverer(BackgroundWorker):
             log.info("delivery %s to %s failed: %s", claimed.delivery["id"], claimed.webhook["name"], reason)
         outcome = Outcome(claimed, began, answer.seconds, answer.status, answer.error, answer.text, answer.good, final)
         return outcome, answer
+
+    def _send_traced(self, tracing: Tracing, claimed: Claimed, message: payload.Message) -> Answer:
+        """Sends a message within a span, whose trace the receiver may continue."""
+        delivery = claimed.delivery
+        with tracing.delivery(delivery["id"], claimed.webhook["name"], delivery["request_id"]) as span:
+            headers = {**{name: value.encode() for name, value in tracing.headers().items()}, **message.headers}
+            answer = self._sender.send(dataclasses.replace(message, headers=headers))
+            tracing.delivered(span, answer.status, answer.error)
+        return answer
 
     # -- the log
 
