@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from netinv_core.commands import accounts, backup, check, files, importing, permissions, rules, secret
+from netinv_core.commands import accounts, backup, check, comparing, files, importing, permissions, rules, secret
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
@@ -74,5 +74,6 @@ for command in (
     backup.backup,
     backup.restore,
     importing.import_,
+    comparing.compare_services,
 ):
     cli.add_command(command)

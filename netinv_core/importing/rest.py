@@ -91,13 +91,13 @@ class Client:
         """Asks for representations of an API version from now on."""
         self._session.headers["Accept"] = f"application/json; version={version}"
 
-    def get(self, path: str, query: str = "") -> Any:
+    def get(self, path: str, query: str = "", attempts: int = ATTEMPTS) -> Any:
         """Returns the JSON of a path below ``/api/``. Repeats the request when the service is busy or does not answer.
 
         :raises ValueError: when there is no such answer
         """
         address = f"{self.url}/api/{path}" + (f"?{query}" if query else "")
-        for attempt in range(ATTEMPTS):
+        for attempt in range(attempts):
             seconds = min(2.0**attempt, MAX_WAIT_SECONDS)
             try:
                 answer = self._session.get(address, timeout=TIMEOUT_SECONDS)
@@ -109,7 +109,7 @@ class Client:
                 raise ValueError(f"{self.url} is not a URL") from None
             except requests.exceptions.RequestException as error:
                 problem = f"cannot read {address}: {_reason(error)}"
-            if attempt + 1 < ATTEMPTS:
+            if attempt + 1 < attempts:
                 pause(seconds)
         raise ValueError(problem)
 

@@ -78,7 +78,7 @@ def _version(client: Client, product: str) -> str:
     :raises ValueError: when it is not the product that is expected
     """
     try:
-        status = client.get("status/")
+        status = client.get("status/", attempts=2)
     except NotAList:
         status = {}
     version = status.get(f"{product.lower()}-version") if isinstance(status, dict) else None
