@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netinv_core.http.root_views import root
     from netinv_core.importing.dump import Derived, Part, Source
     from netinv_core.maintenance.findings import Finding
+    from netinv_core.maintenance.retention import Retention, older_than
     from netinv_core.models.associations import content_type_table, many_to_many, unique_set, unique_together
     from netinv_core.models.base import (
         Base,
@@ -152,6 +153,7 @@ __all__ = [
     "Relation",
     "RequestError",
     "Resource",
+    "Retention",
     "Rule",
     "Sample",
     "SearchProvider",
@@ -199,6 +201,7 @@ __all__ = [
     "natural_sort_key",
     "notify_worker",
     "now",
+    "older_than",
     "optional_text",
     "permissions",
     "query",
@@ -240,6 +243,7 @@ _NAMES = {
     "netinv_core.http.root_views": "root",
     "netinv_core.importing.dump": "Derived Part Source",
     "netinv_core.maintenance.findings": "Finding",
+    "netinv_core.maintenance.retention": "Retention older_than",
     "netinv_core.models.associations": "content_type_table many_to_many unique_set unique_together",
     "netinv_core.models.base": "Base ChangeLogged Customizable Model Organizational Primary Tree now table_of",
     "netinv_core.models.columns": (

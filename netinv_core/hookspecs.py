@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from netinv_core.importing.dump import Declaration
     from netinv_core.importing.mapping import DumpMapping
     from netinv_core.maintenance.findings import Finding
+    from netinv_core.maintenance.retention import Retention
     from netinv_core.read.filters import Filter
     from netinv_core.read.search import SearchProvider
     from netinv_core.registry import Registry
@@ -145,3 +146,8 @@ def netinv_metrics(uow: UnitOfWork) -> Iterable[Sample]:
 @hookspec
 def netinv_checks(registry: Registry) -> Iterable[Finding]:
     """Findings of the self-check ``netinv check`` (:class:`netinv_core.maintenance.findings.Finding`)."""
+
+
+@hookspec
+def netinv_retention(registry: Registry) -> Iterable[Retention]:
+    """Rows that are deleted when they are too old (:class:`netinv_core.maintenance.retention.Retention`)."""

@@ -152,7 +152,7 @@ OWN: SettingDefinitions = {
     "idempotency_retention": (positive, 24),
     "max_stored_answer_size": (size, 4 * 2**20),
     "base_url": (_base_url, ""),
-    "changelog_retention": (int, 90),
+    "changelog_retention": (count, 90),
     "media_root": (str, "var/media"),
     "plugins_dir": (str, ""),
     "max_upload_size": (size, 5 * 2**20),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
-import logging
 import re
 import uuid
 import zlib
@@ -20,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
-from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
-from netinv_core.db.engine import WRITING, in_parameter
+from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import column
 
@@ -32,10 +30,8 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-log = logging.getLogger(__name__)
 MAX_BLOB_BYTES = 15 * 2**20  # of a compressed answer in MariaDB: a MEDIUMBLOB has 16 MiB
 _CONTENT_TYPE = sa.LargeBinary().with_variant(mysql.MEDIUMBLOB(), "mysql", "mariadb")  # a BLOB of MySQL has 64 KiB
-PRUNED_AT_ONCE = 1000  # rows deleted in one transaction
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -130,17 +126,4 @@ def read(secret: str, content: bytes | None) -> Answer | None:
     return Answer(status, [(name, value) for name, value in headers], body)
 
 
-def prune(engine: Engine, registry: Registry) -> int:
-    """Deletes answers older than ``netinv.idempotency_retention`` hours; returns how many."""
-    before = now() - datetime.timedelta(hours=registry.settings["idempotency_retention"])
-    old, count = sa.select(_table.c.id).where(_table.c.created < before).limit(PRUNED_AT_ONCE), 0
-    while True:
-        with engine.execution_options(**{WRITING: True}).begin() as connection:
-            keys = list(connection.execute(old).scalars())
-            if keys:
-                clause = in_parameter(registry.dialect, _table.c.id)
-                connection.execute(sa.delete(_table).where(clause), {"keys": keys})
-        count += len(keys)
-        if len(keys) < PRUNED_AT_ONCE:
-            log.info("%d stored answers deleted", count)
-            return count
+retention = Retention(_table, older_than("idempotency_retention", _table.c.created, unit="hours"))

@@ -19,6 +19,7 @@ from netinv_core.http.metrics import Sample
 from netinv_core.importing.dump import Declaration
 from netinv_core.importing.mapping import DumpMapping
 from netinv_core.maintenance.findings import Finding
+from netinv_core.maintenance.retention import Retention
 from netinv_core.models.base import Customizable, Organizational, Primary
 from netinv_core.read.filters import Filter
 from netinv_core.registry import Registry
@@ -324,12 +325,16 @@ def netinv_checks(registry: Registry) -> Iterable[Finding]:
 
 
 @hookimpl
+def netinv_retention(registry: Registry) -> Iterable[Retention]:
+    """Deliveries, plans, and results of jobs with their logs."""
+    return [deliveries.retention, plan_models.retention, job_results.retention]
+
+
+@hookimpl
 def netinv_tasks(registry: Registry) -> Iterable[Task]:
-    """Tasks that send and prune webhook deliveries, sync Git repositories, find installed jobs, and run due jobs."""
+    """Tasks that send webhook deliveries, sync Git repositories, find installed jobs, and run due jobs."""
     return [
         Task(webhook_models.DELIVER, _deliver, crontab(), run_at_startup=True),
-        deliveries.pruning,
-        plan_models.pruning,
         Task(git_models.SYNC, _sync, crontab(), run_at_startup=True),
         Task("find_jobs", job_models.refresh_if_changed, crontab(), run_at_startup=True),
         Task(job_results.RUN, _run_jobs, crontab(), run_at_startup=True),

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from netinv_core.settings import SettingDefinitions, flag, seconds, size, words
+from netinv_core.settings import SettingDefinitions, count, flag, seconds, size, words
 
 
 def targets(text: str) -> tuple[str, ...]:
@@ -57,6 +57,8 @@ DEFINITIONS: SettingDefinitions = {
     "job_processes": (int, 2),
     "job_soft_time_limit": (seconds, 300.0),
     "job_time_limit": (seconds, 600.0),
+    "job_result_retention": (count, 90),
+    "plan_retention": (count, 90),
     "job_lease": (seconds, 60.0),
     "secrets_env_prefixes": (words, ()),
     "secrets_file_folders": (folders, ()),
@@ -73,4 +75,5 @@ DEFINITIONS: SettingDefinitions = {
     "webhook_read_timeout": (seconds, 10.0),
     "webhook_total_timeout": (seconds, 30.0),
     "webhook_threads": (int, 32),
+    "webhook_delivery_retention": (count, 90),
 }

@@ -11,6 +11,7 @@ from netinv_core.app import App
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.hookspecs import hookimpl
+from netinv_core.maintenance.retention import Retention
 from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.registry import Registry
 from netinv_core.resource import Rule
@@ -44,6 +45,12 @@ def netinv_app() -> App:
 def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Rule]:
     """Rule of accounts: a new password, and deactivation, end their sessions."""
     return [sessions.end_with_credentials] if endpoint.model is User else []
+
+
+@hookimpl
+def netinv_retention(registry: Registry) -> Iterable[Retention]:
+    """Sessions that are over."""
+    return [sessions.retention]
 
 
 @hookimpl

@@ -106,6 +106,7 @@ OPEN_MODULES = {
         "labels",
         "maintenance.checks",
         "maintenance.findings",
+        "maintenance.retention",
         "main",
         "models.associations",
         "models.base",

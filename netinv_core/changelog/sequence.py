@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import logging
+from collections.abc import Mapping
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.db.engine import WRITING, lock_rows
-from netinv_core.models.base import now, table_of
+from netinv_core.maintenance.retention import Retention
+from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
 
-log = logging.getLogger(__name__)
 BATCH_SIZE = 5000  # changes numbered in one transaction: bounds the time for which the row is locked
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
@@ -72,22 +73,22 @@ def number_changes(engine: Engine, registry: Registry) -> int:
         count += number_some(engine)
 
 
-def prune_changes(engine: Engine, registry: Registry) -> int:
-    """Deletes change records older than ``netinv.changelog_retention`` days (0 keeps all); returns how many.
+def _old(settings: Mapping[str, Any], at: datetime.datetime) -> sa.ColumnElement[bool] | None:
+    """The condition of numbered change records that are older than ``netinv.changelog_retention`` days."""
+    days = settings["changelog_retention"]
+    return sa.and_(_change.c.time < at - datetime.timedelta(days=days), _change.c.number.is_not(None)) if days else None
 
-    The highest number to be deleted is stored first, in a transaction of its own. A reader that checks it after reading
-    changes knows whether it has missed some.
+
+def _store_highest(engine: Engine, condition: sa.ColumnElement[bool]) -> None:
+    """Stores the highest number to be deleted before any is deleted, in a transaction of its own. A reader that checks
+    it after reading changes knows whether it has missed some.
     """
-    days = registry.settings.get("changelog_retention") or 0
-    if not days:
-        return 0
-    number_changes(engine, registry)
-    old = _change.c.time < now() - datetime.timedelta(days=days)
+    while number_some(engine):
+        pass
     with engine.execution_options(**{WRITING: True}).begin() as connection:
         before = connection.execute(lock_rows(sa.select(_numbering.c.pruned))).scalar_one()
-        last = connection.execute(sa.select(sa.func.max(_change.c.number)).where(old)).scalar() or 0
+        last = connection.execute(sa.select(sa.func.max(_change.c.number)).where(condition)).scalar() or 0
         connection.execute(sa.update(_numbering).values(pruned=max(before, last)))
-    with engine.execution_options(**{WRITING: True}).begin() as connection:
-        deleted = connection.execute(sa.delete(_change).where(old, _change.c.number <= last))
-    log.info("%d change records older than %d days deleted", deleted.rowcount, days)
-    return deleted.rowcount
+
+
+retention = Retention(_change, _old, _store_highest)

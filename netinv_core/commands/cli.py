@@ -7,7 +7,18 @@ from typing import Any
 
 import click
 
-from netinv_core.commands import accounts, backup, check, comparing, files, importing, permissions, rules, secret
+from netinv_core.commands import (
+    accounts,
+    backup,
+    check,
+    comparing,
+    files,
+    importing,
+    permissions,
+    rules,
+    secret,
+    upkeep,
+)
 from netinv_core.commands import database as database_commands
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, Extensible, packages
@@ -73,6 +84,7 @@ for command in (
     secret.secret,
     backup.backup,
     backup.restore,
+    upkeep.upkeep,
     importing.import_,
     comparing.compare_services,
 ):

@@ -23,9 +23,9 @@ from huey import Huey, SqliteHuey, crontab
 from huey.consumer import Consumer
 from sqlalchemy.engine import Engine
 
-from netinv_core import stored_answers
-from netinv_core.changelog.sequence import number_changes, prune_changes
+from netinv_core.changelog.sequence import number_changes
 from netinv_core.db.availability import is_away, reason
+from netinv_core.maintenance import upkeep
 from netinv_core.registry import Registry
 from netinv_core.tasks.workers import Heartbeat
 from netinv_core.telemetry import log_context
@@ -74,8 +74,7 @@ def tasks_of(registry: Registry) -> list[Task]:
     contributed = [task for tasks in registry.hooks.netinv_tasks(registry=registry) for task in tasks]
     own = [
         Task("number_changes", number_changes, crontab(minute="*")),
-        Task("prune_changes", prune_changes, crontab(minute="17", hour="3")),
-        Task("prune_stored_answers", stored_answers.prune, crontab(minute="23")),
+        Task("upkeep", upkeep.run_hourly, crontab(minute="17")),
     ]
     return [*own, *contributed]
 

@@ -15,6 +15,7 @@ from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.http.actions import documented
 from netinv_core.http.views import key_of
+from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Customizable, Model, now, table_of
 from netinv_core.models.columns import CASCADE, SET_NULL, Choices, Ref, choice, column, foreign_key, json_document
 from netinv_core.models.types import Chars, LongText
@@ -95,6 +96,8 @@ class JobLogEntry(Model):
 
 
 _table = table_of(JobResult)
+# A run that waits or runs is kept. Its log goes with it.
+retention = Retention(_table, older_than("job_result_retention", _table.c.created, _table.c.completed.is_not(None)))
 _STATUS = {
     "type": "object",
     "properties": {"value": {"type": "string"}, "label": {"type": "string"}},

@@ -9,17 +9,15 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-from huey import crontab
-from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.auth import crypto
 from netinv_core.auth.models import User
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
-from netinv_core.db.engine import WRITING
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
+from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import (
     SET_NULL,
@@ -36,7 +34,6 @@ from netinv_core.models.columns import (
 from netinv_core.presentation import Presentation
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
-from netinv_core.tasks.queue import Task
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import dry_run, schema
 from netinv_core.write.draft import Draft
@@ -191,14 +188,4 @@ def document_of(uow: UnitOfWork, row: Any) -> Any:
 plan_table = table_of(Plan)
 
 
-def prune(engine: Engine, registry: Registry) -> int:
-    """Deletes plans older than ``netinv.changelog_retention`` days (0: none). Returns their number."""
-    days = registry.settings.get("changelog_retention") or 0
-    if not days:
-        return 0
-    old = plan_table.c.created < now() - datetime.timedelta(days=days)
-    with engine.execution_options(**{WRITING: True}).begin() as connection:
-        return int(connection.execute(sa.delete(plan_table).where(old)).rowcount)
-
-
-pruning = Task("prune_plans", prune, crontab(minute="37", hour="3"))
+retention = Retention(plan_table, older_than("plan_retention", plan_table.c.created))

@@ -12,25 +12,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from huey import crontab
 from pyramid.request import Request
-from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS
-from netinv_core.db.engine import WRITING, in_parameter, lock_rows
+from netinv_core.db.engine import in_parameter, lock_rows
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, NotFound
 from netinv_core.http import views
 from netinv_core.http.actions import documented
+from netinv_core.maintenance.retention import Retention, older_than
 from netinv_core.models.base import Base, now, table_of
 from netinv_core.models.columns import CASCADE, Choices, ColumnInfo, Ref, choice, column, foreign_key
 from netinv_core.models.types import Chars, LongText
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, listing
 from netinv_core.read.lookups import NUMBER
-from netinv_core.registry import Registry
 from netinv_core.resource import Resource, batch_loaded
 from netinv_core.tasks import queue as task_queue
 from netinv_core.uow import UnitOfWork
@@ -217,19 +215,8 @@ def requeue(uow: UnitOfWork, conditions: Sequence[Any], parameters: Mapping[str,
     return int(count)
 
 
-def prune(engine: Engine, registry: Registry) -> int:
-    """Deletes finished deliveries older than ``netinv.changelog_retention`` days (0: none). Returns their number."""
-    days = registry.settings.get("changelog_retention") or 0
-    if not days:
-        return 0
-    old = _table.c.time < now() - datetime.timedelta(days=days)
-    with engine.execution_options(**{WRITING: True}).begin() as connection:
-        count = connection.execute(sa.delete(_table).where(old, _table.c.state != QUEUED)).rowcount
-    log.info("%d webhook deliveries older than %d days deleted", count, days)
-    return int(count)
-
-
-pruning = task_queue.Task("prune_deliveries", prune, crontab(minute="27", hour="3"))
+# A delivery that waits is kept, however old it is.
+retention = Retention(_table, older_than("webhook_delivery_retention", _table.c.time, _table.c.state != QUEUED))
 
 
 def includeme(config: Any) -> None:

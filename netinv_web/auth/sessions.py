@@ -27,6 +27,7 @@ from netinv_core.db.engine import in_parameter
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
+from netinv_core.maintenance.retention import Retention
 from netinv_core.models.base import Model, now, table_of
 from netinv_core.models.columns import CASCADE, Ref, column, foreign_key
 from netinv_core.models.types import LongText
@@ -61,7 +62,7 @@ class WebSession(Model):
     address: Mapped[str] = column(length=64)
     user_agent: Mapped[str] = column(length=MAX_USER_AGENT)
     provider: Mapped[str] = column(length=50, default="", hidden=True)
-    provider_data: Mapped[str] = column(LongText(), default="", hidden=True, confidential=True)
+    provider_data: Mapped[str] = column(LongText(), default="", hidden=True, confidential=True, encrypted=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,14 +194,13 @@ def begin(
     provider: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> str:
-    """Creates a session of a user; returns the key for its cookie. Sessions that are over are deleted.
+    """Creates a session of a user; returns the key for its cookie.
 
     :param uow: another unit of work than that of the request
     :param provider: the identity provider of the user, and its ``data``
     """
-    uow, settings = uow or request.uow, request.registry.netinv.settings
+    uow, secret = uow or request.uow, request.registry.netinv.settings["secret"]
     key = secrets.token_urlsafe(KEY_SIZE)
-    uow.write(sa.delete(_sessions).where(_over(settings)))
     row = {
         "id": uuid.uuid4(),
         "user_id": user_id,
@@ -210,19 +210,21 @@ def begin(
         "address": request.remote_addr or "",
         "user_agent": (request.user_agent or "")[:MAX_USER_AGENT],
         "provider": provider,
-        "provider_data": crypto.encrypt(settings["secret"], json.dumps(data) if data else ""),
+        "provider_data": crypto.encrypt(secret, json.dumps(data) if data else ""),
     }
     uow.write(sa.insert(_sessions), [row])
     return key
 
 
-def _over(settings: Mapping[str, Any]) -> Any:
-    """The condition of sessions that are over."""
-    at = now()
+def _over(settings: Mapping[str, Any], at: datetime.datetime) -> Any:
+    """The condition of sessions that are over at a time."""
     return sa.or_(
         _sessions.c.last_used < at - datetime.timedelta(seconds=settings["session_idle_timeout"]),
         _sessions.c.created < at - datetime.timedelta(seconds=settings["session_lifetime"]),
     )
+
+
+retention = Retention(_sessions, _over)
 
 
 def end(
@@ -252,7 +254,7 @@ def end_with_credentials(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def sessions_of(uow: UnitOfWork, user_id: uuid.UUID) -> list[Any]:
     """The rows of a user's sessions that are not over, the one used last first."""
     columns = [_sessions.c[name] for name in ("id", "created", "last_used", "address", "user_agent")]
-    statement = sa.select(*columns).where(_sessions.c.user_id == user_id, ~_over(uow.registry.settings))
+    statement = sa.select(*columns).where(_sessions.c.user_id == user_id, ~_over(uow.registry.settings, now()))
     return list(uow.execute(statement.order_by(_sessions.c.last_used.desc())))
 
 

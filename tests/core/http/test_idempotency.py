@@ -12,6 +12,7 @@ import requests
 import sqlalchemy as sa
 
 from netinv_core import stored_answers
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.stored_answers import StoredAnswer
 from netinv_core.testing import Api, Samples, Service
@@ -163,7 +164,7 @@ def test_old_answers_are_deleted(service: Service) -> None:
         old = now() - datetime.timedelta(hours=25)
         uow.write(sa.update(_table).where(_table.c.key_digest == digest).values(created=old))
     before = stored(service)
-    assert stored_answers.prune(service.engine, service.registry) == 1
+    assert delete_old(service.engine, service.registry, stored_answers.retention) == 1
     assert stored(service) == before - 1
     service.api.post(TENANTS, {"name": name}, headers=headers, status=400)
 

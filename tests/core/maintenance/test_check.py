@@ -177,4 +177,5 @@ def test_every_encrypted_column_is_declared() -> None:
         "extras_job_result.arguments",
         "extras_plan.objects",
         "extras_webhook.secret",
+        "web_session.provider_data",
     ]

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.commands.cli import cli
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service, Unique
@@ -53,7 +54,7 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
     with service.configured(changelog_retention=365):
         consumer = task_queue.start_embedded(huey)
         try:
-            tasks["prune_changes"]()
+            tasks["upkeep"]()
             deadline = time.monotonic() + 60
             while _changes_of(service, old) and time.monotonic() < deadline:
                 time.sleep(0.05)
@@ -66,7 +67,7 @@ def test_a_worker_deletes_old_change_records(service: Service, unique: Unique, q
 def test_all_records_are_kept_when_the_setting_says_so(service: Service, unique: Unique) -> None:
     """0 days means for ever."""
     with service.configured(changelog_retention=0):
-        assert sequence.prune_changes(service.engine, service.registry) == 0
+        assert delete_old(service.engine, service.registry, sequence.retention) == 0
 
 
 def test_another_kind_of_queue_is_refused() -> None:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Api, Service, Unique
 
@@ -90,7 +91,7 @@ def test_states_of_which_change_records_were_pruned_are_gone(
                 sa.update(table).where(table.c.id == uuid.UUID(unchanged["id"])).values(last_updated=long_ago)
             )
     with service.configured(changelog_retention=3650):
-        assert sequence.prune_changes(service.engine, service.registry) >= 4
+        assert delete_old(service.engine, service.registry, sequence.retention) >= 4
     assert at(api, unchanged, long_ago + DAY)["id"] == unchanged["id"]
     assert at(api, unchanged, long_ago + DAY, fields="name") == {"name": unchanged["name"]}
     assert "no longer kept" in at(api, site, long_ago + DAY, status=410)["detail"]

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from netinv_core.auth.identity import Identity
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Api, Service, Unique
 from netinv_core.write import save
@@ -249,7 +250,7 @@ def kept(service: Service) -> Iterator[Any]:
                 sa.update(table).where(table.c.changed_object_id.in_(map(uuid.UUID, sites))).values(time=long_ago)
             )
         with service.configured(changelog_retention=3650):
-            return sequence.prune_changes(service.engine, service.registry)
+            return delete_old(service.engine, service.registry, sequence.retention)
 
     yield prune
 

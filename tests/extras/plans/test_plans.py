@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now
 from netinv_core.testing import Api, Service, Unique
-from netinv_extras.plans.models import plan_table, prune
+from netinv_extras.plans.models import plan_table, retention
 from netinv_web.testing import Browser
 from tests.support.threads import at_once
 
@@ -389,10 +390,10 @@ def test_old_plans_are_deleted(api: Api, plan: Any, service: Service) -> None:
     of_old = plan_table.c.id == uuid.UUID(old["id"])
     with service.engine.begin() as connection:
         connection.execute(sa.update(plan_table).where(of_old).values(created=now() - datetime.timedelta(days=4000)))
-    with service.configured(changelog_retention=0):
-        assert prune(service.engine, service.registry) == 0
-    with service.configured(changelog_retention=3650):
-        assert prune(service.engine, service.registry) == 1
+    with service.configured(plan_retention=0):
+        assert delete_old(service.engine, service.registry, retention) == 0
+    with service.configured(plan_retention=3650):
+        assert delete_old(service.engine, service.registry, retention) == 1
     api.get(old["url"], status=404)
     api.get(new["url"])
 

@@ -17,6 +17,7 @@ from netinv_core.auth import identity
 from netinv_core.commands.environment import Environment
 from netinv_core.db.engine import session_factory
 from netinv_core.importing.netbox import Report, import_netbox
+from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Api, Service, Unique
@@ -462,9 +463,7 @@ def test_a_delivery_outlives_its_change_record(service: Service, tell: Tell, uni
     assert api.get(shown["url"])["object_repr"] == made["name"]
 
 
-def test_old_deliveries_are_forgotten_with_the_change_log_unless_they_wait(
-    service: Service, tell: Tell, unique: Unique
-) -> None:
+def test_old_deliveries_are_deleted_unless_they_wait(service: Service, tell: Tell, unique: Unique) -> None:
     api, webhook = service.api, tell("dcim.region")
     api.post(REGIONS, [region(unique) for _ in range(3)])
     keys = [item["id"] for item in api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]]
@@ -474,8 +473,8 @@ def test_old_deliveries_are_forgotten_with_the_change_log_unless_they_wait(
         uow.write(
             sa.update(table).where(table.c.id.in_([keys[0], keys[2]])).values(time=now() - datetime.timedelta(days=400))
         )
-    with service.configured(changelog_retention=0):
-        assert deliveries.prune(service.engine, service.registry) == 0
-    with service.configured(changelog_retention=365):
-        assert deliveries.prune(service.engine, service.registry) >= 1
+    with service.configured(webhook_delivery_retention=0):
+        assert delete_old(service.engine, service.registry, deliveries.retention) == 0
+    with service.configured(webhook_delivery_retention=365):
+        assert delete_old(service.engine, service.registry, deliveries.retention) >= 1
     assert [item["id"] for item in api.get(DELIVERIES, {"webhook": webhook["name"]})["results"]] == [keys[1], keys[2]]

@@ -12,6 +12,7 @@ from netinv_core.hookspecs import hookimpl
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.metrics import Sample
 from netinv_core.maintenance.findings import WARNING, Finding
+from netinv_core.maintenance.retention import Retention
 from netinv_core.read import filters, listing, relations
 from netinv_core.read.search import Match, SearchProvider
 from netinv_core.resource import computed
@@ -281,3 +282,9 @@ def netinv_metrics(uow):
 def netinv_checks(registry):
     """Whether the guest is at home."""
     return [Finding("guest", WARNING, "the guest is out", "ring again")]
+
+
+@hookimpl
+def netinv_retention(registry):
+    """Letters of the guest, which are kept for ever."""
+    return [Retention(tally, lambda settings, at: None)]
