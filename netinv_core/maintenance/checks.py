@@ -171,10 +171,6 @@ def hosts(settings: Mapping[str, Any]) -> Iterator[Finding]:
     if not settings["allowed_hosts"] or "*" in settings["allowed_hosts"]:
         message = "netinv.allowed_hosts is empty: URLs in answers have any name that a client sends"
         yield Finding("hosts", WARNING, message, "list the names of the service in netinv.allowed_hosts")
-    base = settings["base_url"]
-    if base and not base.startswith(("http://", "https://")):
-        message = f"netinv.base_url is not a URL: {base!r}"
-        yield Finding("hosts", PROBLEM, message, "write it like https://netinv.example.net")
 
 
 def secret_file(settings: Mapping[str, Any]) -> Iterator[Finding]:

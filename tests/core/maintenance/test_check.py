@@ -127,7 +127,7 @@ def test_what_cannot_be_used_is_a_problem_with_a_remedy(check: Any, tmp_path: Pa
     )
     problems = of(document, "problem")
     assert code == 1
-    assert set(problems) == {"queue", "media folder", "hosts", "folders"}
+    assert set(problems) == {"settings", "queue", "media folder", "folders"}
     assert all(text.rpartition("; ")[2] for text in problems.values())
     assert "hidden" not in json.dumps(document)
     assert "0.0.0.0/0" in of(document, "warning")["webhook guard"]
