@@ -77,6 +77,7 @@ WITHOUT_RESOURCE = {
         "core_lock_stripe",
         "core_sign_in_counter",
         "core_worker",
+        "core_upkeep",
         "core_external_identity",
     ),
     *("core_stored_answer", "extras_plan_owned_object"),
