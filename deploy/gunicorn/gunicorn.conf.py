@@ -6,6 +6,9 @@ set `filter-with = proxy` in `[app:main]`, and the section `[filter:proxy]` that
 
 import os
 
+# With PROMETHEUS_MULTIPROC_DIR, an empty folder, /metrics adds up the metrics of all processes.
+from netinv_core.telemetry.gunicorn_hooks import child_exit as child_exit
+
 bind = "127.0.0.1:8080"
 # One process for each core; each takes about 150 MiB. netinv.database_pool is for each process.
 workers = os.cpu_count() or 1

@@ -1,4 +1,7 @@
-"""Hooks of Gunicorn for metrics of several processes: ``--config python:netinv_core.telemetry.gunicorn_hooks``."""
+"""Hooks of Gunicorn for metrics of several processes, used by ``deploy/gunicorn/gunicorn.conf.py``.
+
+The module of the metrics is not imported: the process that starts the others has none.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-from netinv_core.telemetry.metrics import MULTIPROCESS
+from netinv_core.telemetry import MULTIPROCESS
 
 
 def child_exit(server: Any, worker: Any) -> None:

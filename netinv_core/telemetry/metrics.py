@@ -28,12 +28,12 @@ from prometheus_client import (
 from sqlalchemy.engine import Engine
 from sqlalchemy.pool import QueuePool
 
+from netinv_core.telemetry import MULTIPROCESS
 from netinv_core.telemetry.log_context import LogContext
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
-MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 _several_processes = MULTIPROCESS in os.environ
 SAMPLE_INTERVAL = 1.0  # seconds
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 import uuid
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from netinv_core.db.pool import WatchedPool
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks.workers import WorkerProcess
-from netinv_core.telemetry import metrics
+from netinv_core.telemetry import MULTIPROCESS, gunicorn_hooks, metrics
 from netinv_core.testing import Api, Service
 from tests.support import REPOSITORY
 from tests.support.databases import new_queue_url
@@ -117,12 +118,20 @@ def test_several_processes_report_together(tmp_path: Path) -> None:
         "metrics.observe('GET', 200, log_context.LogContext(route='/x/'), 0.1);"
         "print(metrics.text().decode())"
     )
-    environment = {**os.environ, metrics.MULTIPROCESS: str(tmp_path)}
+    environment = {**os.environ, MULTIPROCESS: str(tmp_path)}
     texts = [
         subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     ]
     assert 'netinv_http_requests_total{method="GET",route="/x/",status="2xx"} 2.0' in texts[1]
+
+
+def test_the_gauges_of_an_ended_process_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MULTIPROCESS, str(tmp_path))
+    for name in ("gauge_livesum_17.db", "gauge_liveall_17.db", "gauge_livesum_18.db", "counter_17.db"):
+        (tmp_path / name).touch()
+    gunicorn_hooks.child_exit(None, types.SimpleNamespace(pid=17))
+    assert {path.name for path in tmp_path.iterdir()} == {"gauge_livesum_18.db", "counter_17.db"}
 
 
 def documented() -> dict[str, tuple[str, str]]:
