@@ -23,7 +23,15 @@ from netinv_core.importing.dump import (
     Source,
     content_type,
 )
-from netinv_core.importing.preparation import Values, adapted, count_replaced, fold, unplaced_values, username
+from netinv_core.importing.preparation import (
+    Values,
+    adapted,
+    count_replaced,
+    fold,
+    move_parts,
+    unplaced_values,
+    username,
+)
 from netinv_core.registry import Registry
 
 NO_RESOURCE = "no such resource yet"
@@ -90,6 +98,7 @@ class DumpMapping:
         self.named_by: dict[Key, Key] = {}
         self.added: list[Key] = []
         if complete is not None:
+            move_parts(self)
             self.unplaced, self.named_by = unplaced_values(self)
             complete(self)
             count_replaced(self)

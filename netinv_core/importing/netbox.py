@@ -187,7 +187,7 @@ class Import:
         if owner not in self.here:
             outcome = self.report.outcomes.get(owner, SKIPPED)
             self._settle(key, outcome, f"what it belongs to, {_name(owner)}, was {outcome}")
-        elif part.field not in self._endpoint(owner[0]).writable:
+        elif part.field not in self._endpoint(owner[0]).writable and (owner[0], part.field) not in self.mapping.kept:
             self._settle(key, REFUSED, f"{owner[0]} has no {part.field} here")
         else:
             self._settle(key, self.report.outcomes[owner])

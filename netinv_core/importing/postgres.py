@@ -22,6 +22,7 @@ MARKERS = ("django_content_type", "dcim_site", "dcim_device")
 TABLE_NAMES = {"django_content_type": "contenttypes.contenttype", "django_session": "sessions.session"}
 TABLE_NAMES |= {"django_admin_log": "admin.logentry"}
 CONTENT_TYPES = "django_content_type"
+TYPES = frozenset({CONTENT_TYPES, "core_objecttype"})  # the latter, since NetBox 4.4, has the keys of the former
 COLUMNS = sa.text(
     "SELECT table_name, column_name, udt_name FROM information_schema.columns"
     " WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
@@ -137,7 +138,7 @@ class _Reader:
         for number, row in enumerate(self._rows(table, columns), start=1):
             fields = dict(zip(names, row, strict=True))
             for column, name in zip(columns, names, strict=True):
-                if self.schema.foreign_keys.get((table, column)) == CONTENT_TYPES:
+                if column != "id" and self.schema.foreign_keys.get((table, column)) in TYPES:
                     fields[name] = self.schema.content_types.get(fields[name])
             yield fields.pop("id", f"no. {number}"), fields
 
@@ -164,7 +165,7 @@ class _Reader:
             fields[field] = []
         for key, value in self._rows(table, [own, other]):
             if key in owners:
-                is_type = target == CONTENT_TYPES or other in ("objecttype_id", "contenttype_id")
+                is_type = target in TYPES or other in ("objecttype_id", "contenttype_id")
                 owners[key][field].append(self.schema.content_types.get(value) if is_type else value)
         return self.schema.labels.get(target, "")
 

@@ -93,6 +93,19 @@ def username(dump: Dump, value: Any) -> str:
     return str(next((dump.get(label, value)["username"] for label in USERS if dump.get(label, value)), value))
 
 
+def move_parts(mapping: DumpMapping) -> None:
+    """Gives objects whose list has no field here (tags of a region) the list in the dump, to be kept as names."""
+    for label, part in mapping.parts.items():
+        for fields in mapping.dump.objects.get(label, {}).values():
+            owner = part.owner_of(fields)
+            if owner[0] not in mapping.sources or part.field in mapping.endpoint(owner[0]).writable:
+                continue
+            if current := mapping.dump.get(*owner):
+                values = [*(current.get(part.field) or []), fields[part.value]]
+                mapping.dump.set(owner, **{part.field: values})
+                mapping.dump.references[owner[0], part.field] = part.of
+
+
 def _is_unknown(field: Choice, value: Any) -> bool:
     return isinstance(value, str | int) and value not in field.choices.labels
 

@@ -247,3 +247,14 @@ def test_unknown_choices_and_statuses_and_custom_fields_of_later_types(run: Any,
     shown = found(api, "/api/dcim/devices/", one["fields"]["name"])
     assert shown["status"]["value"] == "in-repair"
     assert shown["custom_fields"][f"{name}o"] == shown["site"]["name"] and shown["custom_fields"][f"{name}s"] == "b"
+
+
+def test_tags_of_objects_without_tags_here_are_kept_as_names(run: Any, api: Api, unique: Any) -> None:
+    name, tag = unique(), unique()
+    report = run(
+        named("dcim.region", 1, name, parent=None),
+        named("extras.tag", 1, tag, color="ff0000"),
+        item("extras.taggeditem", 1, content_type=["dcim", "region"], object_id=1, tag=1),
+    )
+    assert report.outcomes["extras.taggeditem", 1] == CREATED
+    assert [tag] in found(api, "/api/dcim/regions/", name)["custom_fields"].values()
