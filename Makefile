@@ -12,6 +12,7 @@ REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
 QUICK := not slow and not crash and not browser and not repetition and not directory
 PROVIDER := .venv/provider
+LDAP := .venv/ldap
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
@@ -48,6 +49,11 @@ $(PROVIDER): install requirements-provider.lock
 	@rm -rf $@
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ -r requirements-provider.lock
 
+# python-ldap is compiled: that needs libldap2-dev and libsasl2-dev. The tests start slapd.
+$(LDAP): install requirements-ldap.lock
+	@rm -rf $@
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ -r requirements-ldap.lock
+
 test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a quarter of the contract
 	$(PYTEST) --input-seed=0 -m "$(QUICK)"
 
@@ -55,10 +61,10 @@ coverage: $(PLUGINS)  ## run the same tests and print the line and branch covera
 	$(PYTEST) --input-seed=0 -m "not slow and not crash and not browser and not directory" --cov --cov-report=term --cov-report=html:var/coverage
 
 # The seeds differ, so that the databases get different generated input; INPUTS=many or all makes more of it.
-test-all: $(PLUGINS) $(PROVIDER)  ## run the rest on SQLite, the tests in Chromium, those with an identity provider, and nearly all on PostgreSQL and MariaDB with Redis
+test-all: $(PLUGINS) $(PROVIDER) $(LDAP)  ## run the rest on SQLite, the tests in Chromium, those with directories, and nearly all on PostgreSQL and MariaDB with Redis
 	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser and not directory"
 	$(PYTEST) --input-seed=0 -m browser
-	$(PYTEST) --input-seed=0 -m directory tests/oidc
+	PYTHONPATH=$(PLUGINS):$(LDAP) $(BIN)/python -m pytest -q --input-seed=0 -m directory
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"
 
