@@ -433,7 +433,8 @@ def third_party(package: str) -> Iterator[tuple[str, set[str]]]:
     """The modules that a package imports from other distributions, with the distributions that have them, and the extra
     that the module belongs to.
     """
-    providers = importlib.metadata.packages_distributions()
+    # python-ldap is compiled, so it need not be installed beside the service.
+    providers = {"ldap": ["python-ldap"], **importlib.metadata.packages_distributions()}
     for path, module in modules(package, revisions=True).items():
         for name, _ in imports(module):
             top = name.partition(".")[0]

@@ -151,12 +151,16 @@ def _granted(uow: UnitOfWork, endpoint: Endpoint, action: str, table: Any) -> An
 
 
 def constraint_error(endpoint: Endpoint, constraints: Any) -> str | None:
-    """Returns why constraints are invalid (an unknown or hidden member, a bad value), or ``None``."""
+    """Returns why constraints are invalid (an unknown or hidden member, a bad value), with the member, or ``None``."""
     keywords = with_user(constraints, uuid.uuid4())
-    try:
-        relations.constraint(endpoint, endpoint.table, endpoint.registry.dialect, keywords)
-    except (ValueError, TypeError) as error:
-        return str(error)
+    for option in keywords if isinstance(keywords, list) else [keywords]:
+        for name, value in option.items():
+            try:
+                relations.keyword(endpoint, endpoint.table, endpoint.registry.dialect, name, value)
+            except relations.UnknownPath as error:
+                return str(error)
+            except (ValueError, TypeError) as error:
+                return f"{name}: {error}"
     return None
 
 
