@@ -31,6 +31,7 @@ ATTEMPTS = 3  # when concurrent sign-ins create the same account
 INACTIVE = "This account is not active."
 NOT_LINKED = "An account with the name {} exists already and does not belong to you at {}. Ask an administrator."
 NO_ACCOUNT = "You have no account here. Ask an administrator."
+INVALID = "Enter a valid value."
 REFUSED = "No account can be created for the name {}: {}"
 _users, _groups, _links = table_of(User), table_of(Group), table_of(ExternalIdentity)
 
@@ -60,6 +61,8 @@ def user_id_of(engine: Engine, registry: Registry, user: ExternalUser) -> uuid.U
 
 def _account(uow: UnitOfWork, user: ExternalUser) -> uuid.UUID:
     """The id of the account, which is linked or created if the provider's subject is new."""
+    if not (user.subject and user.subject.isprintable() and user.username.isprintable()):
+        raise Denied(REFUSED.format(user.username, INVALID))
     is_subject = sa.and_(_links.c.provider == user.provider, _links.c.subject == user.subject)
     user_id: uuid.UUID | None = uow.execute(sa.select(_links.c.user_id).where(is_subject)).scalar()
     if user_id is None:
@@ -130,7 +133,7 @@ def _update(uow: UnitOfWork, user_id: uuid.UUID, user: ExternalUser) -> None:
 
 def _set_groups(uow: UnitOfWork, user_id: uuid.UUID, user: ExternalUser, names: Sequence[str]) -> None:
     """Sets the groups of an account to those with these names; others are created by the setting, else left out."""
-    wanted = {name for name in names if 0 < len(name) <= 150}
+    wanted = {name for name in names if 0 < len(name) <= 150 and name.isprintable()}
     known = dict(uow.execute(sa.select(_groups.c.name, _groups.c.id).where(_groups.c.name.in_(wanted))).tuples().all())
     missing = sorted(wanted - known.keys())
     if missing and uow.registry.settings["sign_in_create_groups"]:

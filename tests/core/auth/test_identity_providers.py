@@ -140,6 +140,14 @@ def test_no_account_is_created_against_the_setting_or_for_an_invalid_name(servic
             sign_in(service, external(unique, username=name))
 
 
+def test_names_that_databases_do_not_take_are_refused(service: Service, unique: Unique) -> None:
+    with pytest.raises(Denied, match="No account can be created"):
+        sign_in(service, external(unique, subject="a\x00b"))
+    user = external(unique, groups=["a\x00b", "x" * 200, ""], email="no address\x00")
+    sign_in(service, user)
+    assert (account_of(service, user.username)["groups"], account_of(service, user.username)["email"]) == ([], "")
+
+
 def test_an_inactive_account_is_refused(service: Service, unique: Unique) -> None:
     user = external(unique)
     key = sign_in(service, user)
