@@ -32,6 +32,8 @@ EVENTS = {
     "token.used": "an address used a token for the first time since this process started: `user`, `token`",
     "user.password_changed": "an account got another password: `id`",
     "export.sent": "a list was sent as a file: `type`, `format`",
+    "backup.created": "a backup was written: `file`",
+    "backup.restored": "a backup was restored: `file`",
     **{
         f"{kind}.{word}": f"a {kind} was {word}: `id`, `name`" + (", `changed` (names of fields)" * (word == "changed"))
         for kind in KINDS.values()

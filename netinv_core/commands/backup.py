@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from netinv_core.auth.audit import audit
 from netinv_core.commands.environment import Environment
 from netinv_core.maintenance import backup as backups
 from netinv_core.maintenance import restore as restoring
@@ -35,6 +36,7 @@ def backup(environment: Environment, file: Path, leave_out: bool) -> None:
     for name in done.missing:
         click.secho(f"a row names the file {name}, which does not exist", fg="yellow", err=True)
     size = file.stat().st_size / 2**20
+    audit("backup.created", file=str(file))
     click.echo(
         f"wrote {file}: {sum(done.rows.values())} rows of {len(done.rows)} tables, {done.files} files, {size:.1f} MiB"
     )
@@ -64,4 +66,6 @@ def restore(environment: Environment, file: Path, replace: bool, any_secret: boo
     rows = sum(entry["rows"] for entry in manifest.tables.values())
     counts = f"{rows} rows of {len(manifest.tables)} tables, {len(manifest.files)} files"
     origin = f"made {manifest.created} on {manifest.database}"
+    if not check:
+        audit("backup.restored", file=str(file))
     click.echo(f"{file} is whole and fits: {counts}, {origin}" if check else f"restored {file}: {counts}, {origin}")

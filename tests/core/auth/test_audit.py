@@ -35,6 +35,13 @@ def test_every_event_is_documented() -> None:
     assert documented == {**audit.EVENTS, **audit.FAILURES}
 
 
+def test_every_event_that_is_logged_is_declared() -> None:
+    calls = re.compile(r"\baudit(?:_after_commit)?\((?:[\w.]+, )?\"([a-z_.]+)\"")
+    sources = [path for folder in REPOSITORY.glob("netinv_*") for path in folder.rglob("*.py")]
+    logged = {name for path in sources for name in calls.findall(path.read_text())}
+    assert len(logged) > 8 and logged <= {*audit.EVENTS, *audit.FAILURES}
+
+
 def test_a_browser_signs_in_and_out(service: Service, user: Account, log_lines: LogLines) -> None:
     browser = Browser(service, user)
     browser.post("/logout/")
