@@ -54,7 +54,7 @@ $(LDAP): install requirements-ldap.lock
 	@rm -rf $@
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ -r requirements-ldap.lock
 
-test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with a quarter of the contract
+test: $(PLUGINS)  ## run the tests on SQLite, without the slow ones and with an eighth of the contract
 	$(PYTEST) --input-seed=0 -m "$(QUICK)"
 
 coverage: $(PLUGINS)  ## run the same tests and print the line and branch coverage of each module

@@ -20,7 +20,6 @@ from netinv_core.commands.cli import cli
 from netinv_core.db import migrate
 from netinv_core.importing.dump import Dump
 from netinv_core.importing.mapping import DumpMapping
-from netinv_core.main import registry_for
 from netinv_core.tasks import queue as task_queue
 from netinv_core.testing import Service
 from netinv_extras.git.worker import sync_now
@@ -28,12 +27,9 @@ from tests.support import REPOSITORY
 from tests.support.git_remotes import Remote
 from tests.support.jobs import JOBS
 from tests.support.plugins import PLUGIN_FIXTURES, installation
+from tests.support.registry import REGISTRY
 
-SPECIFIED = {
-    name: caller.spec.function
-    for name, caller in vars(registry_for("sqlite", {}).hooks).items()
-    if caller.spec is not None
-}
+SPECIFIED = {name: caller.spec.function for name, caller in vars(REGISTRY.hooks).items() if caller.spec is not None}
 HOOKS = sorted(SPECIFIED)
 TENANTS = "/api/tenancy/tenants/"
 

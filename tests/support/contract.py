@@ -1,4 +1,4 @@
-"""Pairs of checks and resources for the contract tests: ``make test`` runs a quarter of them, ``make test-all`` all.
+"""Pairs of checks and resources for the contract tests: ``make test`` runs an eighth of them, ``make test-all`` all.
 
 On PostgreSQL and MariaDB every pair runs. On SQLite the others are marked ``repetition`` and run with the slow tests.
 """
@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import pytest
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.main import registry_for
+from tests.support.registry import REGISTRY
 
-SHARE = 4  # every fourth pair is no repetition
-ALWAYS = 3  # a check of at most so many resources runs for each of them
-ENDPOINTS = registry_for("sqlite", {}).endpoints
+SHARE = 8  # every eighth pair is no repetition
+ALWAYS = SHARE - 1  # a check of at most so many resources runs for each of them
+ENDPOINTS = REGISTRY.endpoints
 
 
 class AnyCheck(Protocol):
@@ -33,7 +33,7 @@ class AnyCheck(Protocol):
 def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[Any]] = lambda check: ()) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
-    The pairs that are no repetitions lie on diagonals: a quarter of the resources of each check, and a quarter of the
+    The pairs that are no repetitions lie on diagonals: an eighth of the resources of each check, and an eighth of the
     checks of each resource.
     """
     pairs = []
@@ -46,7 +46,7 @@ def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[A
 
 
 def every_resource() -> list[Any]:
-    """Returns the parameters ``label`` of a test of every resource, three quarters of them repetitions."""
+    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions."""
     labels = sorted(ENDPOINTS)
     return [pytest.param(label, marks=marks) for label, marks in zip(labels, _repetitions(len(labels)), strict=True)]
 

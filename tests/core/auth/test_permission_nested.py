@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.main import registry_for
 from netinv_core.testing import Api, Case, Service
 from netinv_core.testing.samples import accepts, generic_pairs
 from netinv_extras.image_attachments import PIXEL
+from tests.support.registry import REGISTRY
 
 DENIED = {"detail": "You do not have permission to perform this action."}
 TENANTS, GROUPS, SITES = "/api/tenancy/tenants/", "/api/tenancy/tenant-groups/", "/api/dcim/sites/"
 TENANT, SITE = "tenancy.tenant", "dcim.site"
-ENDPOINTS = registry_for("sqlite", {}).endpoints
+ENDPOINTS = REGISTRY.endpoints
 NAMING = sorted(
     label for label, endpoint in ENDPOINTS.items() if "add" in endpoint.resource.writes and generic_pairs(endpoint)
 )

@@ -11,11 +11,10 @@ import pytest
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
-from netinv_core.main import registry_for
 from netinv_core.models.base import Base
 from netinv_core.models.columns import column_info
+from tests.support.registry import REGISTRY
 
-REGISTRY = registry_for("sqlite", {})
 OURS = ("core_", "extras_", "tenancy_", "dcim_", "ipam_", "circuits_", "virtualization_")
 CONFIDENTIAL = {
     "core_user.password",
