@@ -294,8 +294,8 @@ def test_a_package_gives_the_worker_something_to_do(service: Service, tmp_path: 
 def test_a_package_adds_figures_for_those_who_watch(service: Service) -> None:
     lines = service.api.send("GET", "/metrics", status=200).text.splitlines()
     start = lines.index("# HELP guest_present Guests\\nat home.")
-    room = 'guest_present{room="the \\"blue\\" \\\\ one"} 2'
-    assert lines[start + 1 : start + 4] == ["# TYPE guest_present gauge", room, 'guest_present{room="attic"} 0']
+    room = 'guest_present{room="the \\"blue\\" \\\\ one"} 2.0'
+    assert lines[start + 1 : start + 4] == ["# TYPE guest_present gauge", room, 'guest_present{room="attic"} 0.0']
 
 
 @pytest.mark.usefixtures("service")
