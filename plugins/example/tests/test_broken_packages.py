@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import textwrap
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def add_package(folder: Path, name: str, source: str, requires: str = "netinv-co
 
 
 REASONS = {
-    "elder": "it requires netinv-core>=99, and 0.1.0 is installed",
+    "elder": f"it requires netinv-core>=99, and {importlib.metadata.version('netinv-core')} is installed",
     "stranger": "it requires netinv-elsewhere, which is not installed",
     "unwell": "RuntimeError: it cannot be",
 }
