@@ -92,7 +92,8 @@ class DumpMapping:
             label: item for label, item in sources.items() if isinstance(item, Source) and item.to in registry.endpoints
         }
         self.sources = {label: source for label, source in self.installed.items() if label in dump.objects}
-        dump.objects.update(adapted(dump, self.sources))
+        rewritten, self.broken = adapted(dump, self.sources, registry.endpoints)
+        dump.objects.update(rewritten)
         self.skipped = self._skip()
         self.unplaced: Values = {}
         self.named_by: dict[Key, Key] = {}

@@ -21,6 +21,7 @@ from netinv_core.fields.images import MEDIA
 from netinv_core.importing import dumpdata
 from netinv_core.importing.dump import Declaration, Dump, Key, Part
 from netinv_core.importing.mapping import NO_RESOURCE, Body, DumpMapping, Missing
+from netinv_core.importing.preparation import UNREADABLE
 from netinv_core.importing.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_core.registry import Registry
 from netinv_core.storage.files import Upload
@@ -105,6 +106,8 @@ class Import:
         for label, objects in mapping.dump.objects.items():
             for key, fields in objects.items():
                 self._settle_unmapped((label, key), fields)
+        for key, reason in mapping.broken.items():
+            self._settle(key, REFUSED, reason)
         for key, reason in mapping.skipped.items():
             self._settle(key, SKIPPED, reason)
         for added in mapping.added:
@@ -142,6 +145,8 @@ class Import:
                 bodies[key] = self.mapping.body(label, key)
             except Missing as error:
                 self._settle((label, key), *self._outcome_for_missing(label, error))
+            except UNREADABLE as error:
+                self._settle((label, key), REFUSED, f"its fields cannot be read: {error}")
         self._recognise(label, bodies)
         before = self._representations(label, bodies)
         new = [key for key in bodies if key not in before]

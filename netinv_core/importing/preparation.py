@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Values = dict[tuple[str, str], dict[Any, Any]]
 OTHER = "other"
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 USERS = ("auth.user", "users.user")
 EMPTY: tuple[Any, ...] = (None, "", False, [], {})
 NAME_ONLY = "only the name of these objects is kept"
@@ -22,26 +23,70 @@ _OF_NAMED = frozenset({"parent", "slug", "created", "last_updated", "lft", "rght
 
 
 def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mapping[Any, Key | str]]:
-    """Runs the preparations and folds of the models that the dump has; returns what the folds return, by model."""
-    for label, item in declarations.items():
-        if isinstance(item, Source) and item.prepare is not None and label in dump.objects:
-            item.prepare(dump)
-    return {
-        label: item.fold(dump)
-        for label, item in sorted(declarations.items())
-        if isinstance(item, Folded) and label in dump.objects
-    }
+    """Runs the preparations and folds of the models that the dump has; returns what the folds return, by model.
+
+    :raises ValueError: when the objects of a model do not have the fields that they need
+    """
+    results: dict[str, Mapping[Any, Key | str]] = {}
+    prepared = {label: item for label, item in declarations.items() if isinstance(item, Source) and item.prepare}
+    folded = {label: item for label, item in sorted(declarations.items()) if isinstance(item, Folded)}
+    steps: dict[str, Declaration] = {**prepared, **folded}
+    for label, item in steps.items():
+        if label not in dump.objects:
+            continue
+        try:
+            if isinstance(item, Folded):
+                results[label] = item.fold(dump)
+            elif isinstance(item, Source) and item.prepare is not None:
+                item.prepare(dump)
+        except UNREADABLE as error:
+            raise ValueError(f"the objects of {label} are not those of a dump: {_told(error)}") from error
+    return results
 
 
-def adapted(dump: Dump, sources: Mapping[str, Source]) -> dict[str, dict[Any, Fields]]:
-    """Returns the objects of all models with their fixed values, rewritten by ``Source.adapt``."""
+def adapted(
+    dump: Dump, sources: Mapping[str, Source], endpoints: Mapping[str, Endpoint]
+) -> tuple[dict[str, dict[Any, Fields]], dict[Key, str]]:
+    """Returns the objects of all models with their fixed values, rewritten by ``Source.adapt``.
+
+    The second result has the reasons of the objects that cannot be read.
+    """
     objects: dict[str, dict[Any, Fields]] = {}
+    broken: dict[Key, str] = {}
     for label, source in sources.items():
         adapt = source.adapt or _unchanged
-        objects[label] = {
-            key: adapt(dump, {**source.fixed_values, **fields}) for key, fields in dump.objects[label].items()
-        }
-    return objects
+        rows = objects[label] = {}
+        for key, fields in dump.objects[label].items():
+            try:
+                converted = adapt(dump, {**source.fixed_values, **fields})
+            except UNREADABLE as error:
+                broken[label, key] = f"its fields cannot be read: {_told(error)}"
+                continue
+            if wrong := _wrong_field(source, endpoints[source.to], converted):
+                broken[label, key] = f"{wrong}: a key is expected"
+            else:
+                rows[key] = converted
+    return objects, broken
+
+
+def _wrong_field(source: Source, endpoint: Endpoint, fields: Fields) -> str:
+    """Returns the name of a field that refers to an object and has no key as value; else an empty text."""
+    for name, value in fields.items():
+        if not isinstance(value, list | dict) or not source.imports(name, fields):
+            continue
+        field = endpoint.writable.get(source.name_of(name))
+        is_account = isinstance(field, Reference) and field.target is not None and field.target.model is User
+        if isinstance(field, Reference) and not is_account:
+            return name
+        if isinstance(field, ToMany) and (isinstance(value, dict) or any(isinstance(v, list | dict) for v in value)):
+            return name
+        if name.endswith("_id") and f"{name.removesuffix('_id')}_type" in fields:
+            return name
+    return ""
+
+
+def _told(error: Exception) -> str:
+    return f"there is no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def _unchanged(dump: Dump, fields: Fields) -> Fields:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from netinv_core.importing.netbox import CREATED, DERIVED, SKIPPED, UNCHANGED
+from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED
 from netinv_core.testing import Api
 from tests.support.dumps import item, named
 
@@ -258,3 +258,14 @@ def test_tags_of_objects_without_tags_here_are_kept_as_names(run: Any, api: Api,
     )
     assert report.outcomes["extras.taggeditem", 1] == CREATED
     assert [tag] in found(api, "/api/dcim/regions/", name)["custom_fields"].values()
+
+
+def test_objects_that_cannot_be_read_are_refused_and_do_not_stop_the_others(run: Any, unique: Any) -> None:
+    report = run(
+        named("dcim.site", 1, unique(), status="active"),
+        named("dcim.site", 2, unique(), status="active", region=["a", "b"]),
+        item("dcim.devicetype", 1, model=unique(), u_height="tall"),
+    )
+    assert report.outcomes["dcim.site", 1] == CREATED
+    assert report.outcomes["dcim.site", 2] == report.outcomes["dcim.devicetype", 1] == REFUSED
+    assert report.reasons["dcim.site", 2] == "region: a key is expected"
