@@ -9,6 +9,21 @@ import click
 from netinv_core.auth import stored_secrets
 from netinv_core.commands.environment import Environment
 from netinv_core.db import start_check
+from netinv_core.settings import SHORTEST_SECRET
+
+
+def _read(path: Path) -> str:
+    """The secret in a file.
+
+    :raises click.ClickException: when the file holds none
+    """
+    try:
+        text = path.read_text().strip()
+    except (OSError, ValueError):
+        text = ""
+    if len(text) < SHORTEST_SECRET:
+        raise click.ClickException(f"{path} does not hold a secret: a text of at least {SHORTEST_SECRET} characters")
+    return text
 
 
 @click.group()
@@ -34,7 +49,7 @@ def rotate(environment: Environment, old: Path | None, discard_unreadable: bool)
     if old is None and not discard_unreadable:
         raise click.UsageError("name the file with the former secret (--old), or give --discard-unreadable")
     new = environment.settings["secret"]
-    former = old.read_text().strip() if old is not None else new
+    former = _read(old) if old is not None else new
     start_check.check_revisions(environment.engine, environment.registry, environment.ini)
     remaining = 0
     for column in stored_secrets.rotate(environment.engine, former, new, discard=discard_unreadable):

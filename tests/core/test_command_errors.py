@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shutil
 import socket
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,19 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from netinv_core.auth import crypto
+from netinv_core.auth.models import User
 from netinv_core.commands import cli as command_line
 from netinv_core.commands import environment as environments
 from netinv_core.commands.environment import Environment
 from netinv_core.db import migrate
 from netinv_core.db.engine import engine_from
 from netinv_core.main import registry_for
+from netinv_core.models.base import table_of
 from netinv_core.packages import discover
 
 pytestmark = pytest.mark.any_database
 SECRET, OTHER_SECRET = "a random text of more than 32 characters", "another text of more than 32 characters"
-SERVERS = {"webhook-listener"}  # has no ini file
+WITHOUT_INI = {"webhook-listener", "compare"}
 LOGGING = "[loggers]\nkeys = root\n[handlers]\nkeys =\n[formatters]\nkeys =\n[logger_root]\nhandlers =\n"
 
 
@@ -37,7 +40,7 @@ def leaves(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tu
         assert command is not None
         if isinstance(command, click.Group):
             yield from leaves(command, (*words, name))
-        elif name not in SERVERS:
+        elif name not in WITHOUT_INI:
             yield (*words, name), command
 
 
@@ -114,7 +117,7 @@ def document(tmp_path: Path) -> Path:
 def run(tmp_path: Path, document: Path, registries: None) -> Callable[..., Result]:
     """``run(words, setting=value)``: the result of a command with these settings."""
 
-    def run(words: tuple[str, ...], ini: str | bytes | None = None, **settings: str) -> Result:
+    def run(words: tuple[str, ...], ini: str | bytes | None = None, *more: str, **settings: str) -> Result:
         file = tmp_path / "x.ini"
         given = {"database_url": f"sqlite:///{tmp_path}/none.sqlite", "secret": SECRET, **settings}
         given.setdefault("queue_url", f"sqlite:///{tmp_path}/queue.sqlite")
@@ -123,7 +126,7 @@ def run(tmp_path: Path, document: Path, registries: None) -> Callable[..., Resul
         text = f"[app:main]\nuse = egg:netinv-core\n{lines}{LOGGING}" if ini is None else ini
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return CliRunner().invoke(
-            command_line.cli, ["-c", str(file), *arguments(words, document)], input="word\nword\n"
+            command_line.cli, ["-c", str(file), *arguments(words, document), *more], input="word\nword\n"
         )
 
     return run
@@ -199,7 +202,8 @@ def test_an_unreachable_database(run: Callable[..., Result], closed_port: int, w
     result = run(words, database_url=f"postgresql://u:hidden@127.0.0.1:{closed_port}/x")
     if words not in WITHOUT_DATABASE:
         assert_readable(result)
-        assert ("hidden" not in result.output and "the database" in result.output) or "database: " in result.output
+        assert "hidden" not in result.output
+        assert "the database" in result.output or "database: " in result.output
 
 
 @pytest.mark.parametrize("words", [ONE, ("migrate",), ("check",), ("worker",)], ids=" ".join)
@@ -235,6 +239,41 @@ def test_another_secret(run: Callable[..., Result], tmp_path: Path, encrypted: P
     result = run(words, database_url=database_url, secret=OTHER_SECRET)
     assert_readable(result)
     assert "netinv.secret is not the one" in result.output and OTHER_SECRET not in result.output
+
+
+BROKEN = {"binary": bytes(range(256)), "half": b'{"a": [1', "empty": b"", "list": b"[1, 2]"}
+WITH_FILE = [("import", "netbox"), ("import", "devicetypes"), ("plan",), ("apply",), ("restore",), ("secret", "rotate")]
+AS_USER = [("import", "netbox"), ("import", "devicetypes"), ("token", "create")]
+
+
+@pytest.fixture
+def database_url(tmp_path: Path, encrypted: Path) -> str:
+    """A database with an inactive account, `dcim`, and an active one, `someone`."""
+    shutil.copy(encrypted, tmp_path / "copy.sqlite")
+    engine = engine_from(f"sqlite:///{tmp_path / 'copy.sqlite'}")
+    with engine.begin() as connection:
+        for name, active in {"dcim": False, "someone": True}.items():
+            values = {"id": uuid.uuid4(), "username": name, "is_superuser": True, "is_active": active, "password": "!"}
+            connection.execute(sa.insert(table_of(User)).values(**values))
+    engine.dispose()
+    return f"sqlite:///{tmp_path / 'copy.sqlite'}"
+
+
+@pytest.mark.parametrize("words", WITH_FILE, ids=" ".join)
+def test_broken_files(run: Callable[..., Result], document: Path, database_url: str, words: tuple[str, ...]) -> None:
+    for content in BROKEN.values():
+        document.write_bytes(content)
+        named = {("secret", "rotate"): ["--old", str(document)]}.get(words, [])
+        result = run(words, None, *named, database_url=database_url)
+        assert result.exit_code == 1 and isinstance(result.exception, SystemExit), (result.output, result.exception)
+        assert "Traceback" not in result.output and result.output.count("Error: ") <= 1
+
+
+@pytest.mark.parametrize("words", AS_USER, ids=" ".join)
+def test_an_inactive_account(run: Callable[..., Result], database_url: str, words: tuple[str, ...]) -> None:
+    result = run(words, database_url=database_url)
+    assert_readable(result)
+    assert "Error: User inactive" in result.output
 
 
 def test_a_worker_with_a_queue_of_no_known_kind(run: Callable[..., Result]) -> None:

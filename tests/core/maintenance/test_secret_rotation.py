@@ -131,5 +131,8 @@ def test_values_that_no_secret_decrypts_remain_until_they_are_discarded(
         assert connection.execute(sa.select(_webhooks.c.secret)).scalar_one() == ""
 
 
-def test_the_former_secret_must_be_named(rotate: Callable[..., Result]) -> None:
+def test_the_former_secret_must_be_named(rotate: Callable[..., Result], tmp_path: Path) -> None:
     assert rotate().exit_code == 2
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    refused = rotate("--old", str(tmp_path / "binary"))
+    assert refused.exit_code == 1 and "does not hold a secret" in refused.output
