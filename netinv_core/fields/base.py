@@ -31,7 +31,7 @@ class Field:
     * ``kind``: type in OPTIONS;
     * ``costly``: can be left out with ``exclude``;
     * ``opt_in``: is read if ``include`` names it, and in the answer to a write;
-    * ``own``: the reference API does not have the field, so OPTIONS leaves it out;
+    * ``own``: the reference API does not have the field, so OPTIONS leaves it out, and answers to writes too;
     * ``attribute``: column of the value, if there is one;
     * ``merges``: members of the sent object are added to the stored ones, instead of replacing them;
     * ``nested``: in nested representations the field is ``shown``, ``absent`` or ``null`` (``null`` in no list);

@@ -86,7 +86,14 @@ def with_tag(item: dict[str, Any], revision: str) -> dict[str, Any]:
 def downgrade_representation(
     uow: RequestUnitOfWork, endpoint: Endpoint, representations: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Representations, converted to the version of the request."""
+    """Representations, converted to the version of the request, without fields that the reference API does not have
+    unless the query names them.
+    """
+    own = {name for name in endpoint.opt_in if endpoint.fields[name].own}
+    if own:
+        named = {*uow.query.get("include", ()), *",".join(uow.query.get("fields", ())).split(",")}
+        hidden = own - named
+        representations = [{n: value for n, value in item.items() if n not in hidden} for item in representations]
     if endpoint.resource.versions:
         representations = [versions.downgrade(endpoint, uow.version, item) for item in representations]
     downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}

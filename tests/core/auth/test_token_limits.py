@@ -69,6 +69,9 @@ def test_what_is_no_network_is_named(owner: Account, wrong: str) -> None:
 def test_limits_are_shown_to_those_who_ask_for_them(owner: Account) -> None:
     limits = {"allowed_networks": ["192.0.2.0/24"], "actions": ["view"], "object_types": ["dcim.site"]}
     made = owner.api.post(TOKENS, limits)
+    assert not {*limits, "last_used"} & made.keys()
+    assert owner.api.get(f"{made['url']}?fields=actions")["actions"] == ["view"]
+    assert owner.api.patch(f"{made['url']}?include=actions", {})["actions"] == ["view"]
     assert not {*limits, "last_used"} & owner.api.get(made["url"]).keys()
     shown = owner.api.get(made["url"] + EVERY_LIMIT)
     assert {name: shown[name] for name in limits} == limits and shown["last_used"] is None
