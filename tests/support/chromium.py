@@ -41,7 +41,7 @@ def path_with_ids(service: Service, path: str) -> str:
 def chromium() -> Iterator[Any]:
     """Chromium, driven by Playwright."""
     if CHROMIUM is None:
-        pytest.skip("Chromium is not installed (apt-get install chromium)")
+        pytest.fail("Chromium is not installed (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

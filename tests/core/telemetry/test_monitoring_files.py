@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
+import promql_parser
 import yaml
 
 from tests.support import REPOSITORY
 
 FOLDER = REPOSITORY / "deploy" / "monitoring"
 ALERTS, DASHBOARD = FOLDER / "netinv-alerts.yaml", FOLDER / "netinv-dashboard.json"
-PROMTOOL = shutil.which("promtool")
 
 
 def documented() -> set[str]:
@@ -61,8 +58,6 @@ def test_panels_do_not_overlap_and_have_ids_of_their_own() -> None:
     assert len({panel["id"] for panel in panels}) == len(panels)
 
 
-@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
-def test_promtool_accepts_the_rules() -> None:
-    assert PROMTOOL is not None
-    run = subprocess.run([PROMTOOL, "check", "rules", str(ALERTS)], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
+def test_every_query_is_valid_promql() -> None:
+    for text in expressions():
+        promql_parser.parse(re.sub(r"\$__\w+", "5m", text))  # `$__rate_interval` is a variable of Grafana
