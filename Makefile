@@ -12,13 +12,14 @@ REDIS ?= redis://127.0.0.1:6379/9
 PLUGINS := .venv/plugins
 QUICK := not slow and not crash and not browser and not repetition and not directory
 PROVIDER := .venv/provider
+SITE := netinv_web/site/index.html
 LDAP := .venv/ldap
 PYTEST := PYTHONPATH=$(PLUGINS) $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Compiling the tests, whose assertions pytest rewrites, takes 10 s of every process unless the result is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install run test coverage test-all bench compare lint lock dist clean
+.PHONY: help install run test coverage test-all bench compare lint lock docs dist clean
 
 help:      ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## */\t/' | expand -t 12
@@ -31,7 +32,7 @@ $(INSTALLED): $(LOCKS) setup.cfg setup.py VERSION $(wildcard netinv_*/setup.cfg)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PACKAGES))
 	touch $@
 
-run: install  ## migrate a SQLite file, create the first user, run service and worker on 127.0.0.1:8000
+run: install $(SITE)  ## migrate a SQLite file, create the first user, run service and worker on 127.0.0.1:8000
 	@mkdir -p var
 	@$(BIN)/netinv migrate
 	@$(BIN)/netinv user create admin --email admin@example.com --superuser --with-token --unless-any
@@ -81,6 +82,13 @@ lint: install  ## run ruff (rules and format) and mypy
 
 lock:      ## write both locks from what setup.cfg and requirements-dev.in declare (LOCK=--upgrade takes newer versions)
 	$(PYTHON) -m release.lock $(LOCK)
+
+docs: install  ## build the documentation site in netinv_web/site, which the service shows at /docs/
+	$(BIN)/python -m release.site
+
+# Pages that are generated from declarations are as old as the rest: `make docs` builds all of them anew.
+$(SITE): $(wildcard docs/*.md) CONTRIBUTING.md CHANGELOG.md mkdocs.yml | $(INSTALLED)
+	$(BIN)/python -m release.site
 
 dist: install  ## build the wheels and sdists of all distributions, byte by byte the same for the same commit
 	rm -rf dist

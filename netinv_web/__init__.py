@@ -15,7 +15,7 @@ from netinv_core.maintenance.retention import Retention
 from netinv_core.presentation import MenuEntry, MenuSection
 from netinv_core.registry import Registry
 from netinv_core.resource import Rule
-from netinv_web import home, hookspecs, settings
+from netinv_web import documentation, home, hookspecs, settings
 from netinv_web.auth import sessions
 from netinv_web.extensions import Attention, Snippet
 from netinv_web.lists.list_defaults import list_default_resource
@@ -67,6 +67,7 @@ def netinv_web_menu(registry: Registry) -> Iterable[MenuSection]:
         MenuEntry("Installed plugins", "/plugins/installed-plugins/"),
         MenuEntry("API", "/api/"),
         MenuEntry("API documentation", "/api/docs/"),
+        *([MenuEntry("Documentation", documentation.PATH)] if documentation.is_built() else []),
     ]
     return [MenuSection("System", entries, "cog-6-tooth", 900)]
 

@@ -28,6 +28,7 @@ MODULES = (
     "netinv_web.browsable",
     "netinv_web.account.pages",
     "netinv_web.system",
+    "netinv_web.documentation",
 )
 # Their paths have parameters, so they come after all others: the first route that matches a path has it.
 DERIVED = "netinv_web.resource_pages"

@@ -1,4 +1,5 @@
-"""Distributions: builds the wheel and the sdist of each one, from the files that git tracks.
+"""Distributions: builds the wheel and the sdist of each one, from the files that git tracks; `netinv_web` gets the
+documentation site besides.
 
 Two builds of the same files are equal, byte by byte. Times are that of the last commit, or `SOURCE_DATE_EPOCH`
 (https://reproducible-builds.org/docs/source-date-epoch/); owners and permissions of files are always the same.
@@ -18,7 +19,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from release import REPOSITORY
+from release import REPOSITORY, epoch, site
 
 META = "."  # the folder of the distribution `netinv`
 
@@ -35,13 +36,6 @@ def tracked(folder: str) -> list[str]:
     return [name for name in listed.split("\0") if name]
 
 
-def epoch() -> int:
-    """The time of everything that is built, in seconds since 1970."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    command = ["git", "log", "-1", "--format=%ct"]
-    return int(given or subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout)
-
-
 def build(folder: str, output: Path) -> None:
     """Builds the sdist of a distribution, and the wheel from the sdist, so that the sdist is known to be complete."""
     with tempfile.TemporaryDirectory() as name:
@@ -50,6 +44,8 @@ def build(folder: str, output: Path) -> None:
             (copy / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(REPOSITORY / folder / file, copy / file)
             (copy / file).chmod(0o644)
+        if folder == site.OUTPUT.parent.name:
+            site.build(copy / site.OUTPUT.name)
         command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(copy)]
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}
         run = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, umask=0o022)

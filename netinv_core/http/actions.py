@@ -89,14 +89,16 @@ def schema_of(view: Any) -> OperationSchema:
 class Action:
     """A route below the objects, or below the list, of the resources of an application whose name matches ``pattern``.
 
-    ``views`` holds a view for each method, in lower case; they write nothing if it is ``read_only``. ``offered`` tells
-    the OpenAPI document which of the matching resources have it.
+    ``views`` holds a view for each method, in lower case, and ``permissions`` the permission on the resource that it
+    needs; the views write nothing if it is ``read_only``. ``offered`` tells the OpenAPI document which of the matching
+    resources have it.
     """
 
     app: App
     pattern: str
     name: str
     views: Mapping[str, View]
+    permissions: Mapping[str, str]
     offered: Callable[[Endpoint], bool]
     on_list: bool = False
     read_only: bool = False
@@ -150,8 +152,8 @@ def add_netinv_action(
     """
     app_name, _, pattern = resource.partition("/")
     registry: Registry = config.registry.netinv
-    action = Action(registry.apps[app_name], pattern, name, method_views, offered, on_list, read_only)
     permissions = dict.fromkeys(method_views, permission) if isinstance(permission, str) else permission
+    action = Action(registry.apps[app_name], pattern, name, method_views, permissions, offered, on_list, read_only)
     if missing := method_views.keys() - permissions.keys():
         raise ConfigurationError(f"The action {action.path} has no permission for {', '.join(sorted(missing))}.")
     _reserve_paths(config, action)

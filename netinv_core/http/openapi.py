@@ -49,6 +49,7 @@ from netinv_core.read.entity_tags import INCLUDED
 from netinv_core.registry import Registry
 
 OPENAPI = "3.0.3"
+PERMISSION = "x-permission"  # of an operation: the type of object and the action that the user needs: `dcim.site view`
 DESCRIPTION = """The REST API of netinv, an inventory of networks.
 
 * **Versions.** This document describes API version {version}. Ask for it with the header
@@ -212,6 +213,7 @@ class _Writer:
             if shape.request_body is not None and method != "get":
                 operation["requestBody"] = body_of(self.resolved(shape.request_body, "Request"))
             operation["tags"] = [_tag(endpoint.app.path)]
+            operation[PERMISSION] = f"{endpoint.label} {action.permissions[method]}"
             if not (method == "get" or action.on_list or action.read_only):
                 conditional.describe(operation, method, tagged=False)
             self._add(
@@ -247,6 +249,7 @@ class _Writer:
         if operation.name == "retrieve" and has_history(endpoint):
             item["responses"][str(Gone.status)] = component(Gone.__name__, "responses")
         item["tags"] = [_tag(endpoint.app.path)]
+        item[PERMISSION] = f"{endpoint.label} {PERMISSIONS[operation.method.upper()]}"
         item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list":
             more: Schema = (
