@@ -1,4 +1,4 @@
-"""The curl commands of README and of the documentation of the API, run by a shell against a service as written."""
+"""The curl commands of README and of all pages, run by a shell against a service as written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.images import png
 
 pytestmark = pytest.mark.any_database
 ROOT = Path(__file__).parents[3]
-PAGES = ("README.md", "docs/api.md", "docs/plans.md")
+PAGES = ("README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
 ELSEWHERE = re.compile(r"https?://(127\.0\.0\.1:8000|netinv\.example\.com)")
 OBJECT_ID = re.compile(r"\b(5be2c5e5|b2c0d1a4)-…")
 REFUSED = {"If-Match": 412, "application/problem+json": 400}  # what these headers are shown with
@@ -107,8 +107,8 @@ def test_a_documented_command_is_answered_as_the_page_says(
     text = text.replace("-u admin ", f"-u '{service.admin.username}:{service.admin.password}' ")
     text = text.replace("curl ", "curl -sS --write-out '%{stderr}status %{http_code}' ", 1)
     if "?as_of=" in text:  # the page names a time of its own
-        site = service.api.get(f"/api/dcim/sites/{variables['SITE']}/")
-        text = re.sub(r"as_of=[^\"]*", f"as_of={site['last_updated']}", text)
+        changes = service.api.get("/api/extras/object-changes/", {"changed_object_id": variables["SITE"]})
+        text = re.sub(r"as_of=[^\"]*", f"as_of={changes['results'][0]['time']}", text)
     feed = service.api.get("/api/extras/object-changes/feed/", {"limit": 1})
     text = text.replace("MTo0Mg", feed["cursor"])
     given = "".join(f"{name}={value}\n" for name, value in variables.items())
