@@ -16,6 +16,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.static import static_view
 
 from netinv_core.errors import NotAllowed, NotFound
+from netinv_web.pages import see_other
 
 PATH = "/docs/"
 ALLOW = ("GET", "HEAD")
@@ -50,7 +51,7 @@ def documentation(context: Any, request: Request) -> Response:
     except HTTPException as error:
         if error.status_int == NotFound.status:
             raise NotFound() from None
-        raise
+        return see_other(f"{request.path}/")  # a folder; the path begins at the mount point
     response.headers["Content-Security-Policy"] = POLICY
     return response
 

@@ -41,6 +41,19 @@ def test_everybody_reads_the_site(site: Path, visitor: webtest.TestApp) -> None:
     assert "script-src" not in answer.headers["Content-Security-Policy"]
 
 
+def test_a_folder_is_found_without_a_slash_below_a_mount_point(
+    site: Path, service: Service, visitor: webtest.TestApp
+) -> None:
+    for folder in (site, site / "reference"):
+        folder.mkdir(exist_ok=True)
+        (folder / "index.html").write_text(TEXT)
+    with service.configured(base_url="http://localhost/netinv"):
+        for path in ("/netinv/docs", "/netinv/docs/reference"):
+            answer = visitor.get(path)
+            assert answer.headers["Location"].removeprefix("http://localhost") == f"{path}/"
+            assert answer.follow().text == TEXT
+
+
 def test_a_page_that_does_not_exist_is_not_found(site: Path, visitor: webtest.TestApp) -> None:
     (site / "index.html").write_text(TEXT)
     (site.parent / "secret").write_text("not part of the site")
