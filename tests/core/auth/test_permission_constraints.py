@@ -155,6 +155,8 @@ def test_no_action_writes_for_a_read_only_token_or_without_credentials(
 
 # Routes beside resources and their actions, with what an account without any permission is answered.
 BESIDE = {
+    "/health/live": 200,
+    "/health/ready": 200,
     "/metrics": 200,
     "/media/{folder}/{name}": 403,
     "/api/graphql/": 200,  # every object within permissions: tests/test_graphql.py
