@@ -25,6 +25,7 @@ from netinv_core.db.engine import engine_from
 from netinv_core.main import registry_for
 from netinv_core.models.base import table_of
 from netinv_core.packages import discover
+from tests.support.contract import every
 
 pytestmark = pytest.mark.any_database
 SECRET, OTHER_SECRET = "a random text of more than 32 characters", "another text of more than 32 characters"
@@ -154,7 +155,11 @@ WITHOUT_DATABASE = {("rules",), ("openapi",), ("restore",)}  # `restore` reads i
 NEED_NO_MIGRATIONS = {("migrate",), *WITHOUT_DATABASE}
 ONE = ("user", "list")
 INI = {"no sections": "netinv.secret = x\n", "no application": "[other]\nx = 1\n", "binary": bytes(range(256))}
-each = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+
+
+def each(first: int) -> pytest.MarkDecorator:
+    """Repeats a test with every command."""
+    return pytest.mark.parametrize("words", every(list(COMMANDS), first), ids=" ".join)
 
 
 @pytest.mark.parametrize("kind", INI)
@@ -165,7 +170,7 @@ def test_a_broken_ini_file(run: Callable[..., Result], kind: str) -> None:
         assert "x.ini cannot be read" in result.output
 
 
-@each
+@each(0)
 def test_a_missing_ini_file(document: Path, words: tuple[str, ...]) -> None:
     given = ["-c", "nowhere.ini", *arguments(words, document)]
     result = CliRunner().invoke(command_line.cli, given, input="word\nword\n")
@@ -173,7 +178,7 @@ def test_a_missing_ini_file(document: Path, words: tuple[str, ...]) -> None:
     assert "there is no nowhere.ini" in result.output
 
 
-@each
+@each(1)
 def test_an_unknown_setting(run: Callable[..., Result], words: tuple[str, ...]) -> None:
     result = run(words, database_ur="x")
     assert_readable(result)
@@ -197,7 +202,7 @@ def test_a_wrong_value(run: Callable[..., Result], name: str) -> None:
         assert reason in result.output
 
 
-@each
+@each(2)
 def test_an_unreachable_database(run: Callable[..., Result], closed_port: int, words: tuple[str, ...]) -> None:
     result = run(words, database_url=f"postgresql://u:hidden@127.0.0.1:{closed_port}/x")
     if words not in WITHOUT_DATABASE:
@@ -221,7 +226,7 @@ def test_other_unusable_databases(
         assert "hidden" not in result.output
 
 
-@each
+@each(3)
 def test_a_database_without_tables(run: Callable[..., Result], tmp_path: Path, words: tuple[str, ...]) -> None:
     if words in NEED_NO_MIGRATIONS:
         return
@@ -230,7 +235,7 @@ def test_a_database_without_tables(run: Callable[..., Result], tmp_path: Path, w
     assert "migrate`" in result.output
 
 
-@each
+@each(4)
 def test_another_secret(run: Callable[..., Result], tmp_path: Path, encrypted: Path, words: tuple[str, ...]) -> None:
     if words in NEED_NO_MIGRATIONS | {("secret", "rotate")}:
         return

@@ -47,8 +47,17 @@ def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[A
 
 def every_resource() -> list[Any]:
     """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions."""
-    labels = sorted(ENDPOINTS)
-    return [pytest.param(label, marks=marks) for label, marks in zip(labels, _repetitions(len(labels)), strict=True)]
+    return every(sorted(ENDPOINTS))
+
+
+def every(values: Sequence[Any], first: int = 0) -> list[Any]:
+    """Returns the parameters of a test of every value, seven eighths of them repetitions.
+
+    :param first: shifts which of them are no repetitions
+    """
+    return [
+        pytest.param(value, marks=marks) for value, marks in zip(values, _repetitions(len(values), first), strict=True)
+    ]
 
 
 def _repetitions(count: int, first: int = 0) -> list[list[Any]]:

@@ -29,6 +29,7 @@ from tests.support.databases import DIALECT, empty_database, migrated_database
 from tests.support.images import png, send
 from tests.support.jobs import JOBS
 
+pytestmark = pytest.mark.slow
 TENANTS = "/api/tenancy/tenants/"
 SECRET = "a random text of more than 32 characters"
 CHANGES_BY_READING = {"last_used", "last_login"}
@@ -88,7 +89,6 @@ def other_machine(source: Service, tmp_path: Path) -> Iterator[tuple[Engine, Any
         yield engine, source.registry
 
 
-@pytest.mark.slow
 def test_every_object_is_restored_on_every_database(source: Service, tmp_path: Path) -> None:
     examples_of_jobs(source)
     for endpoint in source.registry.endpoints.values():
