@@ -137,7 +137,7 @@ def test_an_association_takes_no_tags(api: Api, make_interface: Any, join: Any, 
 
 
 def test_a_group_shows_the_data_of_custom_fields_as_it_is_kept(api: Api, group: Any) -> None:
-    assert group["_custom_field_data"] == {}
+    assert not any(group["_custom_field_data"].values())  # fields of other tests may apply, without values
     assert api.patch(group["url"], {"_custom_field_data": {"a": [1]}})["_custom_field_data"] == {"a": [1]}
     assert api.patch(group["url"], {"_custom_field_data": []}, status=400) == {
         "_custom_field_data": ["Value must be a JSON object."]

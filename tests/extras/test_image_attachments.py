@@ -193,7 +193,7 @@ def test_the_command_knows_their_files(service: Service, site: Any, attach: Any,
         "[app:main]",
         "use = egg:netinv-core",
         f"netinv.database_url = {url}",
-        f"netinv.secret = {'x' * 32}",
+        f"netinv.secret = {service.settings['secret']}",
         f"netinv.media_root = {folder}",
     ]
     (tmp_path / "netinv.ini").write_text("\n".join(lines))

@@ -41,7 +41,7 @@ class LogLines:
 
 
 @pytest.fixture
-def log_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[LogLines]:
+def log_lines(monkeypatch: pytest.MonkeyPatch) -> LogLines:
     """What netinv logs from the level INFO on, as JSON."""
     lines = LogLines()
     for name in LOGGERS:
@@ -49,6 +49,14 @@ def log_lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[LogLines]:
         monkeypatch.setattr(logger, "disabled", False)  # an ini file of a test of commands may have disabled it
         monkeypatch.setattr(logger, "handlers", [lines.handler])
         logger.setLevel(logging.INFO)
-    yield lines
-    for name in LOGGERS:
-        logging.getLogger(name).setLevel(logging.NOTSET)
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def log_levels() -> Iterator[None]:
+    """Restores the levels of the loggers: commands set those of their ini file."""
+    loggers = [logging.getLogger(name) for name in (None, *LOGGERS)]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)

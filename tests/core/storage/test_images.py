@@ -418,7 +418,7 @@ def test_the_command_compares_files_and_database(service: Service, make: Any, fo
         "[app:main]",
         "use = egg:netinv-core",
         f"netinv.database_url = {url}",
-        f"netinv.secret = {'x' * 32}",
+        f"netinv.secret = {service.settings['secret']}",
         f"netinv.media_root = {folder}",
     ]
     ini.write_text("\n".join(lines))

@@ -610,7 +610,7 @@ def test_it_is_told_what_waits(service: Service, ask: Callable[..., Any]) -> Non
     found = service.api.get("/api/status/")["jobs"]
     assert (found["pending"], found["running"]) == (1, 0) and found["oldest_pending_seconds"] >= 0
     lines = service.api.send("GET", "/metrics", status=200).text.splitlines()
-    assert 'netinv_jobs{status="pending"} 1' in lines and 'netinv_jobs{status="running"} 0' in lines
+    assert 'netinv_jobs{status="pending"} 1.0' in lines and 'netinv_jobs{status="running"} 0.0' in lines
     service.api.delete(RESULTS, [{"id": asked["id"]}])
     assert service.api.get("/api/status/")["jobs"] == {"pending": 0, "running": 0, "oldest_pending_seconds": None}
 
@@ -618,7 +618,7 @@ def test_it_is_told_what_waits(service: Service, ask: Callable[..., Any]) -> Non
 def test_commands_list_jobs_and_find_them_anew(service: Service, tmp_path: Path) -> None:
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False)
-    secret, jobs = "x" * 32, JOBS["netinv.jobs_root"]
+    secret, jobs = service.settings["secret"], JOBS["netinv.jobs_root"]
     lines = [
         "[app:main]",
         "use = egg:netinv-core",

@@ -80,7 +80,9 @@ def test_commands_use_the_database_as_a_user(service: Service, unique: Unique, t
     name, file, ini = unique(), tmp_path / "a.yaml", tmp_path / "netinv.ini"
     file.write_text(f"objects: {{dcim.site: [{{name: {name}, status: active}}]}}")
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    ini.write_text(f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = {'x' * 32}\n")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = {service.settings['secret']}\n"
+    )
     words = ["-c", str(ini), "apply", str(file), "--yes", "--user", service.admin.username]
     done = CliRunner(env={"NETINV_URL": "", "NETINV_TOKEN": ""}).invoke(cli, words)
     assert done.exit_code == 0 and "Applied." in done.output, done.output

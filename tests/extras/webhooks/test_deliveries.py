@@ -243,7 +243,7 @@ def test_what_changes_beside_a_webhook_in_one_transaction_sees_it_changed(
     webhook, registry = tell("dcim.region"), service.registry
     service.api.post(REGIONS, region(unique))
     with service.unit_of_work() as uow:
-        uow.identity = identity.by_token(uow, f"Token {service.admin.token}")
+        uow.identity = identity.by_token(uow, f"Token {service.admin.token}", "127.0.0.1")
         save.update(uow, registry["extras.webhook"], [{"id": webhook["id"], "type_create": False}], partial=True)
         save.create(uow, registry["dcim.region"], [region(unique)])
     assert len(told(service.api, webhook)) == 1
