@@ -6,6 +6,7 @@ It is ``config.registry.netinv`` and complete after :meth:`Registry.freeze`; not
 from __future__ import annotations
 
 import dataclasses
+import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,11 @@ class Registry:
     def configuration_entries(self) -> int:
         """The number of values in the process's cache of the configuration."""
         return len(self._cached[1])
+
+    @functools.cached_property
+    def opt_in(self) -> frozenset[str]:
+        """The fields of any resource that a request must ask for."""
+        return frozenset(name for endpoint in self.endpoints.values() for name in endpoint.opt_in)
 
     @property
     def hooks(self) -> Any:

@@ -70,11 +70,13 @@ def writing(view: View) -> View:
 def check_included(uow: RequestUnitOfWork, endpoint: Endpoint) -> frozenset[str]:
     """Returns the names that the query includes.
 
-    :raises Invalid: for one that is no field of the resource
+    Names that only other resources show on request are accepted: clients send one parameter to all resources.
+
+    :raises Invalid: for any other name that is no field of the resource
     """
     names = frozenset(filter(None, uow.query.get(INCLUDE, ())))
     if names and is_strict(uow):
-        check_names(INCLUDE, names, {*endpoint.fields, entity_tags.INCLUDED})
+        check_names(INCLUDE, names, {*endpoint.fields, *endpoint.registry.opt_in, entity_tags.INCLUDED})
     return names
 
 

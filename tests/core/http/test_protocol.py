@@ -113,11 +113,16 @@ def test_include_and_exclude_name_fields_that_there_are(api: Api, word: str, bri
         api.get(path, {"exclude": "config_context", "brief": brief})
 
 
-def test_include_of_what_only_other_resources_add_is_refused(service: Service, api: Api) -> None:
-    for name in ("relationships", "config_context"):
-        assert "include" in api.get("/api/users/users/", {"include": name}, status=400)
-        with service.configured(strict_filtering=False):
-            api.get("/api/users/users/", {"include": name})
+def test_include_of_what_only_other_resources_add_changes_nothing(api: Api) -> None:
+    """Clients of version 1 send one parameter to all resources."""
+    shown = api.get("/api/users/users/", {"limit": 1})
+    for name in ("relationships", "computed_fields"):
+        assert api.get("/api/users/users/", {"limit": 1, "include": name})["results"] == shown["results"]
+
+
+def test_unknown_names_of_include_are_ignored_unless_filtering_is_strict(service: Service, api: Api) -> None:
+    with service.configured(strict_filtering=False):
+        api.get("/api/users/users/", {"include": "bogus"})
 
 
 def test_parameters_of_lists_are_refused_where_they_mean_nothing(service: Service, api: Api, word: str) -> None:
@@ -158,7 +163,7 @@ def test_parameters_of_lists_are_refused_where_they_mean_nothing(service: Servic
         ("PATCH", tenant, {"include": "etag"}),
     ]:
         api.send(method, path, {} if method == "PATCH" else None, query=query, status=200)
-    assert "include" in api.patch(tenant, {}, query={"include": "config_context"}, status=400)
+    assert "include" in api.patch(tenant, {}, query={"include": "bogus"}, status=400)
     with service.configured(strict_filtering=False):
         api.get(free, {"offset": 1})
 
