@@ -52,7 +52,7 @@ def folders(registry: Registry) -> Iterator[Finding]:
 
 
 def git(registry: Registry) -> Finding:
-    """Whether the command ``git`` is installed."""
+    """Checks that the command ``git`` is installed."""
     if shutil.which("git") is None:
         message = "the command git is not installed: Git repositories cannot be synchronised"
         return Finding("git", WARNING, message, "install git 2.37 or newer")

@@ -37,7 +37,7 @@ def fingerprint(secret: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Readability:
-    """How many of the values tried can be decrypted; ``columns`` are those with values that cannot."""
+    """Counts of the values tried and decrypted; ``columns`` are those with values that cannot be."""
 
     readable: int
     unreadable: int

@@ -45,7 +45,7 @@ class ArchiveError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a backup holds. ``tables`` gives ``columns``, ``rows`` and ``sha256`` by name, ``files`` ``size`` and
+    """Contents of a backup. ``tables`` gives ``columns``, ``rows`` and ``sha256`` by name, ``files`` ``size`` and
     ``sha256``; ``revisions`` the head revisions by package, ``packages`` the releases by distribution.
     """
 

@@ -61,7 +61,7 @@ def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[
 
 
 def version(connection: Connection) -> Finding:
-    """Whether the tests run on this release of the database."""
+    """Checks that the release of the database is one that the tests run on."""
     dialect: Any = connection.dialect
     kind = "mariadb" if getattr(dialect, "is_mariadb", False) else dialect.name
     release = dialect.server_version_info or ()
@@ -73,7 +73,7 @@ def version(connection: Connection) -> Finding:
 
 
 def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
-    """Whether the database has the migrations of the installed packages, and no others."""
+    """Checks that the database has the migrations of the installed packages, and no others."""
     found, name = migrate.revisions(engine, registry), engine.url.render_as_string()
     if found.unknown:
         message, _, remedy = start_check.newer(name, found.unknown).partition("; ")
@@ -86,7 +86,7 @@ def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding
 
 
 def secret(connection: Connection, value: str, ini: str) -> Finding:
-    """Whether ``netinv.secret`` decrypts what is stored."""
+    """Checks that ``netinv.secret`` decrypts the stored values."""
     found = stored_secrets.readability(connection, value)
     if found.is_other_secret:
         return Finding("secret", PROBLEM, start_check.other_secret(found), start_check.secret_remedy(ini))
@@ -97,7 +97,7 @@ def secret(connection: Connection, value: str, ini: str) -> Finding:
 
 
 def clock(connection: Connection, dialect: str) -> Finding:
-    """Whether the clocks of the database and of this machine agree; on SQLite they are one."""
+    """Compares the clocks of the database and of this machine; on SQLite they are one."""
     stored = connection.execute(sa.select(db_now(dialect))).scalar_one()
     difference = utc(stored) - now() if isinstance(stored, datetime.datetime) else datetime.timedelta()
     if abs(difference) > MAX_CLOCK_DIFFERENCE:
@@ -107,7 +107,7 @@ def clock(connection: Connection, dialect: str) -> Finding:
 
 
 def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Finding:
-    """Whether a worker wrote its heartbeat lately."""
+    """Checks that a worker wrote its heartbeat lately."""
     alive = workers.summary(connection)[0]
     if alive:
         return Finding("workers", OK, f"{alive} running")
@@ -117,7 +117,7 @@ def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Fin
 
 
 def superuser(connection: Connection, ini: str) -> Finding:
-    """Whether somebody can administer the service."""
+    """Checks that there is an active superuser."""
     users = table_of(User)
     found = sa.select(users.c.id).where(users.c.is_superuser.is_(True), users.c.is_active.is_(True)).limit(1)
     if connection.execute(found).first() is None:
@@ -127,7 +127,7 @@ def superuser(connection: Connection, ini: str) -> Finding:
 
 
 def queue(settings: Mapping[str, Any]) -> Finding:
-    """Whether the queue can be reached."""
+    """Checks that the queue can be reached."""
     url = settings["queue_url"]
     if not url:
         message = "netinv.queue_url is empty: no worker runs webhooks, jobs and upkeep"
@@ -167,14 +167,14 @@ def folder(check: str, setting: str, path: str) -> list[Finding]:
 
 
 def hosts(settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether URLs in answers can be trusted."""
+    """Checks the settings that URLs in answers depend on."""
     if not settings["allowed_hosts"] or "*" in settings["allowed_hosts"]:
         message = "netinv.allowed_hosts is empty: URLs in answers have any name that a client sends"
         yield Finding("hosts", WARNING, message, "list the names of the service in netinv.allowed_hosts")
 
 
 def secret_file(settings: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether others may read the file with the secret."""
+    """Checks that no other account may read the file with the secret."""
     path = Path(settings["secret_file"])
     if settings["secret_file"] and path.is_file() and path.stat().st_mode & 0o007:
         remedy = f"run `chmod o-rwx {path}`"

@@ -51,7 +51,7 @@ class Busy(Exception):
 
 
 def retentions(registry: Registry) -> list[Retention]:
-    """What is deleted, the core's first."""
+    """The retention rules of the core, then those of packages."""
     added = [retention for found in registry.hooks.netinv_retention(registry=registry) for retention in found]
     return [sequence.retention, stored_answers.retention, *added]
 
