@@ -1,4 +1,4 @@
-"""What objects of a dump need here: statuses, custom fields for values without a field, values as text."""
+"""Preparation of imported objects: statuses, custom fields for values without a field, values as text."""
 
 from __future__ import annotations
 

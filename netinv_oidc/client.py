@@ -45,7 +45,7 @@ REFUSED = "The identity provider did not confirm your identity. Try again."
 
 @dataclasses.dataclass(frozen=True)
 class Attempt:
-    """What a sign-in that has begun must be completed with: random texts, and the path to return to."""
+    """State of a sign-in that has begun: random texts, and the path to return to."""
 
     state: str
     nonce: str

@@ -92,7 +92,7 @@ def _settings(apps: Mapping[str, App], explained: Mapping[str, str]) -> str:
 
 
 def _kind(reader: Any) -> str:
-    """What a setting holds, by the function that reads it."""
+    """Descriptions of the values of settings, by the function that reads them."""
     names = {str: "text", int: "a whole number", float: "a number"}
     if reader in names:
         return names[reader]

@@ -71,7 +71,7 @@ def other_secret(found: stored_secrets.Readability) -> str:
 
 
 def secret_remedy(ini: str) -> str:
-    """How to go on with another secret, or without the former one."""
+    """Remedy: the ways to go on with another secret, or without the former one."""
     return (
         f"set the former secret again, or run `{command(ini)} secret rotate --old FILE`, "
         "or without it `secret rotate --discard-unreadable`, which clears these values"

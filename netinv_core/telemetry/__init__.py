@@ -1,3 +1,3 @@
-"""What tells operators what the service does: fields of log lines, the access log, metrics."""
+"""Telemetry: fields of log lines, the access log, metrics, traces."""
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # environment variable: the folder in which processes share their metrics

@@ -1,4 +1,4 @@
-"""What the present thread works for: a request, or a task of the worker. Log lines carry its fields."""
+"""Log context of a thread: the request, or the task of the worker. Log lines carry its fields."""
 
 from __future__ import annotations
 

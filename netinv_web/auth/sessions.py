@@ -76,7 +76,7 @@ class CurrentSession:
     sealed_data: str = ""
 
     def data(self, registry: Registry) -> Mapping[str, Any]:
-        """What the identity provider stored; empty if it cannot be decrypted any more."""
+        """Data that the identity provider stored; empty if it cannot be decrypted any more."""
         try:
             data: dict[str, Any] = json.loads(crypto.decrypt(registry.settings["secret"], self.sealed_data) or "{}")
         except ValueError:

@@ -42,7 +42,7 @@ class LogLines:
 
 @pytest.fixture
 def log_lines(monkeypatch: pytest.MonkeyPatch) -> LogLines:
-    """What netinv logs from the level INFO on, as JSON."""
+    """Log lines of netinv from the level INFO on, as JSON."""
     lines = LogLines()
     for name in LOGGERS:
         logger = logging.getLogger(name)
