@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import statistics
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -13,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench import browser, hooks, measures, pages, report, world
 from bench.client import Client
+from bench.floor import Floor, Floors, is_measurable
 from bench.service import Service, analyze, postgresql
 
 STARTS = 3
@@ -80,6 +83,9 @@ def bench(
     Starts one process (waitress) on a database that is made for it and dropped at the end, fills it through bulk POST,
     and measures requests from this machine through one open HTTP connection a client, decoding included. Aims are for
     scale 1, PostgreSQL and one client.
+
+    On PostgreSQL each request is then repeated in this process, without sockets, and its SQL statements through bare
+    psycopg, with orjson for its answer: its processor time ("cpu") is printed with that floor, and as a multiple of it.
     """
     try:
         other = report.read(compare) if compare else None
@@ -132,16 +138,32 @@ def _run(
     for n, measure in enumerate(wanted):
         progress.update(task, description=measure.name, completed=n, total=len(wanted))
         results.append(measures.run(measure, open_client, clients, seconds))
-    dialect = "SQLite" if "sqlite" in service.ini.read_text() else "PostgreSQL"
     memory = service.peak_memory()
 
     def tell(what: str) -> None:
         progress.update(task, description=what)
 
+    dialect = "SQLite" if service.database.startswith("sqlite") else "PostgreSQL"
+    floors = _floors(service, wanted, seconds, tell) if dialect == "PostgreSQL" else []
     told = hooks.measure(service, open_client(), tell) if "webhook".startswith(only.lower()) and not only_pages else {}
     shown = pages.measure(service, made, tell) if only_pages or "page".startswith(only.lower()) else []
     visited = browser.measure(service, made, tell) if only_pages else []
-    return report.Run(dialect, scale, clients, statistics.median(starts), memory, made, results, told, shown, visited)
+    return report.Run(
+        dialect, scale, clients, statistics.median(starts), memory, made, results, floors, told, shown, visited
+    )
+
+
+def _floors(
+    service: Service, wanted: Sequence[measures.Measure], seconds: float, tell: Callable[[str], None]
+) -> list[Floor]:
+    """The processor time of the requests in this process, and of their statements alone."""
+    logging.getLogger("netinv").setLevel(logging.ERROR)  # a service has its configuration of logging for that
+    floors, results = Floors(service.ini, service.database, service.headers), []
+    for measure in filter(is_measurable, wanted):
+        tell(f"floor: {measure.name}")
+        results.append(floors.measure(measure, seconds / 2))
+    floors.close()
+    return results
 
 
 if __name__ == "__main__":

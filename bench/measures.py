@@ -14,6 +14,7 @@ from bench.client import Client
 from bench.world import World, cable, network
 
 FEWEST, MOST = 10, 1000
+READ_RATIO, WRITE_RATIO, BULK_RATIO = 2.0, 2.0, 3.0  # aims, as multiples of the floor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Measure:
     """One kind of request: ``call`` makes it with what ``prepare`` made (outside of the clock) and gives the number of
     objects.
 
-    ``aim`` is the median wanted at scale 1 on PostgreSQL with one client, ms; ``clients`` fixes the number of clients.
+    ``aim`` is the median wanted at scale 1 on PostgreSQL with one client, ms; ``ratio`` is the processor time wanted,
+    as a multiple of the floor (:mod:`bench.floor`). ``clients`` fixes the number of clients.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Measure:
     prepare: Callable[[Client], Any] | None = None
     aim: float | None = None
     clients: int | None = None
+    ratio: float | None = None
 
 
 @dataclasses.dataclass
@@ -52,7 +55,7 @@ def measures(world: World) -> list[Measure]:
 
 
 def _listing(name: str, path: str, aim: float | None = None) -> Measure:
-    return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim)
+    return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim, ratio=READ_RATIO)
 
 
 def _reads(world: World) -> list[Measure]:
@@ -67,15 +70,15 @@ def _reads(world: World) -> list[Measure]:
         return len(client.call("GET", f"dcim/interfaces/?device_id={next(wired)}")["results"])
 
     return [
-        Measure("GET a device", detail, aim=2.5),
-        _listing("GET devices, 50", "dcim/devices/?limit=50", aim=8),
+        Measure("GET a device", detail, aim=2.0, ratio=READ_RATIO),
+        _listing("GET devices, 50", "dcim/devices/?limit=50", aim=6),
         _listing("GET devices, 1000 in one page", "dcim/devices/?limit=1000", aim=120),
         _listing("GET devices, brief, 50", "dcim/devices/?brief=1&limit=50"),
-        _listing("GET addresses, 50", "ipam/ip-addresses/?limit=50"),
+        _listing("GET addresses, 50", "ipam/ip-addresses/?limit=50", aim=5),
         _listing("GET addresses, 50, deep offset", f"ipam/ip-addresses/?limit=50&offset={deep}"),
-        _listing("GET devices, name__ic", "dcim/devices/?name__ic=CE-001"),
+        _listing("GET devices, name__ic", "dcim/devices/?name__ic=CE-001", aim=5),
         _listing("GET devices in a region's tree", "dcim/devices/?region=continent-1"),
-        Measure("GET interfaces of a device", interfaces),
+        Measure("GET interfaces of a device", interfaces, aim=6, ratio=READ_RATIO),
         _listing("GET addresses in a prefix", f"ipam/ip-addresses/?parent={network(7)}"),
         _listing("GET prefixes that contain an address", "ipam/prefixes/?contains=10.1.20.9"),
         Measure("OPTIONS devices", lambda client, _: len([client.call("OPTIONS", "dcim/devices/")])),
@@ -132,7 +135,7 @@ def _cables(world: World) -> list[Measure]:
         _listing("GET cables, 50", "dcim/cables/?limit=50"),
         _listing("GET interfaces with their ends, 50", "dcim/interfaces/?limit=50"),
         Measure("GET a trace through two panels", trace),
-        Measure("POST 1 cable", lay, lambda client: ends(client, 1)[0]),
+        Measure("POST 1 cable", lay, lambda client: ends(client, 1)[0], aim=10),
         Measure("POST 100 cables", lay, lambda client: ends(client, 100)),
         Measure("DELETE 100 cables", take, laid),
         Measure("PATCH the status of a trunk, 48 paths", _switch(world)),
@@ -176,12 +179,12 @@ def _writes(world: World) -> list[Measure]:
         )
 
     return [
-        Measure("POST 1 address", create, lambda client: bodies(1)[0], aim=8),
-        Measure("POST 100 addresses", create, lambda client: bodies(100)),
-        Measure("POST 1000 addresses", create, lambda client: bodies(1000), aim=400),
-        Measure("PATCH a device", change_one),
-        Measure("PATCH 100 prefixes", change_many),
-        Measure("DELETE 100 addresses", delete, made),
+        Measure("POST 1 address", create, lambda client: bodies(1)[0], aim=4.5, ratio=WRITE_RATIO),
+        Measure("POST 100 addresses", create, lambda client: bodies(100), ratio=BULK_RATIO),
+        Measure("POST 1000 addresses", create, lambda client: bodies(1000), aim=180, ratio=BULK_RATIO),
+        Measure("PATCH a device", change_one, aim=6, ratio=WRITE_RATIO),
+        Measure("PATCH 100 prefixes", change_many, ratio=BULK_RATIO),
+        Measure("DELETE 100 addresses", delete, made, ratio=BULK_RATIO),
     ]
 
 

@@ -14,14 +14,15 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.browser import BrowserResult
+from bench.floor import Floor
 from bench.measures import Result
 from bench.pages import PageResult
 from bench.world import World
 
 UNFOLDED = 120
 AIMS = {
-    "cold start, s": 2.0,
-    "peak memory, MiB": 150.0,
+    "cold start, s": 1.5,
+    "peak memory, MiB": 140.0,
     "addresses seeded/s": 2500.0,
     "a webhook adds to a create, %": 10.0,
     "a webhook adds to 1000 in bulk, %": 10.0,
@@ -40,6 +41,7 @@ class Run:
     memory_mib: float
     world: World
     results: list[Result]
+    floors: list[Floor] = dataclasses.field(default_factory=list)
     told: dict[str, float] = dataclasses.field(default_factory=dict)
     pages: list[PageResult] = dataclasses.field(default_factory=list)
     visits: list[BrowserResult] = dataclasses.field(default_factory=list)
@@ -62,6 +64,7 @@ class Run:
                 path: {"objects": n, "seconds": self.world.seconds[path]} for path, n in self.world.counts().items()
             },
             "measures": {result.name: dataclasses.asdict(result) for result in self.results},
+            "floors": {floor.name: floor.data() for floor in self.floors},
             "pages": {result.name: dataclasses.asdict(result) for result in self.pages},
             "visits": {result.name: dataclasses.asdict(result) for result in self.visits},
         }
@@ -93,6 +96,8 @@ def show(run: Run, other: dict[str, Any] | None) -> None:
         console.print(f"× {_conditions(other)}, {other['when']}")
     if run.results:
         console.print(_requests(run, other))
+    if run.floors:
+        console.print(_floors(run, other))
     if run.pages:
         console.print(_pages(run, other))
     if run.visits:
@@ -119,6 +124,19 @@ def _requests(run: Run, other: dict[str, Any] | None) -> Table:
             before = other["measures"].get(found.name, {})
             cells += [_ratio(found.median_ms, before.get("median_ms")), _ratio(found.p95_ms, before.get("p95_ms"))]
         table.add_row(found.name, *cells, style="red" if found.errors else "")
+    return table
+
+
+def _floors(run: Run, other: dict[str, Any] | None) -> Table:
+    """Processor time of each request beside its median time, its floor, and the ratio of the two."""
+    table, medians = Table("request in one process"), {result.name: result.median_ms for result in run.results}
+    for name in ("median ms", "cpu ms", "floor ms", "SQL", "cpu ÷ floor", "aim", *(("cpu ×",) if other else ())):
+        table.add_column(name, justify="right")
+    for floor in run.floors:
+        cells = [f"{medians[floor.name]:.1f}", f"{floor.cpu_ms:.2f}", f"{floor.floor_ms:.2f}", str(floor.statements)]
+        cells += [f"{floor.ratio:.1f}" if floor.ratio else "", _aim(floor.ratio, floor.aim, below=True)]
+        before = other.get("floors", {}).get(floor.name, {}) if other else {}
+        table.add_row(floor.name, *cells, *([_ratio(floor.cpu_ms, before.get("cpu_ms"))] if other else ()))
     return table
 
 
