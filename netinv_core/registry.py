@@ -76,6 +76,8 @@ class Registry:
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
         self.unions: dict[Any, Union] = {}
+        self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
+        self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
         self.configuration_counts, self.union_counts = CacheCounts(), CacheCounts()
 

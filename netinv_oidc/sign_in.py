@@ -7,7 +7,6 @@ another attempt, is refused.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hmac
 import json
 import time
@@ -21,6 +20,7 @@ from pyramid.security import NO_PERMISSION_REQUIRED
 from netinv_core.auth import crypto
 from netinv_core.errors import Denied, RequestError
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_oidc import SIGN_IN
 from netinv_oidc.client import REFUSED, Attempt, Client
 from netinv_web.auth import external, sessions
@@ -32,7 +32,7 @@ COOKIE = "netinv_oidc"
 MAX_AGE = 600  # seconds for a sign-in at the provider
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def client_of(registry: Registry) -> Client:
     """Returns the client of a registry; cached with the provider's metadata."""
     return Client(registry.settings)

@@ -24,6 +24,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import log_failure
 from netinv_web.menu import may
@@ -281,7 +282,7 @@ FACTORIES: dict[type[Field], CellFactory] = {
 }
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def factories_of(registry: Registry) -> Mapping[type[Field], CellFactory]:
     """The factories by kind of field, those of packages included; cached for each registry."""
     factories = dict(FACTORIES)

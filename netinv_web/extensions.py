@@ -8,7 +8,6 @@ the rest of the page stands.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from pyramid.request import Request
 
 from netinv_core.errors import Denied
 from netinv_core.packages import errors_of
+from netinv_core.registry_cache import cached_in_registry
 from netinv_web.menu import may
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def extensions_of(hook: Any, endpoint: Endpoint | None = None, *, registry: Regi
     return list(_collected(registry, hook.name, endpoint))
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_in_registry
 def _collected(registry: Registry, hook: str, endpoint: Endpoint | None) -> tuple[Any, ...]:
     arguments = {"registry": registry} if endpoint is None else {"registry": registry, "endpoint": endpoint}
     item_types = RESOURCE_HOOKS.get(hook) or SERVICE_HOOKS[hook]

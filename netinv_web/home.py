@@ -6,7 +6,6 @@ An empty inventory gets ways to begin instead of the numbers.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import weakref
 from typing import Any
 
@@ -19,6 +18,7 @@ from netinv_core.db import migrate
 from netinv_core.endpoint import Endpoint
 from netinv_core.labels import description_of, plural_of
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import Attention, FirstStep, extensions_of, items_for, render_safely
 from netinv_web.lists import pinned_views
@@ -56,7 +56,7 @@ def show(request: Request) -> dict[str, Any]:
     }
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def counted_endpoints(registry: Registry) -> tuple[Endpoint, ...]:
     """The resources whose objects are counted, in the order of the navigation."""
     names = [(app, name) for section, app in declared_sections(registry) for name in section.entries]

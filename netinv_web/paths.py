@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 
 
 def page_path(endpoint: Endpoint) -> str:
@@ -31,6 +31,6 @@ def endpoint_at(registry: Registry, path: str) -> Endpoint | None:
     return _endpoints_by_path(registry).get(f"{collection}/")
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def _endpoints_by_path(registry: Registry) -> Mapping[str, Endpoint]:
     return {page_path(endpoint): endpoint for endpoint in registry.endpoints.values()}

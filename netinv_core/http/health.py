@@ -26,6 +26,7 @@ from netinv_core.db.engine import options_for
 from netinv_core.errors import NotAllowed
 from netinv_core.http.serialization import json_response
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.tasks import queue as task_queue
 
 log = logging.getLogger(__name__)
@@ -92,13 +93,13 @@ def _database(engine: Engine, registry: Registry) -> str:
     return NOT_MIGRATED if missing else OK
 
 
-@functools.lru_cache(maxsize=4)
+@cached_in_registry
 def _heads(registry: Registry) -> dict[str, Sequence[str]]:
     return migrate.heads(registry)
 
 
-@functools.lru_cache(maxsize=4)
-def _checks(engine: Engine, registry: Registry) -> list[Check]:
+@cached_in_registry
+def _checks(registry: Registry, engine: Engine) -> list[Check]:
     """The checks of a process for a service: all probes share them."""
     return checks_of(engine, registry)
 
@@ -113,7 +114,7 @@ def ready(request: Request) -> Response:
     """The results of the checks; 503 when one fails."""
     _check_method(request)
     end = time.monotonic() + TIMEOUT
-    checks = _checks(request.registry.netinv_engine, request.registry.netinv)
+    checks = _checks(request.registry.netinv, request.registry.netinv_engine)
     results = [{"name": check.name, "result": check.result(end)} for check in checks]
     if all(result["result"] == OK for result in results):
         return json_response({"status": "ready", "checks": results}, 200)

@@ -8,6 +8,7 @@ import datetime
 import logging
 import os
 import threading
+import weakref
 from typing import Self
 
 from sqlalchemy.engine import Engine
@@ -42,9 +43,10 @@ class BackgroundWorker(abc.ABC):
     def of_process(cls, engine: Engine, registry: Registry) -> Self:
         """The worker of this process for a registry: created at the first use, and again after a fork."""
         with _lock:
-            worker = _workers.get((cls, registry))
+            worker = registry.background_workers.get(cls)
             if not isinstance(worker, cls) or worker._process != os.getpid():
-                worker = _workers[cls, registry] = cls(engine, registry)
+                worker = registry.background_workers[cls] = cls(engine, registry)
+                _workers.add(worker)
             return worker
 
     # -- called by other threads
@@ -116,13 +118,13 @@ class BackgroundWorker(abc.ABC):
                 return
 
 
-_workers: dict[tuple[type[BackgroundWorker], Registry], BackgroundWorker] = {}
+_workers: weakref.WeakSet[BackgroundWorker] = weakref.WeakSet()  # freed with their registries
 _lock = threading.Lock()
 
 
 @atexit.register
 def _stop_all() -> None:
     """Stops the workers of this process when it ends in an orderly way."""
-    for worker in list(_workers.values()):
+    for worker in list(_workers):
         if worker._process == os.getpid():
             worker.stop()

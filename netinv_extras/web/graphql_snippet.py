@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from pyramid.request import Request
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Value
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.graphql.types import Members, ScalarMember, configured_members, declared_members, identifier
@@ -25,7 +25,7 @@ COMPARISONS = frozenset({"", "n", "lt", "lte", "gt", "gte"})
 NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def root_names(registry: Registry) -> Mapping[str, tuple[str, str]]:
     """The names of the root fields of each resource: of one object, and of the list, as the schema has them."""
     names: dict[str, tuple[str, str]] = {}
@@ -83,7 +83,7 @@ def _selection(uow: UnitOfWork, endpoint: Endpoint, names: Sequence[str]) -> Ite
             yield name if isinstance(member, ScalarMember) else f"{name} {{ id display }}"
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def _members(endpoint: Endpoint) -> Members:
     return declared_members(endpoint.registry, endpoint)
 

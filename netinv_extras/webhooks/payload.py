@@ -25,6 +25,7 @@ from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_extras import allowed_files
 from netinv_extras.custom_fields.field import CustomFields
@@ -252,7 +253,7 @@ class Layout:
     as_they_are: frozenset[str]
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def _layout(endpoint: Endpoint) -> Layout:
     asked_for = endpoint.opt_in | endpoint.costly
     fields = {name: field for name, field in endpoint.fields.items() if not (name in asked_for or field.write_only)}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-
 import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import column_info
+from netinv_core.registry_cache import cached_in_registry
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def identifying(endpoint: Endpoint) -> frozenset[str]:
     """The fields that a clone leaves empty.
 

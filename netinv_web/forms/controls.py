@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import decimal
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from netinv_core.labels import label_of, title_of
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import references
 from netinv_web.lists.columns import presentation_of
@@ -255,7 +255,7 @@ FACTORIES: dict[type[Field], ControlFactory] = {
 }
 
 
-@functools.lru_cache(maxsize=8)
+@cached_in_registry
 def factories_of(registry: Registry) -> Mapping[FactoryKey, ControlFactory]:
     """The factories by kind of field, those of packages included; cached for each registry."""
     factories: dict[FactoryKey, ControlFactory] = dict(FACTORIES.items())

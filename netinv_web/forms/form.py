@@ -7,7 +7,6 @@ posted back unchanged changes nothing, and does not undo what others changed mea
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from netinv_core.errors import Invalid, explained
 from netinv_core.fields import Field, GenericForeignKey, errors_of
 from netinv_core.read.listing import detail
 from netinv_core.read.plan import named_objects
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.forms import pickers
 from netinv_web.forms.control_values import ABSENT, fill, is_upload, member, put, texts_of, value_of
@@ -130,7 +130,7 @@ def read_object(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> dict[str, Any]
     return detail(uow, endpoint, key, without=_not_needed(endpoint))
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def _not_needed(endpoint: Endpoint) -> frozenset[str]:
     return frozenset(
         name

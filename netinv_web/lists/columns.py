@@ -6,7 +6,6 @@ Values of custom fields are columns too, named like their filters: ``cf_<slug>``
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 
 from netinv_core import fields
@@ -16,6 +15,7 @@ from netinv_core.labels import label_of, label_of_name
 from netinv_core.packages import errors_of
 from netinv_core.presentation import Presentation, merged
 from netinv_core.read.filters import dynamic_filters
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 
 MAX_DERIVED = 7
@@ -45,7 +45,7 @@ class Column:
         return f"{CUSTOM_FIELD_PREFIX}{self.member}" if self.member else self.field.name
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def presentation_of(endpoint: Endpoint) -> Presentation:
     """The presentation of a resource: what it states, then what packages state about it."""
     resource = endpoint.resource if endpoint.resource.of is None else endpoint.resource.of

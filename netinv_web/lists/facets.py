@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from netinv_core.read import facets
 from netinv_core.read.filters import NULL
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 from netinv_web.lists.columns import default_columns, presentation_of
 from netinv_web.lists.list_query import ListQuery
@@ -43,7 +43,7 @@ class Facet:
     more: str = ""
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def facet_names(endpoint: Endpoint) -> tuple[str, ...]:
     """The fields of a resource's facets: those of its presentation, or choices and references among its columns."""
     stated = [name for name in presentation_of(endpoint).facets if facets.is_facet(endpoint, name)]
@@ -73,7 +73,7 @@ def facets_of(
     return shown
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def _plan(endpoint: Endpoint, natural: str) -> Plan:
     """The plan that reads the display name of objects, and their value in queries."""
 

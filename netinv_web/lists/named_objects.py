@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,12 +11,13 @@ from netinv_core.read import filters
 from netinv_core.read.filters import NULL, Filter, RelatedFilter
 from netinv_core.read.lookups import convert
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet, fetch_together
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
 
 Names = Mapping[tuple[str, str], str]
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_in_registry
 def _plan(endpoint: Endpoint, attribute: str) -> Plan:
     """The plan that reads the display names of objects by a column."""
 

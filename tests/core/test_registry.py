@@ -1,8 +1,12 @@
-"""The registry: resources are immutable once a service has them."""
+"""The registry: resources are immutable once a service has them, and it is freed with its application."""
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
+from sqlalchemy.engine import Engine
 
 from netinv_core.read.filters import value
 from netinv_core.resource import FrozenResourceError
@@ -41,3 +45,14 @@ def test_the_attributes_of_a_resource_of_a_running_service_are_immutable(service
         tenants.filters += (value("id"),)
     for values in (tenants.example, tenants.record_constants):
         assert not hasattr(values, "__setitem__")
+
+
+def test_a_registry_is_freed_with_its_application(engine: Engine) -> None:
+    service = Service(engine)
+    service.api.get(TENANTS, query={"limit": 1})
+    service.anonymous.send("GET", "/tenancy/tenants/", headers={"Accept": "text/html"})
+    service.anonymous.get("/health/ready", status=(200, 503))
+    registry = weakref.ref(service.registry)
+    del service
+    gc.collect()
+    assert registry() is None

@@ -25,14 +25,14 @@ def probe(service: Service, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(health, "KEPT", 0)
 
     def ready(engine: Engine | None = None, queue_url: str = "") -> tuple[int, Any]:
-        health._checks.cache_clear()
+        service.registry.derived.clear()
         monkeypatch.setattr(service.app.registry, "netinv_engine", engine or service.engine)
         with service.configured(queue_url=queue_url):
             answer = service.anonymous.send("GET", READY, status=(200, 503))
         return answer.status_int, answer.json
 
     yield ready
-    health._checks.cache_clear()
+    service.registry.derived.clear()
 
 
 @contextlib.contextmanager
