@@ -130,6 +130,7 @@ OPEN_MODULES = {
         "read.search",
         "read.union",
         "registry",
+        "registry_cache",
         "resource",
         "revert.net_changes",
         "revert.refusals",
