@@ -227,13 +227,14 @@ def _valid(drafts: Sequence[Draft]) -> list[Draft]:
 def insert_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Inserts the rows of new objects; :func:`finish` does everything that follows."""
     table = endpoint.table
+    sorted_drafts = uniqueness.in_lock_order(endpoint, drafts)
     try:
         if endpoint.key_type is int:
-            for draft in drafts:
+            for draft in sorted_drafts:
                 draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
         else:
-            uow.write(sa.insert(table), [draft.values for draft in drafts])
+            uow.write(sa.insert(table), [draft.values for draft in sorted_drafts])
     except sa.exc.IntegrityError as error:
         raise uniqueness.explain(endpoint, error) from error
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in drafts)
