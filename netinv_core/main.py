@@ -21,6 +21,7 @@ from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db import start_check, statement_timer
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
+from netinv_core.db.replicas import replicas_for
 from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import mount_policy
@@ -33,6 +34,7 @@ from netinv_core.uow import UnitOfWork
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
+ATTEMPTS_TO_READ = 2  # at a replica, and, where that is lost meanwhile, at the primary
 MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
 
 
@@ -176,9 +178,12 @@ def _wsgi_app(
     )
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
-    statement_timer.listen(engine)
-    if tracing := tracing_of(typed_settings):
-        tracing.listen(engine)
+    config.registry.netinv_replicas = replicas = replicas_for(engine, typed_settings)
+    tracing = tracing_of(typed_settings)
+    for server in (engine, *([replica.engine for replica in replicas.all] if replicas else [])):
+        statement_timer.listen(server)
+        if tracing:
+            tracing.listen(server)
     config.registry.netinv_sessions = session_factory(engine)
     config.include("netinv_core.http.routes_mapper")
     config.include("pyramid_tm")
@@ -207,11 +212,13 @@ def _wsgi_app(
 
 
 def _attempts(request: Request) -> int:
-    """The number of attempts at a request: one for a request that only reads, or has a large body."""
+    """The number of attempts at a request: one for a large body, and for a read where there are no replicas."""
     length = request.content_length if request.is_body_readable else 0
-    return (
-        ATTEMPTS if request.method in UNSAFE_METHODS and length is not None and length <= MAX_RETRIED_BODY_SIZE else 1
-    )
+    if length is None or length > MAX_RETRIED_BODY_SIZE:
+        return 1
+    if request.method in UNSAFE_METHODS:
+        return ATTEMPTS
+    return 1 if request.registry.netinv_replicas is None else ATTEMPTS_TO_READ
 
 
 def _load_content_types(config: Configurator) -> None:

@@ -113,6 +113,8 @@ Setting = tuple[Callable[[str], Any], Any]
 SettingDefinitions = Mapping[str, Setting]
 OWN: SettingDefinitions = {
     "database_url": (str, "sqlite:///netinv.sqlite"),
+    "database_read_urls": (words, ()),
+    "database_read_lag": (seconds, 10.0),
     "database_pool": (int, 10),
     "database_timeout": (int, 10),
     "statement_timeout": (limit, 30.0),
@@ -199,6 +201,11 @@ def read(settings: Mapping[str, str], apps: Mapping[str, App], *, incomplete: bo
         raise ValueError(mistake)
     for name in ("database_url", "queue_url", "otel_endpoint"):
         drivers.require(f"netinv.{name}", values[name])
+    if (
+        not all(url.startswith("postgresql") for url in (values["database_url"], *values["database_read_urls"]))
+        and (values["database_read_urls"])
+    ):
+        raise ValueError("the setting netinv.database_read_urls names replicas of PostgreSQL: postgresql://…")
     return values
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
+from netinv_core.db import read_positions
 from netinv_core.db.engine import options_for
 from netinv_core.models.base import now
 from netinv_core.patterns import Budget
@@ -24,6 +25,7 @@ from netinv_core.storage.files import Files
 
 if TYPE_CHECKING:
     from netinv_core.auth.identity import Identity
+    from netinv_core.db.replicas import ReadRoute
     from netinv_core.read.name_lookup import NameQuery
     from netinv_core.registry import Registry
     from netinv_core.stored_answers import KeyedRequest
@@ -94,7 +96,8 @@ class UnitOfWork:
     * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
       object;
     * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`);
-    * ``keyed_request``: the request's Idempotency-Key and stored answer (:mod:`netinv_core.stored_answers`).
+    * ``keyed_request``: the request's Idempotency-Key and stored answer (:mod:`netinv_core.stored_answers`);
+    * ``read_route``: the way to a read replica, for a request that only reads (:mod:`netinv_core.db.replicas`).
     """
 
     registry: Registry
@@ -115,9 +118,11 @@ class UnitOfWork:
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     deferred_lookups: list[NameQuery] | None = None
     keyed_request: KeyedRequest | None = None
+    read_route: ReadRoute | None = None
     _pattern_budget: Budget | None = None
     _change_sets: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
     _connection: sa.Connection | None = None
+    _primary: Session | None = None
     _files: Files | None = None
 
     def after_commit(self, function: Callable[[], None], name: Any = None) -> None:
@@ -139,8 +144,18 @@ class UnitOfWork:
             counts.hits += 1
         else:
             counts.misses += 1
-            cached[name] = load(self)
+            cached[name] = load(self) if self._primary is None else self._load_from_primary(load)
         return cached[name]
+
+    def _load_from_primary(self, load: Callable[[UnitOfWork], Any]) -> Any:
+        """The result of ``load``: the version of the configuration is the primary's, and a replica may not have it."""
+        assert self._primary is not None
+        reader = copy.copy(self)
+        reader.session, reader._primary, reader._connection = self._primary, None, None
+        try:
+            return load(reader)
+        finally:
+            self._primary.close()  # returns the connection to the pool
 
     # -- change records
 
@@ -259,6 +274,17 @@ class UnitOfWork:
             self._connection = self.session.connection(execution_options=options)
         return self._connection
 
+    def read_from(self, session: Session, connection: sa.Connection) -> None:
+        """Runs further statements on a read replica: on a session and its connection."""
+        self._primary, self.session, self._connection = self.session, session, connection
+        self._primary.close()  # returns the connection to the pool
+
+    def close(self) -> None:
+        """Returns the connections to their pools."""
+        self.session.close()
+        if self._primary is not None:
+            self._primary.close()
+
     def release(self) -> None:
         """Returns the connection to the pool, for a unit of work that waits.
 
@@ -310,6 +336,10 @@ class UnitOfWork:
         """Runs a SELECT."""
         return self.connection.execute(statement, parameters)
 
+    def note_write_of(self, account: uuid.UUID | None) -> None:
+        """Makes later reads of an account have what this transaction writes, from whichever replica they are."""
+        read_positions.record_after_commit(self, account)
+
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""
         if not (
@@ -318,4 +348,5 @@ class UnitOfWork:
             self.expire_all()
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)
+        self.note_write_of(self.identity.user_id)
         return self.connection.execute(statement, parameters)

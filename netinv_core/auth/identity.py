@@ -25,6 +25,7 @@ from netinv_core.auth.models import (
     permission_users,
     user_groups,
 )
+from netinv_core.db import read_positions
 from netinv_core.db.engine import lock_rows
 from netinv_core.errors import Denied
 from netinv_core.models.associations import EVERY_TYPE
@@ -92,9 +93,14 @@ _by_id = sa.select(*IDENTITY_COLUMNS).select_from(_user).where(_user.c.id == sa.
 def account_row(uow: UnitOfWork, statement: Any, values: Mapping[str, Any]) -> Any:
     """Returns the first row of a SELECT of :data:`IDENTITY_COLUMNS` for :func:`identity_of`, or ``None``.
 
-    It has the stored answer, too, to a request with an Idempotency-Key (:mod:`netinv_core.stored_answers`).
+    It has the stored answer, too, to a request with an Idempotency-Key (:mod:`netinv_core.stored_answers`), and where
+    reads go to replicas the position that they need (:mod:`netinv_core.db.read_positions`).
     """
-    keyed = uow.keyed_request
+    keyed, route = uow.keyed_request, uow.read_route
+    if route is not None:
+        row = uow.execute(read_positions.with_positions(statement, _user.c.id), values).first()
+        route.needed = read_positions.needed(row)
+        return row
     if keyed is None:
         return uow.execute(statement, values).first()
     return uow.execute(_with_answer(statement), {**values, "key_digest": keyed.key_digest}).first()

@@ -80,6 +80,8 @@ class SecurityPolicy:
         identity: Identity = request.uow.identity
         log_context.note_user(identity.username)
         rate_limits.check_identity(request, identity)
+        if request.uow.read_route is not None:
+            request.uow.read_route.follow(request.uow)
         return identity
 
     def authenticated_userid(self, request: Request) -> str | None:

@@ -30,16 +30,19 @@ MANY_VALUES = 500
 _KEY_TYPES = (uuid.UUID, int, str)
 _CLOCK = "netinv statement clock"
 # TCP keep-alive detects a lost PostgreSQL server within a minute; the default of the operating system is two hours.
-_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
-def engine_from(url: str, statement_timeout: float = 0, connect_timeout: int = 10, **options: Any) -> Engine:
+def engine_from(
+    url: str, statement_timeout: float = 0, connect_timeout: int = 10, *, silence: int = 60, **options: Any
+) -> Engine:
     """Returns an engine for a PostgreSQL (psycopg 3), MariaDB/MySQL (PyMySQL) or SQLite URL.
 
     Connections of the pool are tested before use, as the server may have closed them.
 
     :param statement_timeout: seconds after which the database cancels a statement, 0 for never; MySQL only a SELECT
     :param connect_timeout: seconds to wait for a server that does not answer
+    :param silence: seconds without an acknowledgement by TCP, after which a connection to PostgreSQL is lost
     """
     address = _with_driver(make_url(url))
     options.setdefault("json_serializer", _to_json)
@@ -49,7 +52,8 @@ def engine_from(url: str, statement_timeout: float = 0, connect_timeout: int = 1
         # Queries join many small tables: planning them takes longer than running them, so plans are reused.
         limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
         parameters = f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"
-        options.setdefault("connect_args", {"options": parameters, "connect_timeout": connect_timeout, **_KEEPALIVE})
+        waits = {"connect_timeout": connect_timeout, "tcp_user_timeout": silence * 1000, **_KEEPALIVE}
+        options.setdefault("connect_args", {"options": parameters, **waits})
     elif dialect in ("mysql", "mariadb"):
         command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
         arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout}

@@ -121,6 +121,11 @@ def unavailable(error: sa.exc.SQLAlchemyError, request: Request) -> Response:
     """503 for a database that is unreachable or too slow, with one line in the log. Other database errors are
     unexpected.
     """
+    route = request.uow.read_route
+    if route is not None and route.may_repeat(error):
+        mark_error_retryable(error)
+        log.info("%s %s is read from the primary: %s", request.method, request.path, availability.reason(error))
+        return refused(Unavailable("The database cannot be reached at the moment."), request)
     if availability.is_away(error):
         detail = "The database cannot be reached at the moment. Try again later."
     elif is_timeout(error):

@@ -23,6 +23,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.db import availability, migrate
 from netinv_core.db.engine import options_for
+from netinv_core.db.replicas import Replicas
 from netinv_core.errors import NotAllowed
 from netinv_core.http.serialization import json_response
 from netinv_core.registry import Registry
@@ -111,14 +112,23 @@ def live(request: Request) -> Response:
 
 
 def ready(request: Request) -> Response:
-    """The results of the checks; 503 when one fails."""
+    """The results of the checks, 503 when one fails; and the states of the read replicas."""
     _check_method(request)
     end = time.monotonic() + TIMEOUT
     checks = _checks(request.registry.netinv, request.registry.netinv_engine)
     results = [{"name": check.name, "result": check.result(end)} for check in checks]
-    if all(result["result"] == OK for result in results):
-        return json_response({"status": "ready", "checks": results}, 200)
-    return json_response({"status": "unavailable", "checks": results}, 503)
+    is_ready = all(result["result"] == OK for result in results)
+    answer = {"status": "ready" if is_ready else "unavailable", "checks": [*results, *_replicas(request)]}
+    return json_response(answer, 200 if is_ready else 503)
+
+
+def _replicas(request: Request) -> list[dict[str, str]]:
+    """The states of the read replicas. A service is ready without them: it reads the primary."""
+    replicas: Replicas | None = request.registry.netinv_replicas
+    if replicas is None:
+        return []
+    replicas.start()
+    return [{"name": f"replica {n}", "result": replica.state} for n, replica in enumerate(replicas.all, 1)]
 
 
 def _check_method(request: Request) -> None:

@@ -8,6 +8,7 @@ from pyramid.request import Request
 
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.engine import join_transaction
+from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import base_of
@@ -57,7 +58,6 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     registry: Registry = request.registry.netinv
     negotiation = negotiation_of(request)
     session = request.registry.netinv_sessions()
-    request.add_finished_callback(lambda _: session.close())
     writing = request.method in UNSAFE_METHODS and not negotiation.read_only
     if writing:
         join_transaction(session, request.tm)
@@ -71,7 +71,17 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
         writing,
         managed=writing,
     )
+    request.add_finished_callback(lambda _: uow.close())
     uow.query = query_of(request)
+    if not writing:
+        uow.read_route = _read_route(request)
     if writing and (digest := digest_of_key(request.headers.get(IDEMPOTENCY_KEY, "").strip())) is not None:
         uow.keyed_request = KeyedRequest(digest)
     return uow
+
+
+def _read_route(request: Request) -> ReadRoute | None:
+    """The way to a replica, at the first of several attempts: the last one reads the primary."""
+    replicas: Replicas | None = request.registry.netinv_replicas
+    attempt, attempts = request.environ.get("retry.attempt", 0), request.environ.get("retry.attempts", 1)
+    return ReadRoute(replicas) if replicas is not None and attempt == 0 and attempts > 1 else None

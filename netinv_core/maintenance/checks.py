@@ -10,6 +10,7 @@ import datetime
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
 from netinv_core.db import availability, migrate, start_check
 from netinv_core.db.engine import db_now
+from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
+from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
 from netinv_core.maintenance.findings import OK, PROBLEM, WARNING, Finding
 from netinv_core.models.base import now, table_of
 from netinv_core.models.types import utc
@@ -141,6 +144,25 @@ def queue(settings: Mapping[str, Any]) -> Finding:
     return Finding("queue", OK, f"{name} can be reached; {waiting} messages wait")
 
 
+def replicas(engine: Engine, settings: Mapping[str, Any]) -> Iterator[Finding]:
+    """Checks that read replicas can be used; one that is behind is probed twice, which measures its lag."""
+    try:
+        found = replicas_for(engine, settings)
+    except ValueError as error:
+        yield Finding("replicas", PROBLEM, str(error), "correct netinv.database_read_urls")
+        return
+    for replica in found.all if found else ():
+        status = replica.probe()
+        if replica.is_behind:
+            time.sleep(PROBE_INTERVAL)
+            status = replica.probe()
+        replica.engine.dispose()
+        behind = "" if status.lag is None else f", {status.lag:.1f} s behind"
+        level = OK if status.state == UP else PROBLEM if status.state in (PROMOTED, FOREIGN) else WARNING
+        remedy = "" if level == OK else "start its replication, or remove it from netinv.database_read_urls"
+        yield Finding("replicas", level, f"{replica.name}: {status.state}{behind}", remedy)
+
+
 def folder(check: str, setting: str, path: str) -> list[Finding]:
     """Findings about a folder that the service writes to: it is created when first needed."""
     place, missing = Path(path), []
@@ -197,6 +219,7 @@ def run(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
     checks: Sequence[Callable[[], Iterable[Finding]]] = (
         lambda: packages(registry),
         lambda: database(engine, registry, ini),
+        lambda: replicas(engine, settings),
         lambda: [queue(settings)],
         lambda: folder("media folder", "netinv.media_root", settings["media_root"]),
         lambda: secret_file(settings),

@@ -58,6 +58,21 @@ POOL = Gauge(
 )
 POOL_WAITS = Counter("netinv_database_pool_waits", "Waits for a free database connection.", **_in)
 POOL_WAIT_SECONDS = Counter("netinv_database_pool_wait_seconds", "Time of waits for a free connection.", **_in)
+_worst: dict[str, Any] = {**_in, "multiprocess_mode": "livemin"}
+REPLICA_UP = Gauge("netinv_database_replica_up", "1 for a read replica that is in use.", ("replica",), **_worst)
+REPLICA_LAG = Gauge(
+    "netinv_database_replica_lag_seconds",
+    "Time that a read replica is behind the primary; -1 when unknown.",
+    ("replica",),
+    **_in,
+    multiprocess_mode="livemax",
+)
+READS = Counter(
+    "netinv_database_reads",
+    "Requests that only read, by the server that they read.",
+    ("server",),
+    **_in,
+)
 CACHE_ENTRIES = Gauge("netinv_cache_entries", "Entries of a cache.", ("cache",), **_sum)
 CACHE_HITS = Counter("netinv_cache_hits", "Values found in a cache.", ("cache",), **_in)
 CACHE_MISSES = Counter("netinv_cache_misses", "Values that a cache did not have.", ("cache",), **_in)

@@ -213,6 +213,7 @@ def begin(
         "provider_data": crypto.encrypt(secret, json.dumps(data) if data else ""),
     }
     uow.write(sa.insert(_sessions), [row])
+    uow.note_write_of(user_id)
     return key
 
 

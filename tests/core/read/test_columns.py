@@ -76,6 +76,7 @@ WITHOUT_RESOURCE = {
         "core_lock_stripe",
         "core_sign_in_counter",
         "core_worker",
+        "core_read_position",
         "core_upkeep",
         "core_external_identity",
     ),
