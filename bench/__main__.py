@@ -8,13 +8,13 @@ import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bench import browser, hooks, measures, pages, report, world
-from bench.client import Client
+from bench import browser, hooks, measures, million, pages, report, world
 from bench.floor import Floor, Floors, is_measurable
 from bench.service import Service, analyze, postgresql
 
@@ -55,6 +55,15 @@ STARTS = 3
     "--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least)."
 )
 @click.option("--threads", default=4, show_default=True, help="How many threads the service's one process has.")
+@click.option(
+    "--million",
+    "large",
+    is_flag=True,
+    help="Measure the small set, enlarge it to a million addresses, and measure again (PostgreSQL).",
+)
+@click.option(
+    "--keep", default="", metavar="NAME", help="With --million: keep the large set in this database, or use it again."
+)
 @click.option("--only", default="", metavar="TEXT", help="Measure only the requests whose name contains TEXT.")
 @click.option(
     "--pages", "only_pages", is_flag=True, help="Measure only the pages of the web interface, in Chromium too."
@@ -73,6 +82,8 @@ def bench(
     clients: int,
     seconds: float,
     threads: int,
+    large: bool,
+    keep: str,
     only: str,
     only_pages: bool,
     output: Path | None,
@@ -91,12 +102,16 @@ def bench(
         other = report.read(compare) if compare else None
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="netinv-bench-")))
-            url = f"sqlite:///{folder}/bench.sqlite" if sqlite else stack.enter_context(postgresql(database))
+            made = million.kept(database, keep) if keep else postgresql(database)
+            url = f"sqlite:///{folder}/bench.sqlite" if sqlite else stack.enter_context(made)
             progress = stack.enter_context(_progress())
             service = Service(folder, url, f"sqlite:///{folder}/queue.sqlite" if sqlite else queue, threads)
             stack.callback(service.stop)
             try:
-                run = _run(service, progress, scale, clients, seconds, only, only_pages)
+                if large:
+                    run, other = _run_large(service, progress, clients, seconds, only)
+                else:
+                    run = _run(service, progress, scale, clients, seconds, only, only_pages)
             except RuntimeError as error:
                 raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
@@ -117,27 +132,12 @@ def _run(
     service: Service, progress: Progress, scale: int, clients: int, seconds: float, only: str, only_pages: bool
 ) -> report.Run:
     """Starts, seeds and measures the service."""
-
-    def open_client() -> Client:
-        return Client(service.url, service.headers)
-
+    open_client = service.client
     task = progress.add_task("starting", total=STARTS)
-    starts = []
-    for _ in range(STARTS):
-        service.stop()
-        starts.append(service.start())
-        progress.advance(task)
-    made = world.seed(
-        open_client(),
-        scale,
-        lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total),
-    )
-    analyze(service.database)
+    start = _start(service, progress, task)
+    made = _seed(service, progress, task, scale)
     wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
-    results = []
-    for n, measure in enumerate(wanted):
-        progress.update(task, description=measure.name, completed=n, total=len(wanted))
-        results.append(measures.run(measure, open_client, clients, seconds))
+    results = _measure(service, progress, task, wanted, clients, seconds)
     memory = service.peak_memory()
 
     def tell(what: str) -> None:
@@ -148,9 +148,7 @@ def _run(
     told = hooks.measure(service, open_client(), tell) if "webhook".startswith(only.lower()) and not only_pages else {}
     shown = pages.measure(service, made, tell) if only_pages or "page".startswith(only.lower()) else []
     visited = browser.measure(service, made, tell) if only_pages else []
-    return report.Run(
-        dialect, scale, clients, statistics.median(starts), memory, made, results, floors, told, shown, visited
-    )
+    return report.Run(dialect, scale, clients, start, memory, made, results, floors, told, shown, visited)
 
 
 def _floors(
@@ -164,6 +162,63 @@ def _floors(
         results.append(floors.measure(measure, seconds / 2))
     floors.close()
     return results
+
+
+def _start(service: Service, progress: Progress, task: TaskID) -> float:
+    """Starts the service some times; gives the median of the seconds."""
+    starts = []
+    for _ in range(STARTS):
+        service.stop()
+        starts.append(service.start())
+        progress.advance(task)
+    return statistics.median(starts)
+
+
+def _seed(service: Service, progress: Progress, task: TaskID, scale: int) -> world.World:
+    """Fills the service with the small set."""
+    made = world.seed(
+        service.client(),
+        scale,
+        lambda path, done, total: progress.update(task, description=f"seeding {path}", completed=done, total=total),
+    )
+    analyze(service.database)
+    return made
+
+
+def _measure(
+    service: Service, progress: Progress, task: TaskID, wanted: list[measures.Measure], clients: int, seconds: float
+) -> list[measures.Result]:
+    results = []
+    for n, measure in enumerate(wanted):
+        progress.update(task, description=measure.name, completed=n, total=len(wanted))
+        results.append(measures.run(measure, service.client, clients, seconds))
+    return results
+
+
+def _run_large(
+    service: Service, progress: Progress, clients: int, seconds: float, only: str
+) -> tuple[report.Run, dict[str, Any]]:
+    """Measures the small set and the large one, or only the large one of a kept database; gives the large run and the
+    data of the small one.
+    """
+    task = progress.add_task("starting", total=STARTS)
+    known = million.remembered(service.database)
+    if known is None:
+        small = _run(service, progress, 1, clients, seconds, only, False)
+        spent = million.enlarge(
+            service.database, service.client(), lambda what: progress.update(task, description=what)
+        )
+        known = million.Kept(small.world, small.data())
+        known.world.seconds["enlarged"] = spent
+        million.remember(service.database, known)
+        analyze(service.database)
+    start = _start(service, progress, task)
+    wanted = [
+        item for item in (*measures.measures(known.world), *million.measures()) if only.lower() in item.name.lower()
+    ]
+    results = _measure(service, progress, task, wanted, clients, seconds)
+    memory = service.peak_memory()
+    return report.Run("PostgreSQL", million.SCALE, clients, start, memory, known.world, results), known.small
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import requests
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
+from bench.client import Client
 from netinv_core.db.engine import engine_from
 
 BIN = Path(sys.executable).parent
@@ -84,7 +85,7 @@ class Service:
         self.url = f"http://127.0.0.1:{port}"
         self.process: subprocess.Popen[bytes] | None = None
         self._netinv("migrate")
-        self.username, self.password = "bench", secrets.token_urlsafe(16)
+        self.username, self.password = f"bench-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
         self._netinv("user", "create", self.username, "--superuser", "--password", self.password)
         self.token = self._netinv("token", "create", self.username).split()[-1]
 
@@ -136,6 +137,10 @@ class Service:
     def headers(self) -> dict[str, str]:
         """What authenticates a request."""
         return {"Authorization": f"Token {self.token}"}
+
+    def client(self) -> Client:
+        """A connection to the service."""
+        return Client(self.url, self.headers)
 
     def peak_memory(self) -> float:
         """The most memory the process ever held resident, MiB (``VmHWM``, Linux)."""

@@ -1,0 +1,227 @@
+"""The large set of ``--million``: the small one, enlarged by SQL to a million addresses and two million changes.
+
+Rows are copies of those that the service made for the small set, under other keys and names, so every column has
+values of a real one. PostgreSQL only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, make_url
+
+from bench.client import Client
+from bench.measures import Measure
+from bench.world import World
+from netinv_core.changelog.sequence import number_some
+from netinv_core.db.engine import engine_from
+
+Tell = Callable[[str], None]
+
+ADDRESSES, PREFIXES, DEVICES, CHANGES = 1_000_000, 100_000, 50_000, 2_000_000
+SCALE = 50  # as the report names it: 50 × 20,000 addresses
+RUN = 600_000  # addresses without a gap at the beginning of 11.0.0.0/8
+NETS = 60_000  # /24 without a gap at the beginning of 12.0.0.0/8
+CONTEXTS = 2000
+LARGE, CROWDED = "11.0.0.0/8", "12.0.0.0/8"
+KEPT = "netinv_bench_kept"  # the table in which a kept database says what it holds
+
+
+@contextlib.contextmanager
+def kept(url: str, name: str) -> Iterator[str]:
+    """The URL of the database ``name``, which is made when it is not there and never dropped."""
+    server = engine_from(url, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        if not connection.execute(sa.text("SELECT 1 FROM pg_database WHERE datname = :name"), {"name": name}).first():
+            connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
+    server.dispose()
+    yield make_url(url).set(database=name).render_as_string(hide_password=False)
+
+
+@dataclasses.dataclass
+class Kept:
+    """What a kept database holds: the world of the small set, and the results of the small set as they are written."""
+
+    world: World
+    small: dict[str, Any]
+
+
+def remembered(database: str) -> Kept | None:
+    """What the database holds; ``None`` for one without the large set."""
+    engine = engine_from(database)
+    with engine.connect() as connection:
+        if not sa.inspect(connection).has_table(KEPT):
+            return None
+        found = connection.execute(sa.text(f"SELECT world, small FROM {KEPT}")).one()
+    engine.dispose()
+    return Kept(World(**found.world), found.small)
+
+
+def remember(database: str, what: Kept) -> None:
+    """Writes down what the database holds."""
+    engine = engine_from(database)
+    values = {"world": json.dumps(dataclasses.asdict(what.world)), "small": json.dumps(what.small)}
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE TABLE {KEPT} (world JSONB, small JSONB)"))
+        connection.execute(sa.text(f"INSERT INTO {KEPT} VALUES (CAST(:world AS JSONB), CAST(:small AS JSONB))"), values)
+    engine.dispose()
+
+
+def enlarge(database: str, client: Client, tell: Tell) -> float:
+    """Makes the large set of a seeded database; gives the seconds."""
+    began = time.perf_counter()
+    for path, prefix in (("large", LARGE), ("crowded", CROWDED)):
+        client.call("POST", "ipam/prefixes/", {"prefix": prefix, "status": "active", "description": path}, expect=201)
+    sites = client.call("GET", "dcim/sites/?limit=50")["results"]
+    bodies = [
+        {"name": f"context {i}", "data": {f"key {i % 50}": i}, "sites": [sites[i % len(sites)]["id"]]}
+        for i in range(CONTEXTS)
+    ]
+    for start in range(0, CONTEXTS, 500):
+        client.call("POST", "extras/config-contexts/", bodies[start : start + 500], expect=201)
+    group = {"name": "All devices", "slug": "all-devices", "content_type": "dcim.device", "filter": {}}
+    client.call("POST", "extras/dynamic-groups/", group, expect=201)
+    engine = engine_from(database)
+    while number_some(engine):
+        pass
+    with engine.begin() as connection:
+        connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
+        connection.execute(sa.text("SET LOCAL session_replication_role = replica"))  # no check of foreign keys
+        connection.execute(sa.text("SET LOCAL maintenance_work_mem = '256MB'"))
+        for table, total, values in _copies():
+            tell(f"enlarging {table}")
+            with _without_indexes(connection, table):
+                _copy(connection, table, total, values)
+        connection.execute(
+            sa.text("UPDATE core_change_numbering SET given = (SELECT max(number) FROM core_object_change)")
+        )
+    engine.dispose()
+    return time.perf_counter() - began
+
+
+def _bytes(number: str) -> str:
+    """SQL: a number as the four bytes of an address."""
+    return f"decode(lpad(to_hex({number}), 8, '0'), 'hex')"
+
+
+def _address(number: str) -> str:
+    """SQL: a number as the text of an address."""
+    return f"host('0.0.0.0'::inet + ({number}))"
+
+
+def _copies() -> list[tuple[str, int, dict[str, str]]]:
+    """Table, number of rows wanted, and the columns in which the copy number ``g`` differs from its original ``s``."""
+    spread = f"(13 * 16777216 + (g - {RUN}) / 200 * 256 + (g - {RUN}) % 200 + 1)"
+    host = f"(CASE WHEN g < {RUN} THEN 11 * 16777216 + 1 + g ELSE {spread} END)::bigint"
+    network = f"(CASE WHEN g < {NETS} THEN 12 * 16777216 + g * 256 ELSE 13 * 16777216 + (g - {NETS}) * 512 END)::bigint"
+    return [
+        ("dcim_device", DEVICES, {"name": "'box-' || g", "name_key": "'box-' || g", "serial": "'SX' || g"}
+            | dict.fromkeys(("rack_id", "position", "asset_tag", "primary_ip4_id", "untenanted_name"), "NULL")
+            | {"face": "''"}),
+        ("ipam_prefix", PREFIXES, {
+            "prefix": f"{_address(network)} || '/24'", "network": _bytes(network),
+            "broadcast": _bytes(f"{network} + 255"), "prefix_length": "24", "vlan_id": "NULL"}),
+        ("ipam_ip_address", ADDRESSES, {
+            "address": f"{_address(host)} || '/24'", "host": _bytes(host),
+            "broadcast": _bytes(f"{host} | 255"), "prefix_length": "24", "dns_name": "'node-' || g || '.example.net'",
+            "assigned_object_type": "NULL", "assigned_object_id": "NULL"}),
+        ("core_object_change", CHANGES, {
+            "changed_object_id": "md5(s.changed_object_id::text || g)::uuid",
+            "request_id": "md5((g / 1000)::text)::uuid",
+            "time": "s.time + g * interval '1 microsecond'", "number": "(SELECT max(number) FROM originals) + 1 + g"}),
+    ]  # fmt: skip
+
+
+def _copy(connection: Connection, table: str, total: int, values: dict[str, str]) -> None:
+    columns = [item["name"] for item in sa.inspect(connection).get_columns(table)]
+    values = {"id": "gen_random_uuid()", **values}
+    chosen = ", ".join(values.get(name, f"s.{name}") for name in columns)
+    connection.execute(
+        sa.text(
+            f"WITH originals AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM {table}),"
+            " held AS (SELECT count(*) AS n FROM originals)"
+            f" INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} FROM held"
+            f" CROSS JOIN LATERAL generate_series(0, {total} - held.n - 1) AS g"
+            " JOIN originals s ON s.place = g % held.n"
+        )
+    )
+
+
+@contextlib.contextmanager
+def _without_indexes(connection: Connection, table: str) -> Iterator[None]:
+    """Drops the indexes of a table, but those of constraints, and builds them again at the end."""
+    found = connection.execute(
+        sa.text(
+            "SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index"
+            " WHERE indrelid = CAST(:table AS regclass)"
+            " AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)"
+        ),
+        {"table": table},
+    ).all()
+    for name, _ in found:
+        connection.execute(sa.text(f"DROP INDEX {name}"))
+    yield
+    for _, definition in found:
+        connection.execute(sa.text(definition))
+
+
+def measures() -> list[Measure]:
+    """What is measured of the large set besides the requests of the small one."""
+    found = itertools.count(1)
+    group = {"path": ""}
+
+    def listing(name: str, path: str, aim: float | None = None) -> Measure:
+        return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim)
+
+    def opened(client: Client, description: str, action: str) -> str:
+        prefix = client.call("GET", f"ipam/prefixes/?description={description}&limit=1")["results"][0]
+        return f"ipam/prefixes/{prefix['id']}/{action}/"
+
+    def address(client: Client, path: str) -> int:
+        return len([client.call("POST", path, {"status": "active"}, expect=201)])
+
+    def network(client: Client, path: str) -> int:
+        return len([client.call("POST", path, {"prefix_length": 24, "status": "active"}, expect=201)])
+
+    def last(client: Client) -> str:
+        """The path of a page by cursor after 500 rows."""
+        answer = client.call("GET", "ipam/ip-addresses/?limit=500&cursor=&count=none&ordering=-address")
+        return str(answer["next"].partition("/api/")[2]).replace("limit=500", "limit=50")
+
+    def members(client: Client, _: Any) -> int:
+        if not group["path"]:
+            one = client.call("GET", "extras/dynamic-groups/?slug=all-devices")["results"][0]
+            group["path"] = f"extras/dynamic-groups/{one['id']}/members/?limit=50"
+        return len(client.call("GET", group["path"])["results"])
+
+    def device(client: Client) -> str:
+        one = client.call("GET", f"dcim/devices/?limit=1&offset={next(found)}")["results"][0]
+        return f"dcim/devices/{one['id']}/?include=config_context"
+
+    def got(client: Client, path: str) -> int:
+        return len([client.call("GET", path)])
+
+    return [
+        Measure("GET addresses, 50, by cursor", lambda c, path: len(c.call("GET", path)["results"]), last, aim=8),
+        listing("GET addresses, 50, count none", "ipam/ip-addresses/?limit=50&count=none", 12),
+        listing("GET addresses, q", "ipam/ip-addresses/?q=node-7777", 30),
+        listing("GET addresses, dns_name__ic", "ipam/ip-addresses/?dns_name__ic=ODE-7777", 30),
+        listing("GET devices, q", "dcim/devices/?q=box-777", 30),
+        listing("GET prefixes, q", "ipam/prefixes/?q=13.0.7", 30),
+        Measure("GET search", lambda c, _: len(c.call("GET", "search/?q=box-777")["groups"]), aim=30),
+        Measure("allocate an address after 600,000", address, lambda c: opened(c, "large", "available-ips"), aim=8),
+        Measure("allocate a /24 after 60,000", network, lambda c: opened(c, "crowded", "available-prefixes"), aim=8),
+        listing("GET changes, 50", "extras/object-changes/?limit=50", 12),
+        listing("GET changes, 50, offset 300,000", "extras/object-changes/?limit=50&offset=300000", 12),
+        listing("GET changes of a model", "extras/object-changes/?limit=50&changed_object_type=dcim.device"),
+        Measure("GET feed", lambda c, _: len(c.call("GET", "extras/object-changes/feed/?limit=50")), aim=12),
+        Measure("GET members of a dynamic group", members, aim=12),
+        Measure("GET a device with its config context", got, device),
+    ]
