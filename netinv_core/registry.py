@@ -27,6 +27,7 @@ from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
+    from netinv_core.read.counts import CachedCount
 
 
 UNIONS = 200
@@ -78,6 +79,7 @@ class Registry:
         self.unions: dict[Any, Union] = {}
         self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
         self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
+        self.list_counts: dict[str, CachedCount] = {}  # by label
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
         self.configuration_counts, self.union_counts = CacheCounts(), CacheCounts()
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter, inlined_int, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.errors import Invalid, NotFound
-from netinv_core.read import ordering
+from netinv_core.read import counts, ordering
 from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
@@ -90,9 +90,15 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
 
     :raises Invalid: for a condition that the database cannot evaluate
     """
-    count = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions)
+    cached = None if conditions else counts.cached_count(uow, endpoint)
+    if cached is not None:
+        return cached
+    statement = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions)
     with filter_errors_as_400():
-        return int(uow.execute(count).scalar() or 0)
+        count = int(uow.execute(statement).scalar() or 0)
+    if not conditions:
+        counts.remember(uow, endpoint, count)
+    return count
 
 
 def selected(

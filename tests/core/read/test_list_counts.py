@@ -1,0 +1,87 @@
+"""Counts of long lists, which a process keeps and brings up to date by the change records."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from netinv_core.changelog.sequence import number_changes
+from netinv_core.read import counts
+from netinv_core.testing import Api, Service, Unique
+
+TENANTS, CHANGES = "/api/tenancy/tenants/", "/api/extras/object-changes/"
+PAGE = {"limit": 1}
+
+
+@pytest.fixture
+def long_lists(monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique) -> Any:
+    """Every list counts as a long one, and that of the tenants was counted."""
+    monkeypatch.setattr(counts, "CACHED_FROM", 1)
+    api.post(TENANTS, [{"name": f"{unique()} {n}"} for n in range(3)])
+    number_changes(service.engine, service.registry)
+    for _ in range(2):
+        api.get(TENANTS, PAGE)
+        api.get(CHANGES, PAGE)
+    yield
+    service.registry.list_counts.clear()
+
+
+def whole(api: Api, path: str) -> int:
+    """The number of objects in all pages."""
+    return len(api.get(path, {"limit": 0})["results"])
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_a_kept_count_takes_part_in_what_is_created_and_deleted(api: Api, unique: Unique) -> None:
+    count = api.get(TENANTS, PAGE)["count"]
+    created = api.post(TENANTS, [{"name": f"{unique()} {n}"} for n in range(2)])
+    assert api.get(TENANTS, PAGE)["count"] == count + 2
+    api.patch(f"{TENANTS}{created[0]['id']}/", {"comments": "changed"})
+    assert api.get(TENANTS, PAGE)["count"] == count + 2
+    api.delete(f"{TENANTS}{created[0]['id']}/")
+    assert api.get(TENANTS, PAGE)["count"] == count + 1 == whole(api, TENANTS)
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_a_kept_count_is_right_when_changes_get_their_numbers(service: Service, api: Api, unique: Unique) -> None:
+    count = api.get(TENANTS, PAGE)["count"]
+    api.post(TENANTS, {"name": unique()})
+    number_changes(service.engine, service.registry)
+    assert api.get(TENANTS, PAGE)["count"] == count + 1
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_the_table_is_not_counted_again(service: Service, api: Api, unique: Unique) -> None:
+    api.post(TENANTS, {"name": unique()})
+    with service.statements() as executed:
+        count = api.get(TENANTS, PAGE)["count"]
+    assert not [sql for sql in executed if re.search(r"count\(\*\) AS \w+\s+FROM tenancy_tenant", sql)]
+    assert count == whole(api, TENANTS)
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_many_changes_have_the_table_counted_again(
+    monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
+) -> None:
+    monkeypatch.setattr(counts, "MOST_CHANGES", 1)
+    api.post(TENANTS, [{"name": f"{unique()} {n}"} for n in range(3)])
+    assert api.get(TENANTS, PAGE)["count"] == whole(api, TENANTS)
+    number_changes(service.engine, service.registry)
+    assert api.get(TENANTS, PAGE)["count"] == whole(api, TENANTS)
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_the_count_of_the_change_log_grows_with_each_change(api: Api, unique: Unique) -> None:
+    count = api.get(CHANGES, PAGE)["count"]
+    api.post(TENANTS, [{"name": f"{unique()} {n}"} for n in range(2)])
+    assert api.get(CHANGES, PAGE)["count"] == count + 2
+
+
+@pytest.mark.usefixtures("long_lists")
+def test_a_limited_user_gets_the_count_of_what_he_may_view(service: Service, api: Api, unique: Unique) -> None:
+    name = unique()
+    api.post(TENANTS, [{"name": name}, {"name": unique()}])
+    limited = service.user(("view", "tenancy.tenant", {"name": name})).api
+    assert limited.get(TENANTS, {"limit": 1})["count"] == 1
