@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from bench import browser, hooks, measures, million, pages, report, world
 from bench.floor import Floor, Floors, is_measurable
+from bench.plans import Plans
 from bench.service import Service, analyze, postgresql
 
 STARTS = 3
@@ -217,8 +218,13 @@ def _run_large(
         item for item in (*measures.measures(known.world), *million.measures()) if only.lower() in item.name.lower()
     ]
     results = _measure(service, progress, task, wanted, clients, seconds)
-    memory = service.peak_memory()
-    return report.Run("PostgreSQL", million.SCALE, clients, start, memory, known.world, results), known.small
+    run = report.Run("PostgreSQL", million.SCALE, clients, start, service.peak_memory(), known.world, results)
+    plans = Plans(service.ini, service.database, service.headers)
+    for measure in wanted:
+        progress.update(task, description=f"plans: {measure.name}")
+        run.scans += plans.offenders(measure)
+    plans.close()
+    return run, known.small
 
 
 if __name__ == "__main__":

@@ -174,21 +174,16 @@ def _without_indexes(connection: Connection, table: str) -> Iterator[None]:
 
 def measures() -> list[Measure]:
     """What is measured of the large set besides the requests of the small one."""
-    found = itertools.count(1)
+    return [*_reads(), *_changes(), *_allocations()]
+
+
+def _listing(name: str, path: str, aim: float | None = None) -> Measure:
+    return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim)
+
+
+def _reads() -> list[Measure]:
+    turn = itertools.count(1)
     group = {"path": ""}
-
-    def listing(name: str, path: str, aim: float | None = None) -> Measure:
-        return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim)
-
-    def opened(client: Client, description: str, action: str) -> str:
-        prefix = client.call("GET", f"ipam/prefixes/?description={description}&limit=1")["results"][0]
-        return f"ipam/prefixes/{prefix['id']}/{action}/"
-
-    def address(client: Client, path: str) -> int:
-        return len([client.call("POST", path, {"status": "active"}, expect=201)])
-
-    def network(client: Client, path: str) -> int:
-        return len([client.call("POST", path, {"prefix_length": 24, "status": "active"}, expect=201)])
 
     def last(client: Client) -> str:
         """The path of a page by cursor after 500 rows."""
@@ -202,26 +197,44 @@ def measures() -> list[Measure]:
         return len(client.call("GET", group["path"])["results"])
 
     def device(client: Client) -> str:
-        one = client.call("GET", f"dcim/devices/?limit=1&offset={next(found)}")["results"][0]
+        one = client.call("GET", f"dcim/devices/?limit=1&offset={next(turn)}&count=none")["results"][0]
         return f"dcim/devices/{one['id']}/?include=config_context"
-
-    def got(client: Client, path: str) -> int:
-        return len([client.call("GET", path)])
 
     return [
         Measure("GET addresses, 50, by cursor", lambda c, path: len(c.call("GET", path)["results"]), last, aim=8),
-        listing("GET addresses, 50, count none", "ipam/ip-addresses/?limit=50&count=none", 12),
-        listing("GET addresses, q", "ipam/ip-addresses/?q=node-7777", 30),
-        listing("GET addresses, dns_name__ic", "ipam/ip-addresses/?dns_name__ic=ODE-7777", 30),
-        listing("GET devices, q", "dcim/devices/?q=box-777", 30),
-        listing("GET prefixes, q", "ipam/prefixes/?q=13.0.7", 30),
+        _listing("GET addresses, 50, count none", "ipam/ip-addresses/?limit=50&count=none", 12),
+        _listing("GET addresses, q", "ipam/ip-addresses/?q=node-7777", 30),
+        _listing("GET addresses, dns_name__ic", "ipam/ip-addresses/?dns_name__ic=ODE-7777", 30),
+        _listing("GET devices, q", "dcim/devices/?q=box-777", 30),
+        _listing("GET prefixes, q", "ipam/prefixes/?q=13.0.7", 30),
         Measure("GET search", lambda c, _: len(c.call("GET", "search/?q=box-777")["groups"]), aim=30),
+        Measure("GET members of a dynamic group", members, aim=12),
+        Measure("GET a device with its config context", lambda c, path: len([c.call("GET", path)]), device),
+    ]
+
+
+def _changes() -> list[Measure]:
+    log = "extras/object-changes/"
+    return [
+        _listing("GET changes, 50", f"{log}?limit=50", 12),
+        _listing("GET changes, 50, offset 300,000", f"{log}?limit=50&offset=300000", 12),
+        _listing("GET changes of a model", f"{log}?limit=50&changed_object_type=dcim.device"),
+        Measure("GET feed", lambda client, _: len(client.call("GET", f"{log}feed/?limit=50")), aim=12),
+    ]
+
+
+def _allocations() -> list[Measure]:
+    def opened(client: Client, description: str, action: str) -> str:
+        prefix = client.call("GET", f"ipam/prefixes/?description={description}&limit=1")["results"][0]
+        return f"ipam/prefixes/{prefix['id']}/{action}/"
+
+    def address(client: Client, path: str) -> int:
+        return len([client.call("POST", path, {"status": "active"}, expect=201)])
+
+    def network(client: Client, path: str) -> int:
+        return len([client.call("POST", path, {"prefix_length": 24, "status": "active"}, expect=201)])
+
+    return [
         Measure("allocate an address after 600,000", address, lambda c: opened(c, "large", "available-ips"), aim=8),
         Measure("allocate a /24 after 60,000", network, lambda c: opened(c, "crowded", "available-prefixes"), aim=8),
-        listing("GET changes, 50", "extras/object-changes/?limit=50", 12),
-        listing("GET changes, 50, offset 300,000", "extras/object-changes/?limit=50&offset=300000", 12),
-        listing("GET changes of a model", "extras/object-changes/?limit=50&changed_object_type=dcim.device"),
-        Measure("GET feed", lambda c, _: len(c.call("GET", "extras/object-changes/feed/?limit=50")), aim=12),
-        Measure("GET members of a dynamic group", members, aim=12),
-        Measure("GET a device with its config context", got, device),
     ]

@@ -17,6 +17,7 @@ from bench.browser import BrowserResult
 from bench.floor import Floor
 from bench.measures import Result
 from bench.pages import PageResult
+from bench.plans import Offender
 from bench.world import World
 
 UNFOLDED = 120
@@ -45,6 +46,7 @@ class Run:
     told: dict[str, float] = dataclasses.field(default_factory=dict)
     pages: list[PageResult] = dataclasses.field(default_factory=list)
     visits: list[BrowserResult] = dataclasses.field(default_factory=list)
+    scans: list[Offender] = dataclasses.field(default_factory=list)
 
     @property
     def comparable(self) -> bool:
@@ -66,6 +68,7 @@ class Run:
             "measures": {result.name: dataclasses.asdict(result) for result in self.results},
             "floors": {floor.name: floor.data() for floor in self.floors},
             "pages": {result.name: dataclasses.asdict(result) for result in self.pages},
+            "scans": [dataclasses.asdict(scan) for scan in self.scans],
             "visits": {result.name: dataclasses.asdict(result) for result in self.visits},
         }
 
@@ -102,6 +105,8 @@ def show(run: Run, other: dict[str, Any] | None) -> None:
         console.print(_pages(run, other))
     if run.visits:
         console.print(_visits(run))
+    if run.scans:
+        console.print(_scans(run))
     console.print(_whole(run, other))
     for result in run.results:
         for error in result.errors[:3]:
@@ -165,6 +170,16 @@ def _visits(run: Run) -> Table:
     for visit in run.visits:
         inp = f"{visit.inp_ms:.0f}" if visit.inp_ms else "< 16"
         table.add_row(visit.name, f"{visit.lcp_ms:.0f}", inp, f"{visit.cls:.3f}")
+    return table
+
+
+def _scans(run: Run) -> Table:
+    """Sequential scans of large tables, and other scans that read many rows."""
+    table = Table("request", "scan", "table")
+    for name in ("rows", "ms"):
+        table.add_column(name, justify="right")
+    for scan in run.scans:
+        table.add_row(scan.request, scan.scan, scan.table, str(scan.rows), f"{scan.ms:.1f}")
     return table
 
 
