@@ -74,16 +74,18 @@ def add_netinv_page(
         }
     config.add_route(name, path, **route_options)
     common = {"route_name": name, "permission": permission, "allow": allow_header(list(methods)), "versioned": False}
-    accepted = (*methods, "HEAD") if "GET" in methods else tuple(methods)
-    page_options = {"renderer": template, "read_only": read_only, "decorator": _finished_page}
-    config.add_view(view, request_method=accepted, **page_options, **common)
-    config.add_view(not_allowed, **common)
+    # One view for all methods: the others are answered 405 by the view derivers, OPTIONS by the decorator.
+    config.add_view(view, renderer=template, read_only=read_only, decorator=_finished_page, **common)
 
 
 def _finished_page(view: Any) -> Any:
-    """View decorator that adds the headers of a page, and answers 304 to a browser that has this very page."""
+    """View decorator that adds the headers of a page, and answers 304 to a browser that has this very page. OPTIONS,
+    which pages do not have, is answered 405.
+    """
 
     def wrapper(context: Any, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return not_allowed(request)
         return finish(view(context, request), request)
 
     return wrapper

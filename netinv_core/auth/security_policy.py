@@ -5,7 +5,8 @@ A view names one of these as its ``permission`` (:mod:`netinv_core.http.derivers
 * a permission on the resource of ``request.context``: ``view``, ``add``, ``change``, ``delete``, or another that
   permissions may name;
 * :data:`API_ACCESS`: any active account; for GET also an anonymous request, where some resource may be read by anyone;
-* :data:`AUTHENTICATED`: any active account.
+* :data:`AUTHENTICATED`: any active account;
+* :data:`OF_METHOD`: the permission on the resource that the method of the request needs.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from netinv_core.auth.identity import ANONYMOUS, NOT_GIVEN, Identity, by_passwor
 from netinv_core.auth.token_use import TokenUse
 from netinv_core.errors import Denied
 from netinv_core.http import rate_limits
+from netinv_core.http.methods import PERMISSIONS
 from netinv_core.telemetry import log_context
 
 API_ACCESS = "api-access"
 AUTHENTICATED = "authenticated"
+OF_METHOD = "of-method"
 # A way to authenticate: the identity of a request, or None where the request has no credentials of this kind.
 IdentitySource = Callable[[Request], Identity | None]
 
@@ -113,7 +116,8 @@ class SecurityPolicy:
         if uow.writing and not (identity.can_write or identity.anonymous):
             raise Denied()
         if permission not in (AUTHENTICATED, API_ACCESS):
-            permissions.check(uow, context.endpoint, permission)
+            needed = PERMISSIONS[request.method] if permission == OF_METHOD else permission
+            permissions.check(uow, context.endpoint, needed)
 
     def remember(self, request: Request, userid: str, **options: Any) -> list[tuple[str, str]]:
         """The headers that keep a user signed in: none, because tokens are sent with each request."""

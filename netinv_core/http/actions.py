@@ -17,11 +17,11 @@ from pyramid.exceptions import ConfigurationError
 from pyramid.request import Request
 
 from netinv_core.app import App
-from netinv_core.auth.security_policy import API_ACCESS
+from netinv_core.auth.security_policy import API_ACCESS, OF_METHOD
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError
 from netinv_core.http import conditional, options, standard_parameters, views
-from netinv_core.http.methods import METHODS, PERMISSIONS, UNSAFE_METHODS, allow_header
+from netinv_core.http.methods import METHODS, UNSAFE_METHODS, allow_header
 from netinv_core.http.traversal import root_of
 from netinv_core.registry import Registry
 
@@ -161,12 +161,14 @@ def add_netinv_action(
     config.add_route(action.path, action.path, factory=root_of(action.app), traverse=traverse)
     allow = allow_header([method.upper() for method in method_views])
     common = {"route_name": action.path, "allow": allow, "read_only": read_only, "renderer": "orjson"}
-    for method in METHODS:
-        view = _taking_standard_parameters(method_views.get(method.lower(), views.not_allowed))
+    for lowered, view in method_views.items():
+        method, needed = lowered.upper(), permissions[lowered]
+        view = _taking_standard_parameters(view)
         if method in UNSAFE_METHODS and not (on_list or read_only):
             view = conditional.guarded(view)
-        needed = permissions.get(method.lower(), PERMISSIONS[method])
         config.add_view(view, request_method=method, permission=needed, offers=offers, **common)
+    if without_view := tuple(method for method in METHODS if method.lower() not in method_views):
+        config.add_view(views.not_allowed, request_method=without_view, permission=OF_METHOD, offers=offers, **common)
     config.add_view(describe_action, request_method="OPTIONS", permission=API_ACCESS, **common)
     config.registry.netinv_actions.append(action)
 
