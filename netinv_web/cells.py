@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.fields import Field
+from netinv_core.http.mount import url_of
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
@@ -45,7 +46,7 @@ LINK_SCHEMES = ("http", "https", "ftp", "ssh", "mailto", "tel")
 
 def link(path: str, text: Any) -> Markup:
     """A link to a path of this service."""
-    return _joined('<a href="', escape(path), '">', escape(text), "</a>")
+    return _joined('<a href="', escape(url_of(path)), '">', escape(text), "</a>")
 
 
 def object_link(uow: UnitOfWork, url: str, text: Any, color: str | None = None) -> Markup:
@@ -199,7 +200,7 @@ def _reference_cell(plan: Plan, place: JoinedTable, field: Field) -> CellReader:
     def written(row: Row, page: RowSet, key: Any) -> Markup:
         anchor = escape(display(row, page))
         if may(page.uow, endpoint, "view"):
-            anchor = _joined('<a href="', base, str(key), '/">', anchor, "</a>")
+            anchor = _joined('<a href="', url_of(base), str(key), '/">', anchor, "</a>")
         return anchor if color is None else _joined('<span class="state">', dot(row[color]), " ", anchor, "</span>")
 
     return read
@@ -338,6 +339,6 @@ def name_cell(plan: Plan, place: JoinedTable) -> CellReader:
 
     def read(row: Row, page: RowSet) -> Markup:
         text = without_controls(str(display(row, page) or row[key]))
-        return _joined('<a href="', base, str(row[key]), '/">', escape(text), "</a>")
+        return _joined('<a href="', url_of(base), str(row[key]), '/">', escape(text), "</a>")
 
     return read

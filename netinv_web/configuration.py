@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pyramid_jinja2
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, pass_context
 from pyramid.events import BeforeRender
 
+from netinv_core.http.mount import url_of
 from netinv_core.labels import label_of, label_of_name, plural_of, title_of
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
@@ -76,7 +77,7 @@ def _complete_environment(config: Any) -> None:
     environment = config.get_jinja2_environment()
     environment.undefined = StrictUndefined
     environment.trim_blocks = environment.lstrip_blocks = True
-    environment.filters |= {"label": label_of_name}
+    environment.filters |= {"label": label_of_name, "url": _url_of}
     environment.globals |= {
         "icon": config.registry.netinv_icons.icon,
         "label_of": label_of,
@@ -84,6 +85,12 @@ def _complete_environment(config: Any) -> None:
         "plural_of": plural_of,
     }
     environment.globals |= {"as_code": snippets.as_code, "table_rows": rows.table_rows}
+
+
+@pass_context
+def _url_of(context: Any, path: Any) -> Any:
+    """Filter ``url``. With the context, Jinja2 does not evaluate it for constants when it compiles the template."""
+    return url_of(path)
 
 
 def _add_frame(event: Any) -> None:

@@ -16,6 +16,7 @@ from pyramid.response import Response
 
 from netinv_core.errors import Denied, RequestError, error_text
 from netinv_core.http import errors, versions
+from netinv_core.http.mount import url_of
 from netinv_core.http.request_id import id_of
 from netinv_core.http.request_uow import negotiation_of
 from netinv_web import browsable
@@ -129,10 +130,10 @@ def _bare_page(status: int, detail: str) -> Response:
     """A page without the frame, which needs no database."""
     text = Markup(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{0} · netinv</title>'
-        '<main><h1>{0}</h1><p>{1}</p><p><a href="/">To the home page</a></p></main></html>'
+        '<main><h1>{0}</h1><p>{1}</p><p><a href="{2}">To the home page</a></p></main></html>'
     )
     title = TITLES.get(status, "That did not work")
-    return Response(text.format(title, detail), status=status, content_type="text/html", charset="utf-8")
+    return Response(text.format(title, detail, url_of("/")), status=status, content_type="text/html", charset="utf-8")
 
 
 def denied_in_api(error: Denied, request: Request) -> Response:

@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 from pyramid.request import Request
 
+from netinv_core.http.mount import url_of
 from netinv_web import notices, static_files
 from netinv_web.extensions import Banner, items_for
 from netinv_web.menu import Section, menu_key, menu_of
@@ -62,7 +63,8 @@ class Frame:
 
     def cached(self, name: Any, macro: Callable[..., Markup], *arguments: Any) -> Markup:
         """The markup of a macro, cached for the version of the configuration."""
-        markup: Markup = self._request.uow.cached_config(("web markup", name), lambda uow: macro(*arguments))
+        key = ("web markup", name, url_of("/"))
+        markup: Markup = self._request.uow.cached_config(key, lambda uow: macro(*arguments))
         return markup
 
     def is_current(self, path: str) -> bool:

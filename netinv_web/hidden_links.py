@@ -6,32 +6,42 @@ to 404. The filter works on the finished page, so that it holds for every cell, 
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
 import sqlalchemy as sa
+from markupsafe import escape
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
+from netinv_core.http.mount import url_of
 from netinv_core.uow import UnitOfWork
 from netinv_web.paths import endpoint_at
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_LINK = re.compile(rf'<a\b[^>]*? ?href="(/[a-z0-9_/-]+/({_UUID})/)"[^>]*>(.*?)</a>', re.DOTALL)
+
+
+@functools.lru_cache(maxsize=32)
+def _links_below(mount: str) -> re.Pattern[str]:
+    """The pattern of a link to an object: its path below the mount point, the id and the text."""
+    pattern = rf'<a\b[^>]*? ?href="{re.escape(mount)}(/[a-z0-9_/-]+/({_UUID})/)"[^>]*>(.*?)</a>'
+    return re.compile(pattern, re.DOTALL)
 
 
 def unlinked(request: Request, html: str) -> str:
     """The page without links to objects that the user may not view. One statement; none for users whose permissions on
     the resources of the page have no constraints.
     """
-    keys = {path: key for path, key, _ in _LINK.findall(html)}
+    pattern = _links_below(escape(url_of("/")[:-1]))
+    keys = {path: key for path, key, _ in pattern.findall(html)}
     if not keys or request.uow.identity.superuser:
         return html
     hidden = _hidden(request.uow, keys)
-    return _LINK.sub(lambda link: link[3] if link[1] in hidden else link[0], html) if hidden else html
+    return pattern.sub(lambda link: link[3] if link[1] in hidden else link[0], html) if hidden else html
 
 
 def _hidden(uow: UnitOfWork, keys: dict[str, str]) -> set[str]:

@@ -20,6 +20,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
+from netinv_core.http.mount import url_of
 from netinv_core.packages import errors_of
 from netinv_core.registry import Registry
 from netinv_web.extensions import extensions_of
@@ -56,11 +57,13 @@ class Sprite:
         self.content = f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>'.encode()
         self.path = f"/static/{digest_of([self.content])}/icons.svg"
         self.addresses = {f"{self.path}#{name}" for name in names}
-        self._references = {name: Markup(_REFERENCE.format(self.path, name)) for name in names}
+        self._names = frozenset(names)
 
     def icon(self, name: str) -> Markup:
         """Template function: an icon. It is decoration: text beside it, or a title, says what it means."""
-        return self._references.get(name) or Markup(_DRAWN.format(_paths(name)))
+        if name in self._names:
+            return Markup(_REFERENCE).format(url_of(self.path), name)
+        return Markup(_DRAWN.format(_paths(name)))
 
 
 def names_of(registry: Registry) -> set[str]:

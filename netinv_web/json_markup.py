@@ -8,6 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from netinv_core.http.mount import url_of
+
 _STEP = "  "
 _SPAN = Markup('<span class="{}">{}</span>')
 _LINK = Markup('<a href="{}" rel="noreferrer">{}</a>')
@@ -55,4 +57,4 @@ def _string(value: str, base: str) -> Markup:
     if not value.startswith(("http://", "https://")):
         return escape(quoted)
     path = value.removeprefix(base) if value.startswith(f"{base}/") else value
-    return Markup('"{}"').format(_LINK.format(path, quoted[1:-1]))
+    return Markup('"{}"').format(_LINK.format(url_of(path), quoted[1:-1]))

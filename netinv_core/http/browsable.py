@@ -10,6 +10,7 @@ import jinja2
 from markupsafe import Markup, escape
 from pyramid.request import Request
 
+from netinv_core.http.mount import url_of
 from netinv_core.http.serialization import dumps
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -21,7 +22,7 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem
 pre { background: #f6f8fa; border-radius: 6px; padding: 1rem; overflow-x: auto }
 nav a { margin-right: 1rem } h1 { font-size: 1.2rem }
 </style></head>
-<body><nav><a href="/api/">API root</a> <a href="/api/docs/">Documentation</a></nav>
+<body><nav><a href="{{ url('/api/') }}">API root</a> <a href="{{ url('/api/docs/') }}">Documentation</a></nav>
 <h1>{{ method }} {{ path }}</h1><p>{{ status }}</p><pre>{{ body }}</pre></body></html>
 """)
 
@@ -30,7 +31,8 @@ def page(request: Request, body: Any, status: int) -> tuple[bytes, Mapping[str, 
     """A page that shows ``body``, and its headers."""
     lines = json.dumps(json.loads(dumps(body)), indent=2, ensure_ascii=False).split("\n")
     linked = Markup("\n").join(map(_linked, lines))
-    return _PAGE.render(path=request.path, method=request.method, status=status, body=linked).encode(), HEADERS
+    values = {"path": request.path, "method": request.method, "status": status, "body": linked, "url": url_of}
+    return _PAGE.render(values).encode(), HEADERS
 
 
 def _linked(line: str) -> Markup:

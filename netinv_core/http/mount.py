@@ -1,18 +1,20 @@
 """Mount point: the path below which a service is reached, such as ``/netinv``; none by default.
 
 It is ``SCRIPT_NAME`` (PEP 3333), which servers set, or the path of ``netinv.base_url``; then it does not matter whether
-a proxy removes it from paths. It is handled here alone. Inside the service every path begins at the mount point, in
-requests, links and redirects; the absolute URLs of the API begin with :func:`base_of`. An answer gets the mount point
-where it has a path: in its redirect, its cookies, and the addresses in HTML and SVG.
+a proxy removes it from paths. It is handled here alone. Inside the service every path begins at the mount point. Three
+functions add it: :func:`base_of` for the absolute URLs of the API, :func:`url_of` for links in markup (the filter
+``url`` of templates), and the execution policy for redirects and cookies.
 """
 
 from __future__ import annotations
 
+import contextvars
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from markupsafe import Markup, escape
 from pyramid.interfaces import IRouter
 from pyramid.request import Request
 from pyramid.response import Response
@@ -20,11 +22,8 @@ from pyramid.response import Response
 Environ = dict[str, Any]
 Policy = Callable[[Environ, IRouter], Response]
 KEY = "netinv.mount"  # of the WSGI environment
-_MARKUP = frozenset({"text/html", "image/svg+xml"})
-# Paths in attributes. Values are escaped, so the quotes and the name are those of a template; ``//`` begins a host.
-_ADDRESS = re.compile(
-    rb"""(\s(?:href|src|action|formaction|data-load|data-poll|data-inline)=["'])(?=/(?!/))""", re.IGNORECASE
-)
+_current: contextvars.ContextVar[str] = contextvars.ContextVar("netinv mount point", default="")
+_PATH_CHARACTERS = "/~!$&'()*+,=:@"  # of a path, that stay as they are (RFC 3986); without ``;``, which ends a cookie's
 _COOKIE_PATH = re.compile(r";\s*Path=/(?=;|$)", re.IGNORECASE)
 # Browsers refuse a cookie of this name with another path (RFC 6265bis, section 4.1.3.2).
 HOST_COOKIE = "__Host-"
@@ -37,17 +36,36 @@ def mount_policy(inner: Policy) -> Policy:
         mount = _mount(environ, router.registry.netinv.settings)
         if not mount:
             return inner(environ, router)
-        response = inner(_inside(environ, mount), router)
-        _add(response, mount)
+        encoded = quote(mount.encode("latin-1"), safe=_PATH_CHARACTERS)
+        token = _current.set(encoded)
+        try:
+            response = inner({**_inside(environ, mount), KEY: encoded}, router)
+        finally:
+            _current.reset(token)
+        _add(response, encoded)
         return response
 
     return policy
 
 
 def mount_of(environ: Mapping[str, Any]) -> str:
-    """Returns the mount point of a request, without a closing slash; blank for none."""
+    """Returns the mount point of a request, encoded for URLs, without a closing slash; blank for none."""
     mount: str = environ.get(KEY, "")
     return mount
+
+
+def url_of(path: Any) -> Any:
+    """Returns the URL of a path of this service, for a link in markup; other addresses are returned unchanged.
+
+    It is relative to the host, such as ``/netinv/dcim/sites/``.
+    """
+    mount = _current.get()
+    if not mount:
+        return path
+    text = path if isinstance(path, str) else str(path)
+    if not text.startswith("/") or text.startswith("//"):
+        return path
+    return escape(mount) + text if isinstance(text, Markup) else mount + text
 
 
 def base_of(request: Request) -> str:
@@ -58,7 +76,8 @@ def base_of(request: Request) -> str:
 
 
 def _mount(environ: Environ, settings: Mapping[str, Any]) -> str:
-    configured = urlsplit(settings.get("base_url") or "").path.rstrip("/")
+    """The mount point as in WSGI environments: decoded, each byte as a character of Latin-1."""
+    configured = unquote_to_bytes(urlsplit(settings.get("base_url") or "").path.rstrip("/")).decode("latin-1")
     return configured or environ.get("SCRIPT_NAME", "").rstrip("/")
 
 
@@ -67,11 +86,11 @@ def _inside(environ: Environ, mount: str) -> Environ:
     path = environ.get("PATH_INFO", "")
     if environ.get("SCRIPT_NAME", "").rstrip("/") != mount and (path == mount or path.startswith(f"{mount}/")):
         path = path.removeprefix(mount)
-    return {**environ, KEY: mount, "SCRIPT_NAME": "", "PATH_INFO": path or "/"}
+    return {**environ, "SCRIPT_NAME": "", "PATH_INFO": path or "/"}
 
 
 def _add(response: Response, mount: str) -> None:
-    """Adds the mount point to the paths of an answer."""
+    """Adds the mount point to the redirect and the cookies of an answer."""
     location = response.headers.get("Location", "")
     if location.startswith("/") and not location.startswith("//"):
         response.headers["Location"] = mount + location
@@ -82,6 +101,3 @@ def _add(response: Response, mount: str) -> None:
             kept = cookie.startswith(HOST_COOKIE)
             value = cookie if kept else _COOKIE_PATH.sub(lambda _: f"; Path={mount}/", cookie)
             response.headers.add("Set-Cookie", value)
-    if response.content_type in _MARKUP and response.content_encoding is None:
-        encoded = mount.encode()
-        response.body = _ADDRESS.sub(lambda found: found[1] + encoded, response.body)

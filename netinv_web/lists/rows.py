@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from netinv_core.endpoint import Endpoint
+from netinv_core.http.mount import url_of
 from netinv_core.read.plan import JoinedTable, Plan, Row, RowSet
 from netinv_core.uow import UnitOfWork
 from netinv_web.cells import CellReader, cell, name_cell, text_markup
@@ -55,7 +56,7 @@ def _cell(plan: Plan, place: JoinedTable, column: Column) -> CellReader:
 def row_links(uow: UnitOfWork, endpoint: Endpoint) -> RowLinks | None:
     """The function from an id to the links of its row: edit, clone, history, delete, as far as the user may."""
     writes = endpoint.resource.writes
-    base, links = object_path(endpoint, ""), []
+    base, links = url_of(object_path(endpoint, "")), []
     if "change" in writes and may(uow, endpoint, "change"):
         links.append(("Edit", "{base}{key}/edit/"))
     if "add" in writes and may(uow, endpoint, "add"):

@@ -11,6 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from netinv_core.http.mount import url_of
+
 LINK_SCHEMES = ("", "http", "https", "ftp", "ssh", "mailto", "tel")
 HEADING_OFFSET = 2  # a page has one h1, and its panels have h2
 LOWEST_HEADING = 6
@@ -41,12 +43,13 @@ def _parser() -> MarkdownIt:
 
 
 def _adapt(tokens: Sequence[Token]) -> None:
-    """Lowers headings below those of the page, and marks links to other hosts."""
+    """Lowers headings below those of the page; adds the mount point to links, and marks those to other hosts."""
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(LOWEST_HEADING, int(token.tag[1:]) + HEADING_OFFSET)}"
         elif token.type == "link_open":
             token.attrSet("rel", "noopener noreferrer")
+            token.attrSet("href", url_of(token.attrGet("href")))
         _adapt(token.children or ())
 
 

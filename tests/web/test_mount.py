@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -18,7 +19,9 @@ MOUNT = "/netinv"
 BASE = f"http://localhost{MOUNT}"
 ADDRESS = re.compile(r'\s(?:href|src|action|formaction|data-load|data-poll|data-inline)="([^"]*)"')
 KEY = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
+FILTERED = re.compile(r"\{\{ [^}]*\|url \}\}")
 MAX_PAGES = 150
+ROOT = Path(__file__).parents[2]
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
@@ -146,6 +149,57 @@ def test_a_text_that_looks_like_an_attribute_is_shown_unchanged(
     site = service.api.post("/api/dcim/sites/", {"name": text, "status": "active"})
     page = signed_in(mounted, service).get(f"{MOUNT}/dcim/sites/{site['id']}/")
     assert page.html.find("h1").get_text(strip=True) == text
+
+
+def test_a_mount_point_is_encoded_in_urls(service: Service, unique: Unique) -> None:
+    site = service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active"})
+    page = below(service, "/Inventory of A & B", f"/dcim/sites/{site['id']}/").follow()
+    form = page.forms[next(name for name in page.forms if "username" in page.forms[name].fields)]
+    assert form.action == "/Inventory%20of%20A%20&%20B/login/"
+    answer = page.test_app.get("/api/dcim/sites/", headers={"Authorization": f"Token {service.admin.token}"})
+    assert "/Inventory%20of%20A%20&amp;%20B/api/dcim/sites/" in answer.text
+
+
+def below(service: Service, mount: str, path: str) -> webtest.TestResponse:
+    """The page at a path of a server that mounts the service."""
+    environment = {"SCRIPT_NAME": mount, "HTTP_ACCEPT": "text/html", "HTTP_ORIGIN": "http://localhost"}
+    return webtest.TestApp(service.app, extra_environ=environment).get(path)
+
+
+def test_a_link_to_a_hidden_object_is_removed_below_the_mount_point(service: Service, unique: Unique) -> None:
+    region = service.api.post("/api/dcim/regions/", {"name": unique(), "slug": unique()})
+    site = service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active", "region": region["id"]})
+    user = service.user(password=PASSWORD)
+    service.permit("view", "dcim.site", users=[user.id])
+    service.permit("view", "dcim.region", {"name": unique()}, users=[user.id])
+    browser = client(moved(service.app))
+    browser.post(f"{MOUNT}/login/", {"username": user.username, "password": PASSWORD}, status=303)
+    page = browser.get(f"{MOUNT}/dcim/sites/{site['id']}/")
+    assert region["name"] in page.text
+    assert f"/dcim/regions/{region['id']}/" not in page.text
+
+
+def test_links_in_texts_of_users_are_below_the_mount_point(
+    mounted: webtest.TestApp, service: Service, unique: Unique
+) -> None:
+    text = "[inside](/dcim/racks/) [outside](https://example.net/dcim/)"
+    site = service.api.post("/api/dcim/sites/", {"name": unique(), "status": "active", "comments": text})
+    page = signed_in(mounted, service).get(f"{MOUNT}/dcim/sites/{site['id']}/")
+    assert page.html.find("a", string="inside")["href"] == f"{MOUNT}/dcim/racks/"
+    assert page.html.find("a", string="outside")["href"] == "https://example.net/dcim/"
+
+
+def test_every_address_in_a_template_passes_through_the_filter_url() -> None:
+    templates = [file for folder in ROOT.glob("netinv_*") for file in folder.rglob("*.jinja2")]
+    templates += (ROOT / "plugins").rglob("*.jinja2")
+    unfiltered = [
+        f"{file.name}: {address}"
+        for file in templates
+        for address in ADDRESS.findall(file.read_text(encoding="utf-8"))
+        if not address.startswith("#") and not FILTERED.match(address)
+    ]
+    assert len(templates) > 80
+    assert unfiltered == []
 
 
 @pytest.mark.slow

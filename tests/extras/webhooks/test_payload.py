@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import webtest
 
 from netinv_core.changelog.masking import without_secrets
 from netinv_core.testing import Service
@@ -181,6 +182,26 @@ def test_the_body_has_the_form_of_older_versions(service: Service, told: Callabl
     interface = {"device": data["id"], "name": "eth0", "type": "1000base-t", "status": "active"}
     (request,) = told(lambda: api.post("/api/dcim/interfaces/", interface), "dcim.interface")
     assert "status" not in json.loads(request.body)["data"]
+
+
+@pytest.mark.parametrize("by", ["SCRIPT_NAME", "base_url"])
+def test_urls_are_absolute_below_a_path(service: Service, told: Callable[..., list[Received]], by: str) -> None:
+    """Of the object, of its references, and in the states before and after a change."""
+    region = service.api.post("/api/dcim/regions/", {"name": service.unique(), "slug": service.unique()})
+    base = "https://example.net/netinv" if by == "base_url" else f"{BASE}/netinv"
+    environment = {} if by == "base_url" else {"SCRIPT_NAME": "/netinv"}
+    headers = {"Authorization": f"Token {service.admin.token}"}
+    body = {"name": service.unique(), "status": "active", "region": region["id"]}
+
+    def create() -> None:
+        webtest.TestApp(service.app, extra_environ=environment).post_json(SITES, body, headers=headers, status=201)
+
+    with service.configured(**({"base_url": base} if by == "base_url" else {})):
+        (request,) = told(create)
+    message = json.loads(request.body)
+    for site in (message["data"], message["snapshots"]["postchange"]):
+        assert site["url"] == f"{base}/api/dcim/sites/{message['data']['id']}/"
+        assert site["region"]["url"] == f"{base}/api/dcim/regions/{region['id']}/"
 
 
 def test_custom_fields_go_by_their_names(service: Service, told: Callable[..., list[Received]]) -> None:
