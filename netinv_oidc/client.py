@@ -26,8 +26,8 @@ from joserfc.jwk import KeySet
 
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.errors import Denied, Unavailable
-from netinv_core.net.ssrf import Refused
-from netinv_oidc.guarded_session import protect
+from netinv_core.net.guarded_http import protect
+from netinv_core.net.ssrf import Guard, Refused, own_services
 
 log = logging.getLogger(__name__)
 NAME = "oidc"
@@ -78,7 +78,8 @@ class Client:
             code_challenge_method="S256",
             **options,
         )
-        protect(session, settings)
+        guard = Guard(settings["oidc_allow"], "netinv.oidc_allow", own_services(settings))
+        protect(session, guard, settings["oidc_timeout"])
         return session
 
     def metadata(self) -> Mapping[str, Any]:

@@ -123,3 +123,15 @@ def resolve(host: str, port: int) -> list[tuple[Any, ...]]:
     """Returns the addresses of a host from :func:`socket.getaddrinfo`, without duplicates."""
     entries = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(entries))
+
+
+def checked_addresses(guard: Guard, host: str, port: int) -> list[tuple[Any, ...]]:
+    """Returns the addresses of a host, as :func:`resolve` does, after all of them were checked.
+
+    :raises Refused: when one of them is not allowed
+    :raises OSError: when the name cannot be resolved; or ``UnicodeError``
+    """
+    entries = resolve(host, port)
+    for *_, address in entries:
+        guard.check(host, ipaddress.ip_address(str(address[0]).partition("%")[0]), port)
+    return entries

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
-import ipaddress
 import os
 import shlex
 import shutil
@@ -23,7 +22,7 @@ from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
+from netinv_core.net.ssrf import Guard, Refused, checked_addresses, own_services
 
 REF = "refs/netinv/head"
 FOLDER_PREFIX = "sync-"
@@ -226,14 +225,12 @@ def _addresses(settings: Mapping[str, Any], host: str, port: int) -> list[str]:
     """
     guard = Guard(settings["git_allow"], "netinv.git_allow", own_services(settings))
     try:
-        addresses = list(dict.fromkeys(str(socket[0]).partition("%")[0] for *_, socket in resolve(host, port)))
-        for address in addresses:
-            guard.check(host, ipaddress.ip_address(address), port)
+        entries = checked_addresses(guard, host, port)
     except Refused as error:
         raise GitError(str(error)) from None
     except (OSError, UnicodeError):
         raise GitError("The name of the host cannot be resolved.") from None
-    return addresses
+    return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in entries))
 
 
 def _files(run: _Run, head: str, folders: Sequence[str]) -> dict[str, bytes]:

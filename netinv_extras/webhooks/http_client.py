@@ -1,32 +1,25 @@
-"""HTTP client for webhook messages to untrusted receivers: checks addresses (SSRF), limits the time, bounds the answer.
-
-The host is resolved once, and connections go to the addresses that were checked. A name that resolves differently
-between check and use (DNS rebinding) gains nothing.
-"""
+"""HTTP client for webhook messages: checks addresses of receivers (SSRF), limits the time, bounds the answer."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import http.client
-import ipaddress
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError, NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError
 
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.net.ssrf import Guard, Refused, own_services, resolve
+from netinv_core.net.guarded_http import GuardedAdapter, GuardedConnection
+from netinv_core.net.ssrf import Guard, Refused, own_services
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import Message
 
@@ -53,17 +46,16 @@ class Answer:
         return self.status is not None and 200 <= self.status < 300
 
 
-# -- connections that check addresses with the guard, and that another thread can shut down
+# -- connections that another thread can shut down
 
 
 class _Sending:
-    """A request in progress: the guard that checks its addresses, its deadline (monotonic) and its connection.
+    """A request in progress: its deadline (monotonic) and its connection.
 
     ``again`` means that the connection was reused, ``anew`` that a new one is required.
     """
 
-    def __init__(self, guard: Guard, end: float) -> None:
-        self.guard = guard
+    def __init__(self, end: float) -> None:
         self.end = end
         self.connection: Any = None
         self.again = False
@@ -86,39 +78,16 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class _Guarded(HTTPConnection):
-    """Connection whose addresses the guard checks: the behaviour of HTTP and HTTPS alike."""
+class _Connection(GuardedConnection):
+    """Connection that the request in progress knows, so that another thread can shut it down."""
 
     served = 0
 
     def _new_conn(self) -> socket.socket:
         sending = _here.sending
         assert sending is not None
-        sending.connection, host = self, self._dns_host
-        try:
-            addresses = resolve(host, self.port or self.default_port)
-        except (OSError, UnicodeError) as error:
-            raise NameResolutionError(self.host, self, cast(Any, error)) from error
-        for *_, address in addresses:
-            ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
-            sending.guard.check(host, ip, self.port or self.default_port)
-        until = time.monotonic() + float(cast(Any, self.timeout))
-        problem: OSError | None = None
-        for family, kind, protocol, _, address in addresses:
-            sock = socket.socket(family, kind, protocol)
-            try:
-                sock.settimeout(max(until - time.monotonic(), 0.001))
-                for option in self.socket_options or ():
-                    sock.setsockopt(*option)
-                sock.connect(address)
-                sock.settimeout(cast(Any, self.timeout))
-                return sock
-            except OSError as error:
-                sock.close()
-                problem = error
-        if isinstance(problem, TimeoutError):
-            raise ConnectTimeoutError(self, "no connection") from problem
-        raise NewConnectionError(self, str(problem)) from problem
+        sending.connection = self
+        return super()._new_conn()
 
     def request(self, *arguments: Any, **named: Any) -> None:
         sending = _here.sending
@@ -130,28 +99,6 @@ class _Guarded(HTTPConnection):
         super().request(*arguments, **named)
 
 
-class _GuardedTls(_Guarded, HTTPSConnection):
-    """The same over TLS. SNI and certificate check use the name of the host."""
-
-
-class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Guarded
-
-
-class _TlsPool(HTTPSConnectionPool):
-    ConnectionCls = _GuardedTls
-
-    def _validate_conn(self, conn: Any) -> None:
-        if conn.is_closed:  # urllib3's method would also warn of certificates that are not verified
-            conn.connect()
-
-
-class _Adapter(HTTPAdapter):
-    def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
-        super().init_poolmanager(*arguments, **named)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
-
-
 # -- sending
 
 
@@ -159,10 +106,10 @@ class Sender:
     """Thread-safe sender of messages with a pool of persistent connections."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._guard = Guard(settings["webhook_allow"], own=own_services(settings))
+        guard = Guard(settings["webhook_allow"], own=own_services(settings))
         self._timeout = (settings["webhook_connect_timeout"], settings["webhook_read_timeout"])
         self._total = settings["webhook_total_timeout"]
-        self._adapter = _Adapter(pool_connections=64, pool_maxsize=32)
+        self._adapter = GuardedAdapter(guard, self._timeout, _Connection, pool_connections=64, pool_maxsize=32)
         self._running: set[_Sending] = set()
         self._lock = threading.Lock()
         self._clock: threading.Thread | None = None
@@ -175,7 +122,7 @@ class Sender:
         """Sends a message. Every failure becomes an :class:`Answer` with an error text; nothing is raised."""
         start = time.monotonic()
         status, text, error, late = None, "", "", False
-        sending = _Sending(self._guard, start + self._total)
+        sending = _Sending(start + self._total)
         try:
             status, text = self._exchange(sending, message)
         except Exception as problem:  # any failure is recorded as the outcome of the attempt
@@ -195,12 +142,12 @@ class Sender:
         _here.sending = sending
         try:
             try:
-                response = self._adapter.send(prepared, stream=True, timeout=self._timeout, verify=message.verify)
+                response = self._adapter.send(prepared, stream=True, verify=message.verify)
             except requests.ConnectionError as problem:
                 if not sending.again or sending.cut or not _closed_by_other_side(problem):
                     raise
                 sending.anew = True  # the receiver closed an idle connection: retry once with a new one
-                response = self._adapter.send(prepared, stream=True, timeout=self._timeout, verify=message.verify)
+                response = self._adapter.send(prepared, stream=True, verify=message.verify)
             return response.status_code, _beginning(response)
         finally:
             _here.sending = None
