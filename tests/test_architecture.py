@@ -112,6 +112,7 @@ OPEN_MODULES = {
         "models.base",
         "models.columns",
         "models.types",
+        "net.guarded_http",
         "net.ssrf",
         "packages",
         "patterns",
