@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -19,10 +20,11 @@ import orjson
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
-from netinv_core.fields import ContentTypeList, ToMany
+from netinv_core.fields import ContentTypeList, Field, GenericForeignKey, Reference, ToMany
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_core.read.plan import JoinedTable, Plan, Reader
     from netinv_core.uow import UnitOfWork
 
 LAST_UPDATED = "last_updated"
@@ -89,14 +91,42 @@ def revision_of(endpoint: Endpoint, representation: Mapping[str, Any]) -> str:
     """
     if has_time(endpoint):
         return _of_time(representation[LAST_UPDATED])
-    own = {
-        name: _identified(representation[name])
+    own = {name: _identified(representation[name]) for name in _own_fields(endpoint) if name in representation}
+    return digest(orjson.dumps(own, str, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS))
+
+
+def _own_fields(endpoint: Endpoint) -> dict[str, Field]:
+    """The fields of an object's own data: its columns and lists. Those of a generic foreign key are type and id."""
+    return {
+        name: field
         for name, field in endpoint.fields.items()
-        if name in representation
-        and not (field.opt_in or field.costly)
+        if not (field.opt_in or field.costly or field.write_only or isinstance(field, GenericForeignKey))
         and (isinstance(field, ToMany | ContentTypeList) or _is_column(endpoint, name))
     }
-    return digest(orjson.dumps(own, str, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS))
+
+
+def row_plan(endpoint: Endpoint) -> Plan | None:
+    """The plan that reads what :func:`revision_of` needs from the object's row alone; ``None`` where that needs other
+    rows too.
+    """
+    plan = endpoint.custom_plan("revision", functools.partial(_own_data, endpoint))
+    return plan if plan.reads_one_table else None
+
+
+def _own_data(endpoint: Endpoint, plan: Plan, place: JoinedTable) -> Reader:
+    """Reader of the own data, with the ids of references in place of nested objects."""
+    fields = _own_fields(endpoint)
+    if has_time(endpoint):
+        fields = {LAST_UPDATED: endpoint.fields[LAST_UPDATED]}
+    readers = {name: _own_reader(field, plan, place) for name, field in fields.items()}
+    return lambda row, page: {name: read(row, page) for name, read in readers.items()}
+
+
+def _own_reader(field: Field, plan: Plan, place: JoinedTable) -> Reader:
+    if type(field) is not Reference or field.target is None:
+        return field.reader(plan, place)
+    index = plan.column(place, field.attribute)
+    return lambda row, page: row[index]
 
 
 def has_time(endpoint: Endpoint) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.db.engine import in_parameter, inlined_int
+from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
 from netinv_core.read.relations import Visible
@@ -254,14 +254,26 @@ class Plan:
         self._reader = build(self, self.root)
         return self
 
+    @property
+    def reads_one_table(self) -> bool:
+        """True for a plan without joins and further statements."""
+        return len(self._joins) == 1 and not self._batches
+
     # -- running
 
     def fetch(
-        self, uow: UnitOfWork, keys: Sequence[Any], conditions: Sequence[Any] = (), limit: int | None = None
+        self,
+        uow: UnitOfWork,
+        keys: Sequence[Any],
+        conditions: Sequence[Any] = (),
+        limit: int | None = None,
+        *,
+        locked: bool = False,
     ) -> list[tuple[Any, dict[str, Any]]]:
         """Returns pairs of key and representation, in the plan's order; unordered unless the plan is ``ordered``.
 
-        ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected.
+        ``conditions`` are further conditions on the resource's table. At most ``limit`` rows are selected. ``locked``
+        locks the rows (FOR UPDATE), of a plan that reads one table.
         """
         assert self._reader is not None
         if not keys:
@@ -271,6 +283,7 @@ class Plan:
             self._statement = sa.select(*self._columns).select_from(self._from).where(clause).order_by(*self._order)
         statement = self._statement.where(*conditions) if conditions else self._statement
         statement = statement if limit is None else statement.limit(inlined_int("most", limit))
+        statement = lock_rows(statement) if locked else statement
         return self._represented(uow, uow.execute(statement, {"keys": list(keys)}).all())
 
     def _ranked(self) -> list[Any]:

@@ -81,18 +81,21 @@ def missing(items: Sequence[bool]) -> PreconditionRequired:
 def check_locked(uow: UnitOfWork, endpoint: Endpoint, key: Any, precondition: Precondition) -> None:
     """Locks an object that the user may view, and checks the precondition; one statement.
 
-    Objects without the time of the last update take those of a full representation besides.
+    Objects whose revision needs other rows than their own take those of a full representation besides.
 
     :raises NotFound: for an object that the user may not view
     :raises PreconditionFailed: if it does not hold
     """
     table = endpoint.table
-    has_time = entity_tags.has_time(endpoint)
-    columns = [table.c[entity_tags.LAST_UPDATED]] if has_time else [table.c.id]
-    statement = sa.select(*columns).where(table.c.id == key, *permissions.visible(uow, endpoint, table))
-    row = uow.execute(lock_rows(statement)).mappings().first()
+    visible = permissions.visible(uow, endpoint, table)
+    plan = entity_tags.row_plan(endpoint)
+    if plan is not None:
+        row = next((own for _, own in plan.fetch(uow, [key], visible, locked=True)), None)
+    else:
+        statement = lock_rows(sa.select(table.c.id).where(table.c.id == key, *visible))
+        row = uow.execute(statement).mappings().first()
     if row is None:
         raise NotFound()
-    if has_time and precondition.holds(entity_tags.revision_of(endpoint, row)):
+    if plan is not None and precondition.holds(entity_tags.revision_of(endpoint, row)):
         return
     check(endpoint, [key], [precondition], dict(endpoint.plan().fetch(uow, [key])))
