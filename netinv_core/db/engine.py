@@ -24,6 +24,7 @@ from netinv_core.db.pool import WatchedPool
 from netinv_core.models.types import Timestamp
 
 WRITING = "netinv_writing"
+POOLER, TRANSACTION = "pooler", "transaction"  # parameter of database URLs, and its value
 PATTERN_SECONDS = 1.0  # processor time for the regular expressions of one SQLite statement
 INSTRUCTIONS_BETWEEN_CHECKS = 100_000  # instructions of SQLite's virtual machine, about a millisecond
 MANY_VALUES = 500
@@ -49,11 +50,8 @@ def engine_from(
     options.setdefault("json_deserializer", _from_json)
     dialect = address.get_backend_name()
     if dialect == "postgresql":
-        # Queries join many small tables: planning them takes longer than running them, so plans are reused.
-        limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
-        parameters = f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"
         waits = {"connect_timeout": connect_timeout, "tcp_user_timeout": silence * 1000, **_KEEPALIVE}
-        options.setdefault("connect_args", {"options": parameters, **waits})
+        options.setdefault("connect_args", {**_postgresql_session(address, statement_timeout), **waits})
     elif dialect in ("mysql", "mariadb"):
         command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
         arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout}
@@ -67,7 +65,44 @@ def engine_from(
     engine = sa.create_engine(address, hide_parameters=True, **options)
     if dialect == "sqlite":
         _prepare_sqlite(engine, statement_timeout)
+    if is_pooled(address):
+        _prepare_pooled(engine)
     return engine
+
+
+def is_pooled(address: URL) -> bool:
+    """True for a URL with ``?pooler=transaction``: a pooler such as PgBouncer gives each transaction any connection.
+
+    :raises ValueError: for another kind of pooler
+    """
+    kind = address.query.get(POOLER)
+    if kind not in (None, TRANSACTION):
+        raise ValueError(f"{POOLER}={kind} in the URL: the only kind is {TRANSACTION}")
+    return kind is not None
+
+
+def _postgresql_session(address: URL, statement_timeout: float) -> dict[str, Any]:
+    """Arguments for connections of PostgreSQL with their settings. A pooler passes no settings on, and prepared
+    statements are those of one connection of the server: the next transaction may get another.
+    """
+    if is_pooled(address):
+        return {"prepare_threshold": None}
+    # Queries join many small tables: planning them takes longer than running them, so plans are reused.
+    limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
+    return {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"}
+
+
+def _prepare_pooled(engine: Engine) -> None:
+    """Sets the time zone of connections through a pooler: poolers restore this setting for each client."""
+
+    @event.listens_for(engine, "do_connect")
+    def remove_own_argument(dialect: Any, record: Any, arguments: Any, parameters: dict[str, Any]) -> None:
+        parameters.pop(POOLER, None)
+
+    @event.listens_for(engine, "connect")
+    def set_time_zone(connection: Any, record: Any) -> None:
+        connection.execute("SET timezone TO 'UTC'")
+        connection.commit()
 
 
 def _mysql_limit(seconds: float) -> str:

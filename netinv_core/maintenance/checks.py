@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
 from netinv_core.db import availability, migrate, start_check
-from netinv_core.db.engine import db_now
+from netinv_core.db.engine import db_now, is_pooled
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
 from netinv_core.maintenance.findings import OK, PROBLEM, WARNING, Finding
@@ -59,6 +59,8 @@ def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[
     """Checks of a migrated database."""
     yield secret(connection, registry.settings.get("secret", ""), ini)
     yield clock(connection, registry.dialect)
+    if is_pooled(connection.engine.url):
+        yield pooled_timeout(connection)
     yield worker_processes(connection, registry.settings)
     yield superuser(connection, ini)
 
@@ -97,6 +99,15 @@ def secret(connection: Connection, value: str, ini: str) -> Finding:
         message = f"netinv.secret does not decrypt some values of {', '.join(found.columns)}"
         return Finding("secret", PROBLEM, message, start_check.secret_remedy(ini))
     return Finding("secret", OK, "netinv.secret decrypts what is stored")
+
+
+def pooled_timeout(connection: Connection) -> Finding:
+    """Checks that the pooler of the database sets a statement timeout, as netinv cannot do so through it."""
+    timeout = connection.exec_driver_sql("SHOW statement_timeout").scalar_one()
+    if timeout == "0":
+        remedy = "set it for the pooler's connections (deploy/pgbouncer), or for the account (ALTER ROLE)"
+        return Finding("pooler", WARNING, "netinv.statement_timeout does not pass the pooler; there is none", remedy)
+    return Finding("pooler", OK, f"statements through the pooler end after {timeout}")
 
 
 def clock(connection: Connection, dialect: str) -> Finding:

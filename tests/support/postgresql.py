@@ -94,19 +94,33 @@ class Server:
 
 
 @contextlib.contextmanager
-def servers() -> Iterator[tuple[Server, Server]]:
-    """A primary and a replica that follows it, both running; stopped and removed at the end."""
+def primary_server() -> Iterator[Server]:
+    """A running primary with a folder of its own, removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="netinv-postgresql-"))
     if os.getuid() == 0:
         account = pwd.getpwnam(ACCOUNT)
         os.chown(folder, account.pw_uid, account.pw_gid)
-    started: list[Server] = []
     try:
-        started.append(primary := Server(folder / "primary").create().start())
-        started.append(replica := Server(folder / "replica").copy(primary).start())
-        yield primary, replica
+        with _running(Server(folder / "primary").create()) as primary:
+            yield primary
     finally:
-        for server in reversed(started):
-            with contextlib.suppress(AssertionError):  # it is stopped already
-                server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def servers() -> Iterator[tuple[Server, Server]]:
+    """A primary and a replica that follows it, both running."""
+    with primary_server() as primary:
+        replica = Server(primary.folder.with_name("replica")).copy(primary)
+        with _running(replica):
+            yield primary, replica
+
+
+@contextlib.contextmanager
+def _running(server: Server) -> Iterator[Server]:
+    server.start()
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(AssertionError):  # it is stopped already
+            server.stop()
