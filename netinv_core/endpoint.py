@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.app import App
-from netinv_core.bounded_cache import BoundedCache
+from netinv_core.caches import BoundedCache
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
@@ -56,7 +56,7 @@ class Endpoint:
         self.filters: dict[str, filters.Filter] = {}
         self.rules = list(resource.rules)
         self._plans: dict[str, Plan] = {}
-        self._custom_plans = BoundedCache[Plan](MAX_CUSTOM_PLANS)
+        self._custom_plans = BoundedCache[Plan]("plans", MAX_CUSTOM_PLANS)
 
     # -- names
 

@@ -7,13 +7,14 @@ stops after a time.
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import regex
+
+from netinv_core.caches import lru_cache
 
 MAX_LENGTH = 1000  # characters of a pattern
 TOO_LONG = f"A regular expression has no more than {MAX_LENGTH} characters."
@@ -107,6 +108,6 @@ def check(pattern: str) -> None:
         raise ValueError(f"Invalid regular expression: {error}") from None
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache("regular expressions", 256)
 def _compiled(pattern: str, ignore_case: bool) -> Any:
     return regex.compile(pattern, flags=regex.IGNORECASE if ignore_case else 0, cache_pattern=False)

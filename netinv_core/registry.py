@@ -16,7 +16,7 @@ import pluggy
 from netinv_core import hookspecs
 from netinv_core.app import App
 from netinv_core.auth import providers
-from netinv_core.bounded_cache import CacheCounts
+from netinv_core.caches import BoundedCache, CacheCounts
 from netinv_core.confidential import refuse_confidential
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.base import Base
@@ -76,12 +76,14 @@ class Registry:
         self.identity_providers: dict[str, providers.IdentityProvider] = {}
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
-        self.unions: dict[Any, Union] = {}
+        self._unions = BoundedCache[Union]("unions", UNIONS)
         self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
         self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
         self.list_counts: dict[str, CachedCount] = {}  # by label
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
-        self.configuration_counts, self.union_counts = CacheCounts(), CacheCounts()
+        self.configuration_counts = CacheCounts("configuration", lambda: len(self._cached[1]))
+        self.derived_counts = CacheCounts("registry", lambda: len(self.derived))
+        self.list_count_counts = CacheCounts("list counts", lambda: len(self.list_counts))
 
     def cached(self, version: int) -> dict[Any, Any]:
         """The process's cache for a version of the configuration. The cache of another version is dropped.
@@ -93,11 +95,6 @@ class Registry:
         if cached[0] != version:
             cached = self._cached = (version, {})
         return cached[1]
-
-    @property
-    def configuration_entries(self) -> int:
-        """The number of values in the process's cache of the configuration."""
-        return len(self._cached[1])
 
     @functools.cached_property
     def opt_in(self) -> frozenset[str]:
@@ -224,18 +221,8 @@ class Registry:
         return self.by_table.get(link.target.__table__)
 
     def union(self, name: Any, parts: Callable[[], Iterable[Any]]) -> Union:
-        """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it; the oldest of
-        :data:`UNIONS` is dropped.
-        """
-        union = self.unions.get(name)
-        if union is not None:
-            self.union_counts.hits += 1
-        else:
-            self.union_counts.misses += 1
-            if len(self.unions) >= UNIONS:
-                self.unions.pop(next(iter(self.unions)), None)
-            union = self.unions[name] = Union(self.dialect, list(parts()))
-        return union
+        """The cached UNION ALL of a name, built from ``parts`` when the cache does not hold it."""
+        return self._unions.get_or_make(name, lambda: Union(self.dialect, list(parts())))
 
     def content_type(self, label: Any) -> ContentType | None:
         """The content type of a label; ``None`` for an unknown one."""

@@ -19,9 +19,13 @@ def cached_in_registry(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def cached(*arguments: P.args, **named: P.kwargs) -> R:
         first: Any = arguments[0]
-        results = getattr(first, "registry", first).derived
+        registry = getattr(first, "registry", first)
+        results = registry.derived
         key = function, arguments, *named.items()
-        if key not in results:
+        if key in results:
+            registry.derived_counts.hits += 1
+        else:
+            registry.derived_counts.misses += 1
             results.setdefault(key, function(*arguments, **named))  # threads at the same time share the first result
         result: R = results[key]
         return result

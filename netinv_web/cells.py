@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup, escape
 
 from netinv_core import fields
+from netinv_core.caches import lru_cache
 from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.fields import Field
 from netinv_core.http.mount import url_of
@@ -65,7 +65,7 @@ def _joined(*parts: str) -> Markup:
     return Markup("".join(parts))
 
 
-@functools.lru_cache(maxsize=1024)
+@lru_cache("colours", 1024)
 def dot(color: str) -> Markup:
     """A dot in a colour that users chose, as SVG: the Content-Security-Policy allows no inline styles."""
     return Markup(

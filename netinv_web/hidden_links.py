@@ -6,7 +6,6 @@ to 404. The filter works on the finished page, so that it holds for every cell, 
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
@@ -15,6 +14,7 @@ from markupsafe import escape
 from pyramid.request import Request
 
 from netinv_core.auth import permissions
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied
@@ -25,7 +25,7 @@ from netinv_web.paths import endpoint_at
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
-@functools.lru_cache(maxsize=32)
+@lru_cache("link patterns", 32)
 def _links_below(mount: str) -> re.Pattern[str]:
     """The pattern of a link to an object: its path below the mount point, the id and the text."""
     pattern = rf'<a\b[^>]*? ?href="{re.escape(mount)}(/[a-z0-9_/-]+/({_UUID})/)"[^>]*>(.*?)</a>'

@@ -57,6 +57,7 @@ OPEN_MODULES = {
         "auth.providers",
         "auth.permissions",
         "auth.security_policy",
+        "caches",
         "changelog.change_set",
         "changelog.differences",
         "changelog.later_changes",

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from netinv_core.bounded_cache import BoundedCache
+from netinv_core.caches import BoundedCache
 from netinv_core.telemetry import log_context
 from netinv_core.telemetry.formatters import FIELDS
 
@@ -49,7 +49,7 @@ FAILURES = {
     "access.denied": "an account lacks a permission, or its token may not write (403): `method`, `path`, `reason`",
 }
 MAX_USES = 10_000  # pairs of a token and an address that a process remembers
-_uses: BoundedCache[bool] = BoundedCache(MAX_USES)
+_uses: BoundedCache[bool] = BoundedCache("token uses", MAX_USES)
 
 
 def audit(event: str, **fields: Any) -> None:

@@ -59,7 +59,7 @@ def admission_policy(inner: Policy) -> Policy:
                 response.headers["Server-Timing"] = _timing(context, seconds)
             access_log.write(environ, response, context, seconds)
             metrics.observe(environ["REQUEST_METHOD"], response.status_int, context, seconds)
-            metrics.sample(router.registry.netinv_engine, router.registry.netinv)
+            metrics.sample(router.registry.netinv_engine)
         finally:
             log_context.leave(token)
         return response

@@ -79,9 +79,14 @@ def _heartbeat(seen: datetime.datetime | None) -> list[Sample]:
 
 
 def _queue(url: str) -> list[Sample]:
-    """The length of the queue; none without a queue, and while it cannot be reached."""
-    length = task_queue.length(url) if url else None
-    return [] if length is None else [Sample("netinv_queue_messages", "Messages in the task queue.", length)]
+    """The state and length of the queue; none without a queue, and no length while it cannot be reached."""
+    if not url:
+        return []
+    length = task_queue.length(url)
+    found = [Sample("netinv_queue_up", "1 while the task queue can be reached.", int(length is not None))]
+    if length is not None:
+        found.append(Sample("netinv_queue_messages", "Messages in the task queue.", length))
+    return found
 
 
 def text(samples: Iterable[Sample]) -> bytes:
@@ -97,7 +102,7 @@ def text(samples: Iterable[Sample]) -> bytes:
 
 def metrics(request: Request) -> Response:
     """The metrics, for every active account."""
-    process_metrics.sample(request.registry.netinv_engine, request.registry.netinv, now=True)
+    process_metrics.sample(request.registry.netinv_engine, now=True)
     response = Response(body=text(samples(request.uow)) + process_metrics.text())
     response.headers.update({"Content-Type": MEDIA_TYPE, "Cache-Control": "no-store"})
     return response

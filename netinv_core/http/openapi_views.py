@@ -20,6 +20,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
+from netinv_core.caches import BoundedCache
 from netinv_core.errors import NotAllowed, NotFound
 from netinv_core.http import actions, openapi, versions
 from netinv_core.http.mount import mount_of
@@ -57,20 +58,25 @@ const page = SwaggerUIBundle({
 """)
 
 
+MAX_DOCUMENTS = 50  # versions, media types and mount points
+
+
 class Documents:
     """Cache of the rendered documents of a service, compressed: each is rendered at its first request."""
 
     def __init__(self) -> None:
-        self._documents: dict[tuple[str, str, str], bytes] = {}
+        self._documents = BoundedCache[bytes]("OpenAPI documents", MAX_DOCUMENTS)
         self._lock = threading.Lock()
 
     def get(self, registry: Any, version: str, media: str, mount: str) -> bytes:
         """Returns the document of a version in a media type, compressed with gzip, for a service at a mount point."""
+
+        def make() -> bytes:
+            document = openapi.document(registry.netinv, version, actions.actions_of(registry), mount)
+            return gzip.compress(rendered(document, media), mtime=0)
+
         with self._lock:
-            if (version, media, mount) not in self._documents:
-                document = openapi.document(registry.netinv, version, actions.actions_of(registry), mount)
-                self._documents[version, media, mount] = gzip.compress(rendered(document, media), mtime=0)
-            return self._documents[version, media, mount]
+            return self._documents.get_or_make((version, media, mount), make)
 
 
 def rendered(document: dict[str, Any], media: str) -> bytes:

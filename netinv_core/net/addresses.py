@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import ipaddress
 from collections.abc import Iterable
+
+from netinv_core.caches import lru_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -21,7 +22,7 @@ def parse(address: str) -> Address | None:
     return getattr(parsed, "ipv4_mapped", None) or parsed
 
 
-@functools.lru_cache(maxsize=4096)
+@lru_cache("networks", 4096)
 def network(text: str) -> Network:
     """Parses a network: ``192.0.2.0/24``, or a single address.
 

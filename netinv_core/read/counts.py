@@ -52,7 +52,9 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint) -> int | None:
     if known.number is not None and time.monotonic() < known.until:
         seen, change = uow.execute(_since(endpoint), {"number": known.number, "label": endpoint.label}).one()
         if seen <= MOST_CHANGES:
+            uow.registry.list_count_counts.hits += 1
             return known.count + int(change)
+    uow.registry.list_count_counts.misses += 1
     count, number, is_waiting = uow.execute(_counted(endpoint)).one()
     cache[endpoint.label] = CachedCount(count, None if is_waiting else number, time.monotonic() + LIFETIME)
     return int(count)

@@ -14,7 +14,7 @@ import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from prometheus_client import (
     CollectorRegistry,
@@ -28,11 +28,9 @@ from prometheus_client import (
 from sqlalchemy.engine import Engine
 from sqlalchemy.pool import QueuePool
 
+from netinv_core import caches
 from netinv_core.telemetry import MULTIPROCESS
 from netinv_core.telemetry.log_context import LogContext
-
-if TYPE_CHECKING:
-    from netinv_core.registry import Registry
 
 _several_processes = MULTIPROCESS in os.environ
 SAMPLE_INTERVAL = 1.0  # seconds
@@ -119,7 +117,7 @@ def _added(key: tuple[str, str, int]) -> _Children:
     return children
 
 
-def sample(engine: Engine, registry: Registry, *, now: bool = False) -> None:
+def sample(engine: Engine, *, now: bool = False) -> None:
     """Updates the metrics if the last time is long enough ago, or ``now``."""
     moment = time.monotonic()
     if _several_processes:  # another process may be the one that is scraped next
@@ -133,16 +131,12 @@ def sample(engine: Engine, registry: Registry, *, now: bool = False) -> None:
         POOL.labels("size").set(pool.size())
         POOL.labels("in use").set(pool.checkedout())
         POOL.labels("overflow").set(max(pool.overflow(), 0))
-    for name, counts, entries in (
-        ("configuration", registry.configuration_counts, registry.configuration_entries),
-        ("unions", registry.union_counts, len(registry.unions)),
-    ):
-        CACHE_ENTRIES.labels(name).set(entries)
-        hits, misses = counts.take()
-        CACHE_HITS.labels(name).inc(hits)
-        CACHE_MISSES.labels(name).inc(misses)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    PROCESSOR.set(usage.ru_utime + usage.ru_stime)
+    for name, usage in caches.usage():
+        CACHE_ENTRIES.labels(name).set(usage.entries)
+        CACHE_HITS.labels(name).inc(usage.hits)
+        CACHE_MISSES.labels(name).inc(usage.misses)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    PROCESSOR.set(used.ru_utime + used.ru_stime)
     MEMORY.set(_resident_bytes())
 
 

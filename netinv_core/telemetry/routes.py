@@ -4,7 +4,6 @@ which there are as many as routes, whatever paths are requested.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.response import Response
 
+from netinv_core.caches import lru_cache
 from netinv_core.telemetry import log_context
 
 UNMATCHED = "unmatched"
@@ -27,7 +27,7 @@ def route_of(request: Request) -> str:
     return _name(route.pattern, None if endpoint is None else endpoint.resource.name)
 
 
-@functools.lru_cache(maxsize=5000)
+@lru_cache("route names", 5000)
 def _name(pattern: str, model: str | None) -> str:
     pattern = f"/{pattern.lstrip('/')}"
     return pattern if model is None else _MODEL.sub(model, pattern)

@@ -6,7 +6,6 @@ The keywords with regular expressions are replaced, because those of ``jsonschem
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -19,6 +18,7 @@ from referencing import Registry as References
 from referencing.exceptions import Unresolvable
 
 from netinv_core import patterns
+from netinv_core.caches import lru_cache
 from netinv_core.patterns import Budget
 
 KEYWORDS_PER_BUDGET_CHECK = 16
@@ -126,7 +126,7 @@ _KEYWORDS = {**Draft7Validator.VALIDATORS, **_REPLACED}
 _Validator: Any = extend(Draft7Validator, {name: _bounded(function) for name, function in _KEYWORDS.items()})
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache("config context schemas", 256)
 def _validator(schema: bytes) -> Any:
     """Returns a cached validator for a schema. References to other documents are not resolved: nothing is fetched."""
     return _Validator(_shortest_first(orjson.loads(schema)), registry=References())

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
+from netinv_core.caches import CacheCounts
 from netinv_core.resource import Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
@@ -128,11 +129,17 @@ class _Plans:
 
     def __init__(self) -> None:
         self._pairs_by_key: collections.OrderedDict[Any, list[tuple[int, str]]] = collections.OrderedDict()
+        self._counts = CacheCounts("template attributes", self._pairs_by_key.__len__)
         self._lock = threading.Lock()
 
     def get(self, key: Any) -> list[tuple[int, str]]:
         """Returns pairs of batch and attribute name, in the order of the requests."""
-        return list(self._pairs_by_key.get(key, ()))
+        pairs = self._pairs_by_key.get(key)
+        if pairs is None:
+            self._counts.misses += 1
+            return []
+        self._counts.hits += 1
+        return list(pairs)
 
     def set(self, key: Any, pairs: list[tuple[int, str]]) -> None:
         """Stores the first :data:`PLANNED` pairs."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from pyramid.request import Request
+
+from netinv_core.caches import lru_cache
 
 # Parameters of the page itself; all others are filters. Further ones begin with an underscore.
 OWN_PARAMETERS = frozenset({"page", "per_page", "ordering", "limit", "offset"})
@@ -21,7 +22,7 @@ def is_filter(name: str) -> bool:
     return name not in OWN_PARAMETERS and not name.startswith("_")
 
 
-@functools.lru_cache(maxsize=4096)
+@lru_cache("query parameters", 4096)
 def _encoded(pair: tuple[str, str]) -> str:
     """A parameter as in a query string. The links of a page repeat those of its own query dozens of times."""
     return urlencode((pair,))

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
+from netinv_core import caches
 from netinv_core.db.pool import WatchedPool
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks import queue as task_queue
@@ -99,6 +100,48 @@ def test_the_queue_is_measured(service: Service, tmp_path: Path) -> None:
         assert figure(service.api, "netinv_queue_messages") == 0
         task_queue.queue_at(url).task(name="nothing")(lambda: None)()
         assert figure(service.api, "netinv_queue_messages") == 1
+
+
+def test_a_queue_that_cannot_be_reached_is_told_from_none(service: Service, tmp_path: Path) -> None:
+    api = service.api
+    with service.configured(queue_url=new_queue_url(tmp_path)):
+        assert figure(api, "netinv_queue_up") == 1
+    with service.configured(queue_url="redis://127.0.0.1:1/0"):
+        text = api.send("GET", "/metrics", status=200).text
+        assert "netinv_queue_up 0.0" in text
+        assert "netinv_queue_messages" not in text
+    with service.configured(queue_url=""):
+        assert "netinv_queue" not in api.send("GET", "/metrics", status=200).text
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("configuration", SITES),
+        ("plans", f"{SITES}?fields=name"),
+        ("registry", "/health/ready"),
+        ("route names", SITES),
+        ("regular expressions", f"{SITES}?name__re=^a"),
+        ("OpenAPI documents", "/api/swagger.json"),
+    ],
+)
+def test_every_cache_counts_hits_and_misses(service: Service, api: Api, name: str, path: str) -> None:
+    """The second request for the same finds what the first has put there."""
+    reader = service.user(("view", "dcim.site")).api
+    for _ in range(2):
+        before = {
+            metric: figure(api, f"netinv_cache_{metric}", cache=name) for metric in ("hits_total", "misses_total")
+        }
+        reader.send("GET", path, status=200)
+    assert figure(api, "netinv_cache_hits_total", cache=name) > before["hits_total"]
+    assert figure(api, "netinv_cache_entries", cache=name) > 0
+    assert figure(api, "netinv_cache_misses_total", cache=name) > 0
+
+
+def test_the_caches_are_documented(service: Service) -> None:
+    page = (REPOSITORY / "docs/watching.md").read_text()
+    (row,) = re.findall(r"^\| `netinv_cache_entries` .*$", page, re.MULTILINE)
+    assert sorted(re.findall(r"`([^`]+)`", row)[2:]) == sorted(name for name, _ in caches.usage())
 
 
 def test_the_age_of_the_last_heartbeat_is_told(service: Service) -> None:

@@ -1,0 +1,105 @@
+"""Caches of a process. All are counted alike, for the metrics ``netinv_cache_*``: entries, hits and misses by name."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+V = TypeVar("V")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Usage(NamedTuple):
+    """Entries of the caches of a name, and hits and misses since the last :func:`usage`."""
+
+    entries: int
+    hits: int
+    misses: int
+
+
+class CacheCounts:
+    """Counts of one cache; several caches may have one name. Threads that count at the same time may lose a count."""
+
+    def __init__(self, name: str, entries: Callable[[], int]) -> None:
+        self.name = name
+        self.hits = self.misses = 0
+        self._entries = entries
+        with _lock:
+            _counted.add(self)
+
+    def take(self) -> Usage:
+        """Returns the usage; hits and misses are then counted from 0."""
+        usage = Usage(self._entries(), self.hits, self.misses)
+        self.hits = self.misses = 0
+        return usage
+
+
+class _FunctionCounts(CacheCounts):
+    """Counts of a function with :func:`functools.lru_cache`, which counts itself."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._function = function
+        self._taken = (0, 0)
+        super().__init__(name, lambda: 0)
+
+    def take(self) -> Usage:
+        info = self._function.cache_info()
+        before, self._taken = self._taken, (info.hits, info.misses)
+        # After cache_clear() the function counts from 0.
+        hits, misses = (now - (then if then <= now else 0) for now, then in zip(self._taken, before, strict=True))
+        return Usage(info.currsize, hits, misses)
+
+
+_lock = threading.Lock()
+_counted: weakref.WeakSet[CacheCounts] = weakref.WeakSet()
+_of_functions: list[_FunctionCounts] = []  # keeps them, as functions live as long as the process
+
+
+def lru_cache(name: str, size: int) -> Callable[[F], F]:
+    """Decorator :func:`functools.lru_cache` of a cache with a name."""
+
+    def decorate(function: F) -> F:
+        cached: Any = functools.lru_cache(maxsize=size)(function)
+        _of_functions.append(_FunctionCounts(name, cached))
+        return cached
+
+    return decorate
+
+
+def usage() -> Iterator[tuple[str, Usage]]:
+    """Yields the names of all caches with their usage."""
+    with _lock:
+        counted = list(_counted)
+    by_name: dict[str, list[Usage]] = {}
+    for counts in counted:
+        by_name.setdefault(counts.name, []).append(counts.take())
+    for name, usages in by_name.items():
+        yield name, Usage(*map(sum, zip(*usages, strict=True)))
+
+
+class BoundedCache(Generic[V]):
+    """Values by key; at most ``size``, beyond which those are dropped that were not used for longest."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.size = size
+        self._values: dict[Hashable, V] = {}
+        self._counts = CacheCounts(name, self._values.__len__)
+
+    def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Returns the value of a key; the one that ``make`` returns if there is none yet."""
+        value = self._values.pop(key, None)
+        if value is None:
+            self._counts.misses += 1
+            value = make()
+        else:
+            self._counts.hits += 1
+        self._values[key] = value  # the last in the order of insertion is the one used last
+        while len(self._values) > self.size:
+            self._values.pop(next(iter(self._values)), None)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._values)
