@@ -6,8 +6,9 @@ after_save functions, permission check, read back, change records. See docs/conc
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -20,7 +21,7 @@ from netinv_core.changelog.object_data import object_data
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
-from netinv_core.write import list_differences, references, schema, slugs, trees, uniqueness
+from netinv_core.write import deleted_targets, list_differences, references, schema, slugs, trees, uniqueness
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.draft import Draft, raise_errors
@@ -107,8 +108,9 @@ def insert(
         raise_errors(drafts, single=single)
         for draft, columns in zip(drafts, preserved or (), strict=preserved is not None):
             draft.values.update(columns)
-        insert_rows(uow, endpoint, drafts)
-    return PendingBatch(endpoint, drafts, "add", single=single)
+    batch = PendingBatch(endpoint, drafts, "add", single=single)
+    insert_rows(uow, batch)
+    return batch
 
 
 def update(
@@ -148,8 +150,9 @@ def update(
         draft.parse(partial=partial, optional=optional)
     validate(uow, endpoint, drafts)
     raise_errors(drafts, single=single, listed=listed)
-    update_rows(uow, endpoint, drafts)
-    return finish(uow, [PendingBatch(endpoint, drafts, "change", before, single, listed)])[0]
+    batch = PendingBatch(endpoint, drafts, "change", before, single, listed)
+    update_rows(uow, batch)
+    return finish(uow, [batch])[0]
 
 
 def keys_of(endpoint: Endpoint, bodies: Sequence[Any]) -> list[Any]:
@@ -224,26 +227,25 @@ def _valid(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if not draft.errors]
 
 
-def insert_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     """Inserts the rows of new objects; :func:`finish` does everything that follows."""
-    table = endpoint.table
-    sorted_drafts = uniqueness.in_lock_order(endpoint, drafts)
-    try:
-        if endpoint.key_type is int:
-            for draft in sorted_drafts:
+    table, drafts = batch.endpoint.table, uniqueness.in_lock_order(batch.endpoint, batch.drafts)
+    if not drafts:
+        return
+    with _violations(uow, batch):
+        if batch.endpoint.key_type is int:
+            for draft in drafts:
                 draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
         else:
-            uow.write(sa.insert(table), [draft.values for draft in sorted_drafts])
-    except sa.exc.IntegrityError as error:
-        raise uniqueness.explain(endpoint, error) from error
-    uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in drafts)
+            uow.write(sa.insert(table), [draft.values for draft in drafts])
+    uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
 
 
-def update_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
     """Writes the columns that changed: one UPDATE for each set of columns."""
-    table = endpoint.table
-    for draft in drafts:
+    table = batch.endpoint.table
+    for draft in batch.drafts:
         draft.values = {
             name: value
             for name, value in draft.values.items()
@@ -251,10 +253,34 @@ def update_rows(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) ->
         }
         if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
             draft.values["last_updated"] = entity_tags.later(uow.now, draft.before["last_updated"])
+    with _violations(uow, batch):
+        bulk_update(uow, table, {draft.id: draft.values for draft in batch.drafts if draft.values})
+
+
+@contextlib.contextmanager
+def _violations(uow: UnitOfWork, batch: PendingBatch) -> Iterator[None]:
+    """Context manager that explains a constraint violated by a concurrent transaction.
+
+    A request is run again after it (:func:`netinv_core.http.errors.refused`): the rules then see the other change. The
+    explanation remains where it is not.
+    """
     try:
-        bulk_update(uow, table, {draft.id: draft.values for draft in drafts if draft.values})
+        yield
     except sa.exc.IntegrityError as error:
-        raise uniqueness.explain(endpoint, error) from error
+        if deleted_targets.reject_references(uow, batch.drafts, error):
+            _raise_errors(batch, error)
+        raise uniqueness.explain(batch.endpoint, error) from error
+
+
+def _raise_errors(batch: PendingBatch, cause: Exception | None = None) -> None:
+    """Raises the errors of a batch.
+
+    :raises Invalid: if there are any
+    """
+    try:
+        raise_errors(batch.reported, single=batch.single, listed=batch.listed)
+    except Invalid as error:
+        raise error from cause
 
 
 def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representations]:
@@ -288,8 +314,13 @@ def _follow_up(uow: UnitOfWork, batch: PendingBatch) -> None:
     if not batch.drafts:
         return
     for field in batch.endpoint.writable.values():
-        field.store(uow, batch.drafts)
-    raise_errors(batch.reported, single=batch.single, listed=batch.listed)
+        try:
+            field.store(uow, batch.drafts)
+        except sa.exc.IntegrityError as error:
+            if not deleted_targets.reject_list(uow, field, batch.drafts, error):
+                raise
+            _raise_errors(batch, error)
+    _raise_errors(batch)
     if trees.is_tree(batch.endpoint):
         trees.place(uow, batch.endpoint, batch.drafts)
     for after_save in batch.endpoint.resource.after_save_functions:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from netinv_core.errors import Invalid
+from netinv_core.errors import CONCURRENT_CHANGE, Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.write.draft import ALL, NON_FIELD
 
@@ -244,7 +244,7 @@ def _unique_columns(table: sa.Table) -> list[str]:
 
 
 def explain(endpoint: Endpoint, error: Exception) -> Invalid:
-    """Returns the response to a constraint that the database found violated, by a concurrent transaction.
+    """Returns the response to a unique constraint that the database found violated, by a concurrent transaction.
 
     A request is first run again (:func:`netinv_core.http.errors.refused`), and its rules then see that change. This
     error remains where it is not.
@@ -264,6 +264,4 @@ def explain(endpoint: Endpoint, error: Exception) -> Invalid:
             field = _field_name(endpoint, names[0])
             return Invalid.field(field, f"{endpoint.title} with this {field} already exists.")
         return Invalid.whole(_message(endpoint, names))
-    if "foreign key" in text.lower():
-        return Invalid.whole("An object referred to was deleted at the same time.")
-    return Invalid.whole("The change conflicts with another one made at the same time.")
+    return Invalid.whole(CONCURRENT_CHANGE)

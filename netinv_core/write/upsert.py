@@ -203,17 +203,11 @@ def _written(state: _Upsert, pending: Sequence[Draft]) -> list[ItemResult]:
         save.validate(uow, endpoint, [draft for draft in pending if MATCH not in draft.errors])
         raise_errors(drafts, single=False)
         changed, new = ([draft for draft in pending if draft.new is is_new] for is_new in (False, True))
-        save.update_rows(uow, endpoint, changed)
-        if new:
-            save.insert_rows(uow, endpoint, new)
-        batches = [
-            batch
-            for batch in (
-                save.PendingBatch(endpoint, new, "add", whole=drafts),
-                save.PendingBatch(endpoint, changed, "change", state.before, whole=drafts),
-            )
-            if batch.drafts
-        ]
+        added = save.PendingBatch(endpoint, new, "add", whole=drafts)
+        updated = save.PendingBatch(endpoint, changed, "change", state.before, whole=drafts)
+        save.update_rows(uow, updated)
+        save.insert_rows(uow, added)
+        batches = [batch for batch in (added, updated) if batch.drafts]
         for batch, written in zip(batches, save.finish(uow, batches), strict=True):
             after.update(zip(batch.keys, written, strict=True))
         recorded = uow.change_set.keys_of(endpoint)
