@@ -55,6 +55,7 @@ class Device(Primary):
     """A piece of hardware: in a rack, elsewhere at a site, or within another device."""
 
     __tablename__ = "dcim_device"
+    text_indexes = ("name", "serial", "asset_tag", "comments")
     __table_args__ = (
         unique_together("site_id", "tenant_id", "name"),
         unique_together("site_id", "untenanted_name", field="name", message="A device with this name already exists."),

@@ -65,6 +65,7 @@ class IPAddress(networks.Host, Primary):
     """A host address with the length of its network's prefix, global or within a VRF."""
 
     __tablename__ = "ipam_ip_address"
+    text_indexes = ("dns_name", "description")
     __table_args__ = (
         sa.Index("ix_ipam_ip_address_place", "host", "prefix_length", "id"),
         sa.Index("ix_ipam_ip_address_edge", "broadcast"),

@@ -19,7 +19,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
 from netinv_core.read.filters import Filter, custom, number
-from netinv_core.read.lookups import LOOKUPS, any_of
+from netinv_core.read.lookups import LOOKUPS, any_of, begins
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Rule, computed, computed_choice
 from netinv_core.uow import UnitOfWork
@@ -340,7 +340,7 @@ def search(written: str, condition: Callable[[Any, netaddr.IPNetwork], Condition
         try:
             by_address = condition(table, parse(text))
         except ValueError:
-            by_address = LOOKUPS["istartswith"](dialect, table.c[written], text)
+            by_address = begins(dialect, table.c[written], text.lower())
         return any_of([by_address, *[LOOKUPS["icontains"](dialect, table.c[name], text) for name in columns]])
 
     return custom("q", apply, multiple=False)

@@ -33,6 +33,7 @@ class Prefix(networks.Network, Primary):
     """A network, global or within a VRF. All addresses of a pool are usable."""
 
     __tablename__ = "ipam_prefix"
+    text_indexes = ("description",)
     __table_args__ = (
         sa.Index("ix_ipam_prefix_place", "network", "prefix_length"),
         sa.Index("ix_ipam_prefix_in_vrf", "vrf_id", "ip_version", "network"),

@@ -46,6 +46,7 @@ class VirtualMachine(Primary):
     """A machine without hardware of its own, on a cluster."""
 
     __tablename__ = "virtualization_virtual_machine"
+    text_indexes = ("name", "comments")
     __table_args__ = (
         unique_together("cluster_id", "tenant_id", "name"),
         unique_together("cluster_id", "untenanted_name", field="name", message=TAKEN),

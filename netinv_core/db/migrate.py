@@ -25,6 +25,7 @@ from sqlalchemy.engine import Connection, Engine
 from netinv_core.app import App
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.content_types import load
+from netinv_core.db import text_indexes
 from netinv_core.db.engine import WRITING, session_factory
 from netinv_core.models.base import Base
 from netinv_core.registry import Registry
@@ -79,9 +80,10 @@ def _version_table(app: App) -> str:
 
 
 def upgrade(engine: Engine, registry: Registry) -> None:
-    """Applies the missing revisions, then inserts the initial rows; idempotent."""
+    """Applies the missing revisions, inserts the initial rows and builds the text indexes; idempotent."""
     apply(engine, registry)
     seed(engine, registry)
+    text_indexes.build(engine, registry)
 
 
 def apply(engine: Engine, registry: Registry) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
-from netinv_core.db import availability, migrate, start_check
+from netinv_core.db import availability, migrate, start_check, text_indexes
 from netinv_core.db.engine import db_now, is_pooled
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
@@ -63,6 +63,7 @@ def _contents(connection: Connection, registry: Registry, ini: str) -> Iterator[
         yield pooled_timeout(connection)
     yield worker_processes(connection, registry.settings)
     yield superuser(connection, ini)
+    yield searches(connection, registry, ini)
 
 
 def version(connection: Connection) -> Finding:
@@ -128,6 +129,17 @@ def worker_processes(connection: Connection, settings: Mapping[str, Any]) -> Fin
     if settings["embedded_worker"]:
         return Finding("workers", WARNING, "no worker is running", "start the service, which has one")
     return Finding("workers", WARNING, "no worker is running", "start `netinv worker`, or set netinv.embedded_worker")
+
+
+def searches(connection: Connection, registry: Registry, ini: str) -> Finding:
+    """Checks that PostgreSQL has the indexes for texts that contain another."""
+    absent = text_indexes.missing(connection, registry)
+    if absent:
+        remedy = (
+            f"run `CREATE EXTENSION {text_indexes.EXTENSION}` as its owner, then `{start_check.command(ini)} migrate`"
+        )
+        return Finding("text indexes", WARNING, f"searches read whole tables without {', '.join(absent)}", remedy)
+    return Finding("text indexes", OK, "those of this database are there")
 
 
 def superuser(connection: Connection, ini: str) -> Finding:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from alembic import context
 from alembic.operations.ops import DropTableOp, ModifyTableOps
 
+from netinv_core.db import text_indexes
 from netinv_core.models.base import Base
 from netinv_core.models.types import Chars, Json, LongText, Packed, Timestamp
 
@@ -28,7 +29,9 @@ def include_name(name: str | None, kind: str, parents: Any) -> bool:
 
 
 def include_object(item: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
-    """As :func:`include_name`, for what the models declare."""
+    """As :func:`include_name`, for what the models declare; text indexes are no part of migrations."""
+    if kind == "index" and (name or "").startswith(text_indexes.PREFIX):
+        return False
     return include_name(name, kind, None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import Boolean, Date, Float, ForeignKeyConstraint, Integer, MetaData, Uuid
 from sqlalchemy import Table as SATable
@@ -39,7 +39,13 @@ def now() -> datetime.datetime:
 
 
 class Base(DeclarativeBase):
-    """Root of every netinv model."""
+    """Root of every netinv model.
+
+    ``text_indexes`` names columns with long or many different texts, in which searches look for a part
+    (:mod:`netinv_core.db.text_indexes`).
+    """
+
+    text_indexes: ClassVar[tuple[str, ...]] = ()
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 SCANNED_ROWS = 4000  # of each resource, for names that contain the text
 SPELLINGS = 4  # of upper and lower case
-_LAST_CHARACTER = "\U0010ffff"
 Rows = list[tuple[Any, str | None]]
 SelectOf = Callable[["Endpoint", Any], Any]
 
@@ -84,7 +83,7 @@ def names_that_begin(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows]:
     columns = {endpoint.label: name.column for endpoint, name in _named(uow.registry)}
     parameters: dict[str, Any] = {"search_limit": limit}
     for number, spelling in enumerate(_spellings(text)):
-        parameters |= {f"low{number}": spelling, f"high{number}": spelling + _LAST_CHARACTER}
+        parameters |= {f"low{number}": spelling, f"high{number}": spelling + lookups.LAST_CHARACTER}
 
     def select(endpoint: Endpoint, table: Any) -> Any:
         column = table.c[columns[endpoint.label]]

@@ -37,6 +37,7 @@ class Interface(Named, PathEnd, Primary):
     compatible_with = frozenset({NETWORK, PASS_THROUGH})
 
     __tablename__ = "dcim_interface"
+    text_indexes = ("name", "label", "description")
     __table_args__ = (unique_set("device_id", "name"),)
 
     device_id: Mapped[Ref] = of_device("interfaces")

@@ -1,0 +1,56 @@
+"""Trigram indexes of PostgreSQL, which are built after the migrations; other databases have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from netinv_core.db import migrate, text_indexes
+from netinv_core.maintenance import checks
+from netinv_core.maintenance.findings import OK, WARNING
+from netinv_core.registry import Registry
+from netinv_core.testing import Api, Service, Unique
+from tests.support.databases import migrated_database
+
+ADDRESSES, TENANTS = "/api/ipam/ip-addresses/", "/api/tenancy/tenants/"
+INDEX = "tx_ipam_ip_address_dns_name"
+
+
+def findings(engine: sa.Engine, registry: Registry) -> tuple[str, list[str]]:
+    """The level of the finding about text indexes, and the missing ones."""
+    with engine.connect() as connection:
+        return checks.searches(connection, registry, "x.ini").level, text_indexes.missing(connection, registry)
+
+
+def test_a_missing_index_is_warned_of_and_built_by_migrating(tmp_path: Path, database_template: str) -> None:
+    with migrated_database(tmp_path, database_template) as engine:
+        registry = Service(engine).registry
+        assert findings(engine, registry) == (OK, [])
+        has_indexes = engine.dialect.name == "postgresql"
+        with engine.begin() as connection:
+            if has_indexes:
+                connection.execute(sa.text(f"DROP INDEX {INDEX}"))
+        assert findings(engine, registry) == ((WARNING, [INDEX]) if has_indexes else (OK, []))
+        migrate.upgrade(engine, registry)
+        assert findings(engine, registry) == (OK, [])
+
+
+def test_texts_with_wildcards_quotes_and_backslashes_are_found_as_they_are(api: Api, unique: Unique) -> None:
+    for text in ("50%", "a_b", "O'Hare", 'x"y', "back\\slash", "%(name)s", "a/b", ":name", "ÄÖ", "x''y", "\\'"):
+        name = f"{unique()} {text} end"
+        api.post(TENANTS, [{"name": name}, {"name": f"{unique()} a-b 500 OHare"}])
+        found = api.get(TENANTS, {"name__ic": name[-len(text) - 8 :].lower()})["results"]
+        assert [item["name"] for item in found if item["name"].endswith(" end")] == [name]
+
+
+def test_a_search_finds_addresses_by_their_beginning_and_by_part_of_a_name(api: Api, unique: Unique) -> None:
+    word = unique()
+    bodies = [
+        {"address": "198.51.100.17/32", "status": "active", "dns_name": f"{word}.example.com"},
+        {"address": "2001:db8:aff:1::7/128", "status": "active", "description": f"The {word.upper()} of it"},
+    ]
+    first, second = (item["address"] for item in api.post(ADDRESSES, bodies))
+    assert {item["address"] for item in api.get(ADDRESSES, {"q": word})["results"]} == {first, second}
+    assert [item["address"] for item in api.get(ADDRESSES, {"q": "198.51.100."})["results"]] == [first]
+    assert [item["address"] for item in api.get(ADDRESSES, {"q": "2001:DB8:AFF:1"})["results"]] == [second]
