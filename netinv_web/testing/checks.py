@@ -52,8 +52,8 @@ class PageCase:
 
 @dataclasses.dataclass(frozen=True)
 class PageCheck:
-    """One behaviour of the pages of every resource for which ``applies`` holds. With ``any_database`` it does not
-    depend on the database, so that it need not run on each.
+    """One behaviour of the pages of every resource for which ``applies`` holds. ``any_database`` is that of
+    :class:`netinv_core.testing.Check`.
     """
 
     function: Callable[[PageCase], None]
@@ -83,7 +83,7 @@ def _writable(endpoint: Endpoint) -> bool:
     return endpoint.resource.writable
 
 
-@_check()
+@_check(any_database=True)
 def every_page_opens_and_its_tabs_do(case: PageCase) -> None:
     """List, object, tabs and forms answer 200 with valid pages whose links lead somewhere."""
     item = case.item()
@@ -119,7 +119,7 @@ def nobody_sees_pages_without_permission(case: PageCase) -> None:
         case.nobody.get(path, status=403)
 
 
-@_check()
+@_check(any_database=True)
 def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
     """A user who may view objects of this resource and no other sees no part fail, and no link to a page that is
     closed.
@@ -139,7 +139,7 @@ def a_reader_finds_no_link_to_what_they_may_not_view(case: PageCase) -> None:
             reader.get(link)
 
 
-@_check()
+@_check(any_database=True)
 def the_number_of_statements_does_not_grow(case: PageCase) -> None:
     """A list of many objects takes as many statements as a list of one, within the budget."""
     items = case.samples.make_many(case.endpoint, 3)

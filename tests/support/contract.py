@@ -1,20 +1,23 @@
 """Pairs of checks and resources for the contract tests: ``make test`` runs an eighth of them, ``make test-all`` all.
 
-On PostgreSQL and MariaDB every pair runs. On SQLite the others are marked ``repetition`` and run with the slow tests.
+On SQLite every pair runs; seven eighths are marked ``repetition`` and run with the slow tests. On PostgreSQL and MariaDB
+every pair runs too, but for checks that say ``any_database``: of these an eighth, which is another one on each database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import pytest
 
 from netinv_core.endpoint import Endpoint
+from tests.support.databases import DIALECT
 from tests.support.registry import REGISTRY
 
 SHARE = 8  # every eighth pair is no repetition
 ALWAYS = SHARE - 1  # a check of at most so many resources runs for each of them
+SHIFT = {"sqlite": 0, "postgresql": 3, "mysql": 6}[DIALECT]
 ENDPOINTS = REGISTRY.endpoints
 
 
@@ -29,8 +32,12 @@ class AnyCheck(Protocol):
     def applies(self) -> Callable[[Endpoint], bool]:
         """True for the resources that have the property."""
 
+    @property
+    def any_database(self) -> bool:
+        """True when the check need not run for each resource on each database."""
 
-def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[Any]] = lambda check: ()) -> list[Any]:
+
+def contract_pairs(checks: Sequence[AnyCheck]) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
     The pairs that are no repetitions lie on diagonals: an eighth of the resources of each check, and an eighth of the
@@ -39,28 +46,32 @@ def contract_pairs(checks: Sequence[AnyCheck], marks: Callable[[Any], Iterable[A
     pairs = []
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
-        for label, repetition in zip(labels, _repetitions(len(labels), number), strict=True):
-            name = f"{label}-{check.name}"
-            pairs.append(pytest.param(check, label, id=name, marks=[*marks(check), *repetition]))
+        marks = _repetitions(len(labels), number, any_database=check.any_database)
+        for label, marks_of_pair in zip(labels, marks, strict=True):
+            pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
 
 
-def every_resource() -> list[Any]:
-    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions."""
-    return every(sorted(ENDPOINTS))
+def every_resource(*, any_database: bool = False) -> list[Any]:
+    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions.
+
+    :param any_database: the test need not run for each resource on each database
+    """
+    return every(sorted(ENDPOINTS), any_database=any_database)
 
 
-def every(values: Sequence[Any], first: int = 0) -> list[Any]:
+def every(values: Sequence[Any], first: int = 0, *, any_database: bool = False) -> list[Any]:
     """Returns the parameters of a test of every value, seven eighths of them repetitions.
 
     :param first: shifts which of them are no repetitions
+    :param any_database: repetitions run on SQLite alone
     """
-    return [
-        pytest.param(value, marks=marks) for value, marks in zip(values, _repetitions(len(values), first), strict=True)
-    ]
+    marks = _repetitions(len(values), first, any_database=any_database)
+    return [pytest.param(value, marks=marks_of_value) for value, marks_of_value in zip(values, marks, strict=True)]
 
 
-def _repetitions(count: int, first: int = 0) -> list[list[Any]]:
+def _repetitions(count: int, first: int = 0, *, any_database: bool) -> list[list[Any]]:
     """The marks of the tests of so many resources; ``first`` shifts which of them are no repetitions."""
-    is_repeated = [count > ALWAYS and (first + position) % SHARE != 0 for position in range(count)]
-    return [[pytest.mark.repetition] * repeated for repeated in is_repeated]
+    is_repeated = [count > ALWAYS and (first + SHIFT + position) % SHARE != 0 for position in range(count)]
+    marks = [pytest.mark.repetition, *([pytest.mark.any_database] if any_database else [])]
+    return [marks if repeated else [] for repeated in is_repeated]

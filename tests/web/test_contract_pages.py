@@ -11,7 +11,7 @@ from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import PAGE_CHECKS, Browser, PageCase, PageCheck
 from tests.support.contract import contract_pairs
 
-PAIRS = contract_pairs(PAGE_CHECKS, lambda check: [pytest.mark.any_database] * check.any_database)
+PAIRS = contract_pairs(PAGE_CHECKS)
 PAGE_SIZE = "25"  # rows of a list, so that pages are small
 
 
