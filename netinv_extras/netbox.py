@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Named, Part, Source, content_type
@@ -118,7 +118,7 @@ def context(dump: Dump, fields: Fields) -> Fields:
     groups = set(_with_children(dump, "dcim.sitegroup", converted.pop("site_groups", None) or []))
     types = set(converted.pop("cluster_types", None) or [])
     sites = [key for key, site in dump.objects.get("dcim.site", {}).items() if groups and site.get("group") in groups]
-    rows = dump.objects.get("virtualization.cluster", {})
+    rows: Mapping[Any, Fields] = dump.objects.get("virtualization.cluster", {})
     clusters = [key for key, cluster in rows.items() if types and cluster.get("type") in types]
     converted["sites"] = sorted({*(converted.get("sites") or []), *sites}, key=str)
     converted["clusters"] = sorted({*(converted.get("clusters") or []), *clusters}, key=str)

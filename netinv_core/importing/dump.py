@@ -2,7 +2,8 @@
 
 A dump holds the fields of objects by model and key, in the terms of Django's ``dumpdata``: references are keys, lists
 of references are lists of keys, and content types are ``[app, model]``. Readers make it from a file
-(:mod:`netinv_core.importing.dumpdata`), a database or a service; :mod:`netinv_core.importing.netbox` imports it.
+(:mod:`netinv_core.importing.dumpdata`), a database or a service; :mod:`netinv_core.importing.netbox` imports it. The
+objects are in a temporary database (:mod:`netinv_core.importing.rows`), not in memory.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-Fields = Mapping[str, Any]
+from netinv_core.importing.rows import Fields as Fields
+from netinv_core.importing.rows import Rows, RowStore
+
 Key = tuple[str, Any]
 Needs = Mapping[str, Mapping[Any, Fields]]
 
@@ -161,26 +164,45 @@ class Dump:
 
     def __init__(
         self,
-        objects: Mapping[str, Mapping[Any, Fields]],
+        objects: Mapping[str, Mapping[Any, Fields]] | None = None,
         references: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
-        self.objects = {label: dict(fields_by_key) for label, fields_by_key in objects.items()}
+        self._store = RowStore()
+        self.objects: dict[str, Rows] = {}
         self.references = dict(references or {})
+        for label, fields_by_key in (objects or {}).items():
+            self.rows(label).update(fields_by_key)
         self._uses: dict[tuple[str, str], collections.Counter[Any]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self.objects.values()))
 
+    def rows(self, label: str) -> Rows:
+        """Returns the objects of a model; none for one that the dump does not have yet."""
+        if label not in self.objects:
+            self.objects[label] = self.new_rows()
+        return self.objects[label]
+
+    def new_rows(self) -> Rows:
+        """Returns rows that are in the store of the dump, and not one of its models yet."""
+        return self._store.new_rows()
+
+    def replace(self, label: str, rows: Rows) -> None:
+        """Replaces the objects of a model."""
+        self.objects[label].drop()
+        self.objects[label] = rows
+
     def uses(self, label: str, name: str) -> collections.Counter[Any]:
         """Counts the objects of a model by the value of a field; cached."""
         if (label, name) not in self._uses:
-            rows = self.objects.get(label, {}).values()
-            self._uses[label, name] = collections.Counter(fields.get(name) for fields in rows)
+            rows: Mapping[Any, Fields] = self.objects.get(label, {})
+            self._uses[label, name] = collections.Counter(fields.get(name) for fields in rows.values())
         return self._uses[label, name]
 
     def get(self, label: str, key: Any) -> Fields:
         """Returns the fields of an object; empty when it is not in the dump."""
-        return self.objects.get(label, {}).get(key, {})
+        rows: Mapping[Any, Fields] = self.objects.get(label, {})
+        return rows.get(key, {})
 
     def set(self, owner: Key, **values: Any) -> None:
         """Sets fields of an object of the dump."""

@@ -93,7 +93,8 @@ class DumpMapping:
         }
         self.sources = {label: source for label, source in self.installed.items() if label in dump.objects}
         rewritten, self.broken = adapted(dump, self.sources, registry.endpoints)
-        dump.objects.update(rewritten)
+        for label, rows in rewritten.items():
+            dump.replace(label, rows)
         self.skipped = self._skip()
         self.unplaced: Values = {}
         self.named_by: dict[Key, Key] = {}
@@ -132,7 +133,7 @@ class DumpMapping:
         source = self.sources[label] = self.installed[label]
         fields = {**source.fixed_values, **fields}
         adapt = source.adapt
-        self.dump.objects.setdefault(label, {})[number] = adapt(self.dump, fields) if adapt else fields
+        self.dump.rows(label)[number] = adapt(self.dump, fields) if adapt else fields
         self.added.append(key)
 
     def keep(self, label: str, field: str, place: str) -> None:
@@ -209,21 +210,20 @@ class DumpMapping:
 
         Objects that refer to each other in a circle come last, together.
         """
-        source, endpoint, waiting = self.sources[label], self.endpoint(label), dict(self.dump.objects[label])
-        names = {name for fields in waiting.values() for name in fields}
-        self_references = []
-        for name in names:
-            field = endpoint.writable.get(source.name_of(name))
-            if isinstance(field, Reference) and field.target is endpoint and field.name not in source.deferred:
-                self_references.append(name)
+        waiting: dict[Any, list[Any]] = {}
+        for key, fields in self.dump.objects[label].items():
+            waiting[key] = [fields[name] for name in fields if self._is_self_reference(label, name)]
         while waiting:
-            blocked = {
-                key for key, fields in waiting.items() if any(fields.get(name) in waiting for name in self_references)
-            }
+            blocked = {key for key, targets in waiting.items() if any(target in waiting for target in targets)}
             ready = [key for key in waiting if key not in blocked] or list(waiting)
             yield ready
             for key in ready:
                 del waiting[key]
+
+    def _is_self_reference(self, label: str, name: str) -> bool:
+        source, endpoint = self.sources[label], self.endpoint(label)
+        field = endpoint.writable.get(source.name_of(name))
+        return isinstance(field, Reference) and field.target is endpoint and field.name not in source.deferred
 
     # -- bodies
 

@@ -16,6 +16,7 @@ from sqlalchemy.engine import make_url
 
 from netinv_core.db.engine import engine_from
 from netinv_core.importing.dump import Declaration, Dump, Excluded
+from netinv_core.importing.rows import Rows
 
 ROWS_AT_ONCE = 2000
 MARKERS = ("django_content_type", "dcim_site", "dcim_device")
@@ -108,12 +109,11 @@ class _Reader:
 
     def read(self) -> Dump:
         """Reads all tables of models, then the lists."""
-        schema = self.schema
-        objects: dict[str, dict[Any, dict[str, Any]]] = {}
+        schema, dump = self.schema, Dump()
         for table, label in schema.labels.items():
             self.advance(label)
-            objects[label] = dict(self._objects(table, self._wanted(table, label)))
-        references = {
+            dump.rows(label).update(self._objects(table, self._wanted(table, label)))
+        dump.references = {
             (schema.labels[table], self._field(table, column)): schema.labels[target]
             for (table, column), target in schema.foreign_keys.items()
             if table in schema.labels and target in schema.labels
@@ -121,9 +121,9 @@ class _Reader:
         for table in schema.columns:
             joined = schema.joined(table)
             if joined is not None and not isinstance(self.declarations.get(schema.labels[joined[0]]), Excluded):
-                target = self._add_lists(objects[schema.labels[joined[0]]], table, *joined)
-                references[schema.labels[joined[0]], joined[1]] = target
-        return Dump(objects, references)
+                target = self._add_lists(dump.rows(schema.labels[joined[0]]), table, *joined)
+                dump.references[schema.labels[joined[0]], joined[1]] = target
+        return dump
 
     def _wanted(self, table: str, label: str) -> list[str]:
         """Returns the columns to read: of models without a place here the key and what other objects say of them."""
@@ -156,17 +156,17 @@ class _Reader:
         """Returns the name of a field: that of the column, for foreign keys without ``_id``."""
         return column.removesuffix("_id") if (table, column) in self.schema.foreign_keys else column
 
-    def _add_lists(self, owners: dict[Any, dict[str, Any]], table: str, owner: str, field: str) -> str:
+    def _add_lists(self, owners: Rows, table: str, owner: str, field: str) -> str:
         """Adds the rows of a table that joins two others as lists of the first; returns the label of the other."""
         own = f"{_model(owner)}_id"
         other = next(name for name in self.schema.columns[table] if name not in ("id", own))
         target = self.schema.foreign_keys.get((table, other), "")
-        for fields in owners.values():
-            fields[field] = []
+        is_type = target in TYPES or other in ("objecttype_id", "contenttype_id")
+        lists: dict[Any, list[Any]] = {}
         for key, value in self._rows(table, [own, other]):
-            if key in owners:
-                is_type = target in TYPES or other in ("objecttype_id", "contenttype_id")
-                owners[key][field].append(self.schema.content_types.get(value) if is_type else value)
+            lists.setdefault(key, []).append(self.schema.content_types.get(value) if is_type else value)
+        for key, fields in owners.items():
+            owners[key] = {**fields, field: lists.get(key, [])}
         return self.schema.labels.get(target, "")
 
 

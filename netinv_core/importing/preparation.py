@@ -9,6 +9,7 @@ from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Field, Reference, Status, ToMany
 from netinv_core.importing.dump import Declaration, Dump, Fields, Folded, Key, Named, Source, content_type
+from netinv_core.importing.rows import Rows
 
 if TYPE_CHECKING:
     from netinv_core.importing.mapping import DumpMapping
@@ -46,16 +47,16 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
 
 def adapted(
     dump: Dump, sources: Mapping[str, Source], endpoints: Mapping[str, Endpoint]
-) -> tuple[dict[str, dict[Any, Fields]], dict[Key, str]]:
+) -> tuple[dict[str, Rows], dict[Key, str]]:
     """Returns the objects of all models with their fixed values, rewritten by ``Source.adapt``.
 
     The second result has the reasons of the objects that cannot be read.
     """
-    objects: dict[str, dict[Any, Fields]] = {}
+    objects: dict[str, Rows] = {}
     broken: dict[Key, str] = {}
     for label, source in sources.items():
         adapt = source.adapt or _unchanged
-        rows = objects[label] = {}
+        rows = objects[label] = dump.new_rows()
         for key, fields in dump.objects[label].items():
             try:
                 converted = adapt(dump, {**source.fixed_values, **fields})

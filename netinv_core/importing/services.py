@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from netinv_core.importing.dump import Declaration, Dump, Excluded
 from netinv_core.importing.representations import fields_of, singular
@@ -48,8 +47,7 @@ def read(
     """
     lists = Lists(client, product)
     declared = declarations(lists.version)
-    objects: dict[str, dict[Any, dict[str, Any]]] = {}
-    references: dict[tuple[str, str], str] = {}
+    dump = Dump()
     for path in lists.paths():
         label = label_of(path)
         advance(label)
@@ -57,19 +55,19 @@ def read(
         counted = declaration is None or (isinstance(declaration, Excluded) and not declaration.fields)
         try:
             if counted:
-                objects[label] = {f"no. {n}": {} for n in range(1, client.count(f"{path}/") + 1)}
+                dump.rows(label).update({f"no. {n}": {} for n in range(1, client.count(f"{path}/") + 1)})
                 continue
-            rows = objects.setdefault(label, {})
+            rows = dump.rows(label)
             for page in client.pages(f"{path}/"):
                 for item in page:
-                    rows[item["id"]] = fields_of(label, item, label_of, references)
+                    rows[item["id"]] = fields_of(label, item, label_of, dump.references)
         except NotAList:
             if not counted:
                 raise ValueError(f"{client.url}/api/{path}/ does not answer with a list") from None
         except Denied:
             if not counted and not isinstance(declaration, Excluded):
                 raise
-    return Dump(objects, references), lists.version
+    return dump, lists.version
 
 
 def _version(client: Client, product: str) -> str:
