@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from netinv_circuits import netbox
+from netinv_circuits import nautobot2, netbox
 from netinv_circuits.circuits import circuit_types, circuits
 from netinv_circuits.menu import MENU
 from netinv_circuits.providers import provider_networks, providers
@@ -64,9 +64,9 @@ def netinv_filters(registry: Registry, endpoint: Endpoint) -> Iterable[Filter]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
-    """Returns the models of a NetBox dump that this application imports."""
-    return netbox.models
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
+    """Returns how the models of another service become those of this application."""
+    return nautobot2.models if product == "nautobot2" else netbox.models
 
 
 def _of_as_number(uow: UnitOfWork, text: str) -> Iterable[Match]:

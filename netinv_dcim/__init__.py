@@ -14,7 +14,7 @@ from netinv_core.read.relations import Relation
 from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.write.delete import GenericCascade
-from netinv_dcim import interface_redundancy, netbox, power, rack_position, searching
+from netinv_dcim import interface_redundancy, nautobot2, netbox, power, rack_position, searching
 from netinv_dcim.cabling.cables import cables, generic_cascades, peer_relations
 from netinv_dcim.cabling.connections import (
     connected_device,
@@ -171,9 +171,9 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
-    """Returns the models of a NetBox dump that this application imports."""
-    return netbox.models
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
+    """Returns how the models of another service become those of this application."""
+    return nautobot2.models if product == "nautobot2" else netbox.models
 
 
 @hookimpl

@@ -140,6 +140,7 @@ models: dict[str, Declaration] = {
         "dcim.device",
         adapt=device,
         rename={"role": "device_role"},
+        drop=("parent_device",),
         deferred=("primary_ip4", "primary_ip6"),
         by=("site_id", "tenant_id", "name"),
         refers={"oob_ip": "ipam.ipaddress", **CONFIGURED},

@@ -33,6 +33,7 @@ from netinv_extras import (
     image_attachments,
     import_completion,
     nautobot,
+    nautobot2,
     netbox,
     notes,
     secrets,
@@ -365,6 +366,8 @@ def _run_jobs(engine: Engine, registry: Registry) -> None:
 @hookimpl
 def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
     """Mapping of the models of NetBox's application ``extras``."""
+    if product == "nautobot2":
+        return nautobot2.models(registry)
     return nautobot.models if product == "nautobot" else netbox.models(registry)
 
 

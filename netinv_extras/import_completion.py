@@ -99,7 +99,7 @@ def _keep_values(mapping: DumpMapping, earlier: Mapping[str, Sequence[str]]) -> 
         field = fields.setdefault(slug, {"name": name, "labels": set(), "types": set()})
         field["labels"].update([mapping.endpoint(label).label, *earlier.get(slug, ())])
         field["types"].update(map(_type_of, kept.values()))
-        mapping.keep(label, name, slug)
+        mapping.keep(label, name, slug, FIELD)
         for key, current in mapping.dump.objects[label].items():
             data = {**(current.get(DATA) or {}), slug: kept.get(key)}
             mapping.dump.set((label, key), **{DATA: data})

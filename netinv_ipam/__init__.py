@@ -14,7 +14,7 @@ from netinv_core.read.search import SearchProvider
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_core.write.delete import GenericCascade
-from netinv_ipam import addresses, netbox, networks, primary, searching
+from netinv_ipam import addresses, nautobot2, netbox, networks, primary, searching
 from netinv_ipam.addresses import ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
 from netinv_ipam.menu import MENU
@@ -93,9 +93,9 @@ def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
-    """The models of a NetBox dump that this application imports."""
-    return netbox.models
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
+    """Returns how the models of another service become those of this application."""
+    return nautobot2.models if product == "nautobot2" else netbox.models
 
 
 @hookimpl

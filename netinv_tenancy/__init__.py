@@ -7,7 +7,7 @@ from netinv_core.app import App
 from netinv_core.hookspecs import hookimpl
 from netinv_core.importing.dump import Declaration
 from netinv_core.registry import Registry
-from netinv_tenancy import netbox
+from netinv_tenancy import nautobot2, netbox
 from netinv_tenancy.menu import MENU
 from netinv_tenancy.tenants import tenant_groups, tenants
 
@@ -42,6 +42,6 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Any]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
-    """Returns the models of a NetBox dump that this application imports."""
-    return netbox.models
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
+    """Returns how the models of another service become those of this application."""
+    return nautobot2.models if product == "nautobot2" else netbox.models

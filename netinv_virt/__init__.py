@@ -18,7 +18,7 @@ from netinv_core.resource import FieldFactory, count_of
 from netinv_core.uow import UnitOfWork
 from netinv_dcim.searching import mac_matches
 from netinv_extras.config_contexts.scopes import Scope
-from netinv_virt import netbox
+from netinv_virt import nautobot2, netbox
 from netinv_virt.clusters import Cluster, cluster_groups, cluster_types, clusters, hosts_are_where_their_cluster_is
 from netinv_virt.interfaces import interfaces
 from netinv_virt.menu import MENU
@@ -96,9 +96,9 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 
 
 @hookimpl
-def netinv_importers(registry: Registry) -> dict[str, Declaration]:
-    """Returns the models of a NetBox dump that this application imports."""
-    return netbox.models
+def netinv_importers(registry: Registry, product: str) -> dict[str, Declaration]:
+    """Returns how the models of another service become those of this application."""
+    return nautobot2.models if product == "nautobot2" else netbox.models
 
 
 def _of_mac_address(uow: UnitOfWork, text: str) -> Iterable[Match]:

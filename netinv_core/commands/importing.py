@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +109,20 @@ def netbox(
 
 @import_.command()
 @click.argument("url")
+@click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="How to convert what 2.x has otherwise, such as site-type=Campus; repeatable.",
+)
 @service_options
 @import_options
 @click.pass_obj
 def nautobot(
     environment: Environment,
     url: str,
+    rules: Sequence[str],
     user: str,
     token: str,
     state: Path | None,
@@ -122,15 +130,18 @@ def nautobot(
     dry_run: bool,
     limit: int,
 ) -> None:
-    """Import the inventory of the Nautobot 1.x at URL, whose objects keep their ids.
+    """Import the inventory of the Nautobot 1.x or 2.x at URL, whose objects keep their ids.
 
     It is read page by page through its REST API. Everything else is as for `netinv import netbox`.
     """
-    declared = declarations(environment.registry, "nautobot")
+    declared, differing = (declarations(environment.registry, product) for product in ("nautobot", "nautobot2"))
 
     def load(uow: UnitOfWork, *, report: Report) -> None:
         registry = environment.registry
-        dump, models = read_nautobot(url, registry, declared, report.advance, token=token, state=state)
+        dump, models = read_nautobot(
+            url, registry, declared, report.advance, token=token, state=state, differing=differing
+        )
+        dump.add_rules(rules)
         commit = functools.partial(_commit, uow, dry_run)
         import_dump(uow, dump, models, report, origin="nautobot", keep_ids=True, commit=commit)
 

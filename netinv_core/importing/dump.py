@@ -25,6 +25,10 @@ TREE = frozenset({"lft", "rght", "tree_id", "level"})
 FIELD_NAMES = {"custom_field_data": "custom_fields"}
 
 
+class RuleError(ValueError):
+    """Error of a rule for an import that is unknown, or does not fit the source."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Source:
     """Mapping of a model of a dump to the resource with the label ``to``; only differences are declared.
@@ -46,6 +50,7 @@ class Source:
     :param last: objects of this model are imported after all others
     :param skip: ``skip(dump, fields)`` returns why an object has no place here, or an empty text
     :param usual: defaults there of fields without a field here, which are not worth keeping
+    :param adds: lists whose values are added to those here; none is removed
     :param refers: the dump's models that fields without a field here refer to; their values are kept as names
     """
 
@@ -65,6 +70,7 @@ class Source:
     skip: Callable[[Dump, Fields], str] = lambda dump, fields: ""
     usual: Fields = dataclasses.field(default_factory=dict)
     refers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    adds: Sequence[str] = ()
 
     def name_of(self, dump_name: str) -> str:
         """Returns the name here of a field of the dump."""
@@ -153,13 +159,15 @@ NAME_FIELDS = (
     "slug",
     "username",
     "mac_address",
+    "version",
 )
 
 
 class Dump:
     """The objects of a dump: fields by model and key.
 
-    ``references`` has the model that a field refers to, by model and field, where the source says so.
+    ``references`` has the model that a field refers to, by model and field, where the source says so. ``moved`` has the
+    models that objects of a model were moved to.
     """
 
     def __init__(
@@ -172,6 +180,8 @@ class Dump:
         self.references = dict(references or {})
         for label, fields_by_key in (objects or {}).items():
             self.rows(label).update(fields_by_key)
+        self.moved: dict[str, set[str]] = {}
+        self._rules: dict[str, list[str]] = {}
         self._uses: dict[tuple[str, str], collections.Counter[Any]] = {}
 
     def __len__(self) -> int:
@@ -204,6 +214,43 @@ class Dump:
         rows: Mapping[Any, Fields] = self.objects.get(label, {})
         return rows.get(key, {})
 
+    def add_rules(self, rules: Sequence[str]) -> None:
+        """Adds rules for the conversion, ``name=value``.
+
+        :raises RuleError: when one has another form
+        """
+        for rule in rules:
+            name, equals, value = rule.partition("=")
+            if not equals or not value:
+                raise RuleError(f"the rule {rule!r} has not the form name=value")
+            self._rules.setdefault(name, []).append(value)
+
+    def take_rule(self, name: str) -> list[str]:
+        """Returns the values of a rule; every rule has to be taken by one conversion."""
+        return self._rules.pop(name, [])
+
+    def check_rules(self) -> None:
+        """Checks that all rules have been taken.
+
+        :raises RuleError: when one is left
+        """
+        if self._rules:
+            raise RuleError(f"there is no rule {', '.join(sorted(self._rules))} for this source")
+
+    def move(self, label: str, targets: Mapping[Any, str]) -> None:
+        """Moves objects to other models (``targets`` by key), and what refers to them by content type and key."""
+        rows = self.objects[label]
+        for key, target in targets.items():
+            self.rows(target)[key] = rows.pop(key)
+        self.moved.setdefault(label, set()).update(targets.values())
+        for (owner, field), to in list(self.references.items()):
+            for target in self.moved[label] if owner == label else ():
+                self.references.setdefault((target, field), to)
+        for owner, others in list(self.objects.items()):
+            for key, fields in others.items():
+                if changed := _repointed(fields, label, targets):
+                    self.set((owner, key), **changed)
+
     def set(self, owner: Key, **values: Any) -> None:
         """Sets fields of an object of the dump."""
         label, number = owner
@@ -220,6 +267,17 @@ class Dump:
             current = fields.get("parent")
         details = [str(self.get(label, key)[name]) for name in also if self.get(label, key).get(name)]
         return " / ".join(names) + (f" ({', '.join(details)})" if details else "")
+
+
+def _repointed(fields: Fields, label: str, targets: Mapping[Any, str]) -> dict[str, Any]:
+    """Returns the content types of generic references (``…_type``, ``…_id``) to objects that were moved."""
+    return {
+        name: targets[key].split(".")
+        for name, value in fields.items()
+        if name.endswith("_type")
+        and content_type(value) == label
+        and (key := fields.get(f"{name.removesuffix('_type')}_id")) in targets
+    }
 
 
 def content_type(value: Any) -> str | None:

@@ -98,6 +98,7 @@ class DumpMapping:
         self.skipped = self._skip()
         self.unplaced: Values = {}
         self.named_by: dict[Key, Key] = {}
+        self._needed: dict[str, set[str]] = {}
         self.added: list[Key] = []
         if complete is not None:
             move_parts(self)
@@ -136,9 +137,10 @@ class DumpMapping:
         self.dump.rows(label)[number] = adapt(self.dump, fields) if adapt else fields
         self.added.append(key)
 
-    def keep(self, label: str, field: str, place: str) -> None:
-        """Records that the values of a field without a field here are kept in ``place``."""
+    def keep(self, label: str, field: str, place: str, model: str) -> None:
+        """Records that the values of a field without a field here are kept in ``place``, an object of ``model``."""
         self.kept[label, field] = place, len(self.unplaced[label, field])
+        self._needed.setdefault(label, set()).add(model)
 
     def _entries(self) -> dict[Key, dict[str, list[Key]]]:
         """Returns the lists that parts become: keys of the entries, by owner and field."""
@@ -166,6 +168,7 @@ class DumpMapping:
         for label in self.sources:
             predecessors = self._referenced_models(label) | (set() if label in first else first)
             predecessors |= others if self.sources[label].last else set()
+            predecessors |= self._needed.get(label, set())
             graph[label] = predecessors & self.sources.keys() - {label}
         try:
             return list(graphlib.TopologicalSorter(graph).static_order())

@@ -248,8 +248,14 @@ class Import:
         Of a field that merges values (custom fields), only the members in the body count.
         """
         fields, differences = self._endpoint(label).writable, {}
+        adds = self.mapping.sources[label].adds
         for name, value in body.items():
             current = representation.get(name)
+            if name in adds:
+                value = {"add": [item for item in value if item not in (current or [])]}
+                if value["add"]:
+                    differences[name] = value
+                continue
             if fields[name].merges and isinstance(current, dict) and isinstance(value, dict):
                 current = {member: current.get(member) for member in value}
             if not self._is_equal(current, value):

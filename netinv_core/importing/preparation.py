@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import Choice, Field, Reference, Status, ToMany
-from netinv_core.importing.dump import Declaration, Dump, Fields, Folded, Key, Named, Source, content_type
+from netinv_core.importing.dump import Declaration, Dump, Fields, Folded, Key, Named, RuleError, Source, content_type
 from netinv_core.importing.rows import Rows
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
     :raises ValueError: when the objects of a model do not have the fields that they need
     """
     results: dict[str, Mapping[Any, Key | str]] = {}
-    prepared = {label: item for label, item in declarations.items() if isinstance(item, Source) and item.prepare}
+    sources = {label: item for label, item in declarations.items() if isinstance(item, Source) and item.prepare}
+    prepared = dict(sorted(sources.items(), key=lambda entry: not entry[1].first))
     folded = {label: item for label, item in sorted(declarations.items()) if isinstance(item, Folded)}
     steps: dict[str, Declaration] = {**prepared, **folded}
     for label, item in steps.items():
@@ -40,8 +41,11 @@ def fold(dump: Dump, declarations: Mapping[str, Declaration]) -> dict[str, Mappi
                 results[label] = item.fold(dump)
             elif isinstance(item, Source) and item.prepare is not None:
                 item.prepare(dump)
+        except RuleError:
+            raise
         except UNREADABLE as error:
             raise ValueError(f"the objects of {label} are not those of a dump: {_told(error)}") from error
+    dump.check_rules()
     return results
 
 
@@ -200,5 +204,5 @@ def _count_details(mapping: DumpMapping) -> None:
         for fields in mapping.dump.objects.get(label, {}).values():
             for name, value in fields.items():
                 told = name in _OF_NAMED or name in named.fields or name.startswith("_") or name.endswith("_count")
-                if value not in EMPTY and not told and name not in ("name", "model", "label"):
+                if value not in EMPTY and not told and name not in ("name", "model", "label", "version"):
                     mapping.left_out[label, name, NAME_ONLY] += 1

@@ -13,9 +13,9 @@ id url display display_url display_name natural_slug notes_url object_type compu
 link_peer link_peers link_peer_type link_peers_type cable_peer cable_peer_type network_driver_mappings
 connected_endpoint connected_endpoints connected_endpoint_type connected_endpoints_type
 connected_endpoint_reachable connected_endpoints_reachable connection_status _occupied occupied
-family children parent_device primary_ip nat_outside mac_addresses utilization full_name
+family children primary_ip nat_outside mac_addresses utilization full_name
 count_ipaddresses count_fhrp_groups l2vpn_termination tunnel_termination tagged_items size
-termination_a_object termination_b_object is_occupied tree_depth
+termination_a_object termination_b_object is_occupied tree_depth nat_outside_list parent_bay
 """
 _COMPUTED = frozenset(COMPUTED.split())
 LabelOf = Callable[[str], str]
@@ -75,5 +75,7 @@ def _target(value: Any, label_of: LabelOf) -> str:
     member = value[0] if isinstance(value, list) and value else value
     if not isinstance(member, dict) or "id" not in member or not isinstance(member.get("url"), str):
         return ""
+    if _LABEL.match(str(member.get("object_type") or "")):
+        return str(member["object_type"])
     path = urlsplit(member["url"]).path.partition("/api/")[2].strip("/").rpartition("/")[0]
     return label_of(path) if path else ""

@@ -15,7 +15,7 @@ PAGE_SIZE = 500
 ATTEMPTS = 6
 TIMEOUT_SECONDS = 60
 MAX_WAIT_SECONDS = 60.0
-BUSY = frozenset({429, 502, 503, 504})
+BUSY = frozenset({429, 500, 502, 503, 504})
 DENIED = frozenset({401, 403})
 Page = list[dict[str, Any]]
 pause = time.sleep
@@ -30,11 +30,15 @@ class Denied(ValueError):
 
 
 class PageFile:
-    """The pages read so far, as JSON lines; a last line that was cut off is dropped. Without a path none are kept."""
+    """The pages read so far, as JSON lines; a last line that was cut off is dropped. Without a path none are kept.
+
+    In memory are the positions of the pages in the file.
+    """
 
     def __init__(self, path: Path | None, source: str) -> None:
         self._path = path
-        self._pages: dict[str, tuple[list[Page], str | None]] = {}
+        self._positions: dict[str, list[int]] = {}
+        self._next: dict[str, str | None] = {}
         if path is None:
             return
         if path.is_file():
@@ -43,27 +47,46 @@ class PageFile:
             self._append({"source": source})
 
     def _read(self, path: Path, source: str) -> None:
-        """Reads the pages.
+        """Reads the positions of the pages.
 
         :raises ValueError: when they come from another source
         """
-        whole = path.read_bytes().rpartition(b"\n")[0]
-        path.write_bytes(whole + b"\n" if whole else b"")
-        try:
-            lines = [json.loads(line) for line in whole.splitlines()]
-        except ValueError:
-            raise ValueError(f"{path} does not hold the state of an import") from None
-        if not lines:
+        position = 0
+        with path.open("r+b") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                self._note(path, position, _line(path, line), source)
+                position += len(line)
+            file.truncate(position)
+        if position == 0:
             self._append({"source": source})
-        elif not isinstance(lines[0], dict) or lines[0].get("source") != source:
-            raise ValueError(f"{path} holds the state of another import")
-        for line in lines[1:]:
-            pages, _ = self._pages.get(line["path"], ([], None))
-            self._pages[line["path"]] = [*pages, line["results"]], line["next"]
 
-    def pages(self, path: str) -> tuple[list[Page], str | None] | None:
-        """Returns the pages of a list that have been read, and the query of the next one; ``None`` for a new list."""
-        return self._pages.get(path)
+    def _note(self, path: Path, position: int, line: dict[str, Any], source: str) -> None:
+        """Notes the position of a page; the first line names the source."""
+        if position > 0 and "path" in line:
+            self._positions.setdefault(line["path"], []).append(position)
+            self._next[line["path"]] = line["next"]
+        elif line.get("source") != source:
+            raise ValueError(f"{path} holds the state of another import")
+
+    def has(self, path: str) -> bool:
+        """True when pages of a list have been read."""
+        return path in self._positions
+
+    def following(self, path: str) -> str | None:
+        """Returns the query of the first page of a list that has not been read; ``None`` after the last one."""
+        return self._next[path]
+
+    def pages(self, path: str) -> Iterator[Page]:
+        """Yields the pages of a list that have been read."""
+        if self._path is None:
+            return
+        for position in self._positions.get(path, ()):
+            with self._path.open("rb") as file:
+                file.seek(position)
+                results: Page = json.loads(file.readline())["results"]
+            yield results
 
     def add(self, path: str, results: Page, following: str | None) -> None:
         """Adds a page."""
@@ -73,6 +96,20 @@ class PageFile:
         if self._path is not None:
             with self._path.open("ab") as file:
                 file.write(json.dumps(line).encode() + b"\n")
+
+
+def _line(path: Path, line: bytes) -> dict[str, Any]:
+    """Returns a line of a state file.
+
+    :raises ValueError: when it is none
+    """
+    try:
+        content = json.loads(line)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} does not hold the state of an import")
+    return content
 
 
 class Client:
@@ -86,6 +123,11 @@ class Client:
         if token:
             self._session.headers["Authorization"] = f"Token {token}"
         self._file = PageFile(state, self.url)
+        self._query = ""
+
+    def use_query(self, query: str) -> None:
+        """Adds a query to the requests of lists from now on."""
+        self._query = query
 
     def use_version(self, version: str) -> None:
         """Asks for representations of an API version from now on."""
@@ -118,10 +160,10 @@ class Client:
 
         :raises NotAList: when the path does not answer with a list
         """
-        query: str | None = f"limit={PAGE_SIZE}"
-        if (stored := self._file.pages(path)) is not None:
-            yield from stored[0]
-            query = stored[1]
+        query: str | None = "&".join(filter(None, (f"limit={PAGE_SIZE}", self._query)))
+        if self._file.has(path):
+            yield from self._file.pages(path)
+            query = self._file.following(path)
         while query is not None:
             answer = self.get(path, query)
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):

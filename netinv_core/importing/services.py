@@ -8,11 +8,12 @@ from netinv_core.importing.dump import Declaration, Dump, Excluded
 from netinv_core.importing.representations import fields_of, singular
 from netinv_core.importing.rest import Client, Denied, NotAList
 
-OTHERS = frozenset({"status", "docs", "graphql", "schema", "swagger", "redoc", "plugins", "authentication-check", "ui"})
+OTHERS = frozenset({"status", "docs", "graphql", "schema", "swagger", "redoc", "authentication-check", "ui"})
 OTHER_PATHS = """
 connected-device console-connections power-connections interface-connections tagged-objects object-types
-content-types background-queues background-tasks background-workers config
+content-types installed-plugins background-queues background-tasks background-workers config
 """
+PLUGINS = "plugins"
 NO_LISTS = frozenset(OTHER_PATHS.split())
 
 
@@ -26,9 +27,21 @@ class Lists:
     def paths(self) -> Iterator[str]:
         """Yields the paths of all lists."""
         for app in sorted(self.client.get("")):
-            if app not in OTHERS:
-                listed = self.client.get(f"{app}/")
-                yield from (f"{app}/{name}" for name in sorted(listed) if "/" not in name and name not in NO_LISTS)
+            if app == PLUGINS:
+                for plugin in self._listed(PLUGINS):
+                    yield from (f"{PLUGINS}/{plugin}/{name}" for name in self._listed(f"{PLUGINS}/{plugin}"))
+            elif app not in OTHERS:
+                yield from (f"{app}/{name}" for name in self._listed(app))
+
+    def _listed(self, path: str) -> list[str]:
+        """Returns the names that the answer at a path has addresses for; none where it is another answer."""
+        try:
+            listed = self.client.get(f"{path}/")
+        except NotAList:
+            return []
+        if not isinstance(listed, dict) or not all(isinstance(address, str) for address in listed.values()):
+            return []
+        return [name for name in sorted(listed) if "/" not in name and name not in NO_LISTS]
 
 
 def read(

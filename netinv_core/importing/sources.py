@@ -13,6 +13,7 @@ from netinv_core.registry import Registry
 DATABASES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 SERVICES = ("http://", "https://")
 VERSIONED_NAUTOBOT = (1, 3)
+NAUTOBOTS = (1, 2)
 OLDEST_NETBOX = (2, 11)
 Advance = Callable[[str], None]
 
@@ -48,25 +49,40 @@ def read_nautobot(
     *,
     token: str,
     state: Path | None = None,
+    differing: Mapping[str, Declaration] | None = None,
 ) -> tuple[Dump, Mapping[str, Declaration]]:
     """Reads the inventory of a running Nautobot; returns it and the mapping of its models.
 
+    The models of 1.x are ``declared``; those of 2.x that are ``differing``, too.
+
     :raises ValueError: when it cannot be read, or has another version
     """
-    if not url.startswith(SERVICES):
-        raise ValueError(f"{url} is not the URL of a service: https:// or http:// is expected")
-
-    client = Client(url, token, state)
+    client = client_of(url, token, state)
 
     def mapping(version: str) -> Mapping[str, Declaration]:
-        if version_of(version)[0] != 1:
-            raise ValueError(f"{url} is a Nautobot {version}: 1.x can be imported")
+        major = version_of(version)[0]
+        if major not in NAUTOBOTS:
+            raise ValueError(f"{url} is a Nautobot {version}: 1.x and 2.x can be imported")
         if version_of(version) >= VERSIONED_NAUTOBOT:
             client.use_version(".".join(map(str, version_of(version))))
-        return nautobot.own_models(registry, declared)
+        own = nautobot.own_models(registry, declared)
+        if major == NAUTOBOTS[0]:
+            return own
+        client.use_query("depth=0")
+        return nautobot.differing_models(registry, own, differing or {})
 
     dump, version = services.read(client, "Nautobot", mapping, advance, lambda path: nautobot.label_of(registry, path))
     return dump, mapping(version)
+
+
+def client_of(url: str, token: str, state: Path | None = None) -> Client:
+    """Returns a client for a service.
+
+    :raises ValueError: when it is not the URL of one
+    """
+    if not url.startswith(SERVICES):
+        raise ValueError(f"{url} is not the URL of a service: https:// or http:// is expected")
+    return Client(url, token, state)
 
 
 def version_of(version: str) -> tuple[int, int]:

@@ -39,11 +39,10 @@ class InventoryService:
         apps = {name.partition("/")[0] for name in self.lists}
         if not path:
             return 200, {app: f"{self.url}/api/{app}/" for app in [*apps, "status"]}
-        if path in apps:
-            names = [name.partition("/")[2] for name in self.lists if name.startswith(f"{path}/")]
-            return 200, {name: f"{self.url}/api/{path}/{name}/" for name in names}
         if path not in self.lists:
-            return 404, {"detail": "Not found."}
+            below = [name.removeprefix(f"{path}/") for name in self.lists if name.startswith(f"{path}/")]
+            names = {name.partition("/")[0]: f"{self.url}/api/{path}/{name.partition('/')[0]}/" for name in below}
+            return (200, names) if names else (404, {"detail": "Not found."})
         rows = self.lists[path]
         offset = int(query.get("offset", ["0"])[0])
         limit = min(int(query["limit"][0]), self.page_size)

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from netinv_core.commands.environment import Environment
+from netinv_core.commands.importing import import_
+from netinv_core.importing import rest
 from netinv_core.importing.netbox import Report
 from netinv_core.testing import Service
 from tests.support.dumps import load
+from tests.support.inventory_service import TOKEN
 
 
 @pytest.fixture
@@ -24,3 +29,20 @@ def run(service: Service, tmp_path: Path, unique: Any) -> Any:
         return load(service, path, username, origin=origin)
 
     return load_items
+
+
+@pytest.fixture
+def command(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``command(word, …)``: what ``netinv import`` answers; between attempts it waits no time."""
+    monkeypatch.setattr(rest, "pause", lambda seconds: None)
+    ini = tmp_path / "netinv.ini"
+    url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
+    ini.write_text(
+        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n"
+    )
+
+    def invoke(*words: str, token: str = TOKEN) -> Any:
+        arguments = [*words, "--user", service.admin.username, "--token", token]
+        return CliRunner().invoke(import_, arguments, obj=Environment(str(ini)))
+
+    return invoke

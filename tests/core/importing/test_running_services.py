@@ -8,12 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from netinv_core.commands.environment import Environment
-from netinv_core.commands.importing import import_
-from netinv_core.importing import rest
-from netinv_core.testing import Api, Service
+from netinv_core.testing import Api
 from tests.support.inventory_service import TOKEN, InventoryService, serving
 
 
@@ -98,23 +94,6 @@ def netbox(unique: Any) -> Iterator[InventoryService]:
     """A NetBox 3.7 with made-up lists."""
     with serving(InventoryService("netbox", "3.7.1", netbox_lists(unique()))) as service:
         yield service
-
-
-@pytest.fixture
-def command(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """``command(word, …)``: what ``netinv import`` answers; between attempts it waits no time."""
-    monkeypatch.setattr(rest, "pause", lambda seconds: None)
-    ini = tmp_path / "netinv.ini"
-    url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
-    ini.write_text(
-        f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n"
-    )
-
-    def invoke(*words: str, token: str = TOKEN) -> Any:
-        arguments = [*words, "--user", service.admin.username, "--token", token]
-        return CliRunner().invoke(import_, arguments, obj=Environment(str(ini)))
-
-    return invoke
 
 
 def site_of(netbox: InventoryService, api: Api) -> Any:

@@ -1,0 +1,134 @@
+"""Differences of Nautobot 2.x in the application ``dcim``: locations, roles, modules, software, controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from netinv_core.importing.dump import Declaration, Dump, Excluded, Fields, Folded, Key, Named, Source, content_type
+from netinv_core.write.slugs import slugify
+from netinv_dcim.nautobot2_locations import BECOMES, LOCATION, REGION, SITE, TYPE, split
+from netinv_dcim.netbox import OF_COMPONENTS, template_of_a_module_type
+from netinv_dcim.netbox_folds import BAY, MODULE, MODULE_TYPE, folds, module
+
+KINDS = ["consoleport", "consoleserverport", "powerport", "poweroutlet", "interface", "rearport", "frontport"]
+CONTEXT = {
+    f"local_config_context_{name}": f"local_context_{name}"
+    for name in ("data", "schema", "data_owner_content_type", "data_owner_object_id")
+}
+CLUSTER_ASSIGNMENT = "dcim.deviceclusterassignment"
+NO_MODULES = "there are no module bays here"
+
+
+def location_type(dump: Dump, fields: Fields) -> str:
+    """Why a location type has no place here."""
+    return str(fields.get(BECOMES, ""))
+
+
+def device_role(dump: Dump, fields: Fields) -> Fields:
+    """Converts a role of devices: one of virtual machines too is so here."""
+    labels = {content_type(item) for item in fields.get("content_types", ())}
+    return {**fields, "vm_role": "virtualization.virtualmachine" in labels} if "content_types" in fields else fields
+
+
+def device_type(dump: Dump, fields: Fields) -> Fields:
+    """Adds the slug, of the model; of a model that several manufacturers have with the manufacturer."""
+    several = dump.uses("dcim.devicetype", "model")[fields["model"]] > 1
+    name = f"{dump.name('dcim.manufacturer', fields.get('manufacturer'))} {fields['model']}"
+    return {"slug": slugify(name if several else fields["model"]), **fields}
+
+
+def modules(dump: Dump) -> None:
+    """Gives modules the names that :func:`netinv_dcim.netbox_folds.module` reads, and components their device."""
+    devices = {key: _device_of(dump, key) for key in dump.objects[MODULE]}
+    for key, fields in dump.objects[MODULE].items():
+        dump.set((MODULE, key), module_bay=fields.get("parent_module_bay"), device=devices[key], parent_module_bay=None)
+    for kind in KINDS:
+        for key, fields in dump.objects.get(f"dcim.{kind}", {}).items():
+            if fields.get("module") and not fields.get("device"):
+                dump.set((f"dcim.{kind}", key), device=devices.get(fields["module"]))
+
+
+def _device_of(dump: Dump, key: Any) -> Any:
+    """Returns the device that a module is in, directly or in other modules."""
+    seen: set[Any] = set()
+    while key is not None and key not in seen:
+        seen.add(key)
+        bay = dump.get(BAY, dump.get(MODULE, key).get("parent_module_bay"))
+        if bay.get("parent_device"):
+            return bay["parent_device"]
+        key = bay.get("parent_module")
+    return None
+
+
+def in_stock(dump: Dump, fields: Fields) -> str:
+    """Why a module has no place here: it is in no device."""
+    return "" if fields.get("device") else "a module in no device: inventory items here belong to one"
+
+
+def clusters(dump: Dump) -> Mapping[Any, Key | str]:
+    """Gives devices their cluster: the first; the names of further ones are listed."""
+    results: dict[Any, Key | str] = {}
+    for key, fields in dump.objects[CLUSTER_ASSIGNMENT].items():
+        owner, cluster = ("dcim.device", fields.get("device")), fields.get("cluster")
+        device = dump.get(*owner)
+        if not device:
+            results[key] = "its device is not in the source"
+            continue
+        if device.get("cluster") in (None, cluster):
+            dump.set(owner, cluster=cluster)
+        else:
+            name = dump.name("virtualization.cluster", cluster)
+            dump.set(owner, more_clusters=[*device.get("more_clusters", []), name])
+        results[key] = owner
+    return results
+
+
+def component(label: str) -> Source:
+    """Returns the difference of a kind of components: a module is kept as a name."""
+    return Source(label, refers=OF_COMPONENTS)
+
+
+def template(label: str) -> Source:
+    """Returns the difference of a kind of component templates: those of module types have no place here."""
+    renamed = {"rear_port_template": "rear_port", "power_port_template": "power_port"}
+    return Source(label, rename=renamed, skip=template_of_a_module_type, drop=("module_type",))
+
+
+models: dict[str, Declaration] = {
+    LOCATION: Source(LOCATION, prepare=split),
+    TYPE: Source(TYPE, skip=location_type),
+    SITE: Source(SITE),
+    REGION: Source(REGION, usual={"status": "active"}),
+    "dcim.devicerole": Source("dcim.devicerole", adapt=device_role, drop=("content_types",)),
+    "dcim.rackrole": Source("dcim.rackrole", drop=("content_types",)),
+    "dcim.devicetype": Source("dcim.devicetype", adapt=device_type),
+    "dcim.device": Source("dcim.device", rename={"role": "device_role", **CONTEXT}),
+    "dcim.rack": Source("dcim.rack", rename={"rack_group": "group"}),
+    **{f"dcim.{kind}": component(f"dcim.{kind}") for kind in KINDS},
+    **{f"dcim.{kind}template": template(f"dcim.{kind}template") for kind in KINDS},
+    "dcim.interface": Source("dcim.interface", refers=OF_COMPONENTS, drop=("ip_addresses",)),
+    MODULE: Source("dcim.inventoryitem", adapt=module, prepare=modules, skip=in_stock, drop=("parent_module_bay",)),
+    BAY: folds[BAY],
+    MODULE_TYPE: folds[MODULE_TYPE],
+    "dcim.modulebaytemplate": Excluded(NO_MODULES),
+    "dcim.modulefamily": Named(),
+    "dcim.devicefamily": Named(("description",)),
+    "dcim.softwareversion": Named(("alias",)),
+    "dcim.softwareimagefile": Named(("image_file_name",)),
+    "dcim.controller": Named(),
+    "dcim.controllermanageddevicegroup": Named(),
+    "dcim.virtualdevicecontext": Named(("identifier",)),
+    "dcim.interfacevdcassignment": Excluded("the interface has the names of its virtual device contexts"),
+    "dcim.devicetypetosoftwareimagefile": Excluded("the device type has the names of its software image files"),
+    "dcim.devicetypestosoftwareimagefile": Excluded("the device type has the names of its software image files"),
+    CLUSTER_ASSIGNMENT: Folded(clusters),
+    **{f"wireless.{model}": Named() for model in ("radioprofile", "supporteddatarate", "wirelessnetwork")},
+    "wireless.controllermanageddevicegroupradioprofileassignment": Excluded("there are no wireless networks here"),
+    "wireless.controllermanageddevicegroupwirelessnetworkassignment": Excluded("there are no wireless networks here"),
+    **{f"cloud.{model}": Named() for model in ("cloudaccount", "cloudnetwork", "cloudservice", "cloudresourcetype")},
+    **{
+        f"cloud.{model}": Excluded("there are no clouds here")
+        for model in ("cloudnetworkprefixassignment", "cloudservicenetworkassignment")
+    },
+}
