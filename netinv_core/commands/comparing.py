@@ -4,40 +4,50 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable, Sequence
 
 import click
 from rich.console import Console
 from rich.table import Column, Table
 
 from netinv_core.commands.environment import Environment
+from netinv_core.commands.importing import rule_option
 from netinv_core.importing.comparison import Comparison, Difference, compare
+from netinv_core.importing.mapped_comparison import MappedComparison
 from netinv_core.importing.nautobot import own_models
-from netinv_core.importing.netbox import declarations
-from netinv_core.importing.rest import Client
+from netinv_core.importing.netbox import declarations, mapping_of
+from netinv_core.importing.services import products_of
+from netinv_core.importing.sources import NAUTOBOTS, SERVICES, client_of, read_nautobot, read_netbox, version_of
+from netinv_core.registry import Registry
+from netinv_core.uow import UnitOfWork
 
 MAX_TEXT_LENGTH = 120
 
 
 @click.command("compare")
-@click.argument("url")
+@click.argument("source")
 @click.option("--token", envvar="NETINV_IMPORT_TOKEN", show_envvar=True, default="", help="Token of the service.")
+@click.option(
+    "--origin", default="netbox", show_default=True, metavar="NAME", help="Name that a NetBox was imported with."
+)
+@rule_option
 @click.option("--limit", default=3, show_default=True, help="Maximum number of examples for each field; 0 lists all.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
-def compare_services(environment: Environment, url: str, token: str, limit: int, as_json: bool) -> None:
-    """Compare the objects of the service at URL, a Nautobot 1.x or netinv, with those of this one.
+def compare_services(
+    environment: Environment, source: str, token: str, origin: str, rules: Sequence[str], limit: int, as_json: bool
+) -> None:
+    """Compare the objects of SOURCE with those of this service.
 
-    Every list is read there page by page, and its objects are compared field by field with what the API answers here.
-    They are matched by id, else by slug or name; addresses and times are not compared. Prints the differences by model
-    and field, and exits with 1 when there are any.
+    SOURCE is the URL of a Nautobot or netinv, or what `netinv import netbox` reads. The lists of a Nautobot 1.x or
+    netinv are compared with what the API answers here, field by field; the objects of others with what an import makes
+    of them. Prints the differences by model and field, and exits with 1 when there are any.
     """
-    if not url.startswith(("http://", "https://")):
-        raise click.ClickException(f"{url} is not the URL of a service: https:// or http:// is expected")
     progress = Console(stderr=True)
     try:
         with environment.unit_of_work() as uow, progress.status("reading") as status:
-            declared = own_models(environment.registry, declarations(environment.registry, "nautobot"))
-            result = compare(uow, Client(url, token), declared, status.update)
+            result = _compared(environment.registry, uow, source, token, origin, rules, status.update)
+            uow.session.rollback()
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
@@ -46,6 +56,33 @@ def compare_services(environment: Environment, url: str, token: str, limit: int,
         _print(result, limit)
     if not result.agrees:
         raise SystemExit(1)
+
+
+def _compared(
+    registry: Registry,
+    uow: UnitOfWork,
+    source: str,
+    token: str,
+    origin: str,
+    rules: Sequence[str],
+    advance: Callable[[str], None],
+) -> Comparison:
+    """Compares a source in the way that its product and version allow.
+
+    :raises ValueError: when it cannot be read
+    """
+    products = products_of(client_of(source, token)) if source.startswith(SERVICES) else {}
+    if "nautobot" not in products:
+        models = declarations(registry)
+        dump = read_netbox(source, models, advance, token=token)
+        dump.add_rules(rules)
+        return MappedComparison(uow, mapping_of(uow, dump, models, origin=origin), advance).run()
+    own, differing = (declarations(registry, product) for product in ("nautobot", "nautobot2"))
+    if version_of(products["nautobot"])[0] == NAUTOBOTS[0]:
+        return compare(uow, client_of(source, token), own_models(registry, own), advance)
+    dump, read = read_nautobot(source, registry, own, advance, token=token, differing=differing)
+    dump.add_rules(rules)
+    return MappedComparison(uow, mapping_of(uow, dump, read, origin="nautobot", keep_ids=True), advance).run()
 
 
 def _print(result: Comparison, limit: int) -> None:

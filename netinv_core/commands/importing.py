@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rich.table import Column, Table
 
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.plugin_group import Extensible
-from netinv_core.importing.dump import Key
+from netinv_core.importing.dump import Declaration, Dump, Key
 from netinv_core.importing.netbox import declarations, import_dump
 from netinv_core.importing.report import OUTCOMES, REFUSED, SKIPPED, Report
 from netinv_core.importing.sources import read_nautobot, read_netbox
@@ -42,13 +43,6 @@ _OPTIONS = (
         help="Maximum number of refused objects to list for each model; 0 lists all.",
     ),
 )
-
-
-def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the options ``user``, ``dry_run`` and ``limit`` of every import to a command."""
-    return functools.reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
-
-
 _SERVICE_OPTIONS = (
     click.option("--token", envvar="NETINV_IMPORT_TOKEN", show_envvar=True, default="", help="Token of the service."),
     click.option(
@@ -57,12 +51,59 @@ _SERVICE_OPTIONS = (
         help="File of the pages read so far: an interrupted import of a service goes on from there.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print the report as JSON."),
+    *_OPTIONS,
+)
+rule_option = click.option(
+    "--rule",
+    "rules",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="How to convert what a Nautobot 2.x has otherwise, such as site-type=Campus; repeatable.",
 )
 
 
+def _with_options(function: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    return functools.reduce(lambda command, option: option(command), reversed(options), function)
+
+
+def import_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that adds the options ``user``, ``dry_run`` and ``limit`` of every import to a command."""
+    return _with_options(function, _OPTIONS)
+
+
 def service_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the options ``token``, ``state`` and ``as_json`` to a command."""
-    return functools.reduce(lambda command, option: option(command), reversed(_SERVICE_OPTIONS), function)
+    """Decorator that adds the options of an import, and ``token``, ``state`` and ``as_json``, to a command."""
+    return _with_options(function, _SERVICE_OPTIONS)
+
+
+@dataclasses.dataclass(frozen=True)
+class ServiceOptions:
+    """Values of the options of :func:`service_options`."""
+
+    user: str
+    token: str
+    state: Path | None
+    as_json: bool
+    dry_run: bool
+    limit: int
+
+    def carry_out(self, environment: Environment, read: Reader, *, origin: str, keep_ids: bool = False) -> None:
+        """Imports the dump that ``read(advance)`` returns with the mapping of its models, and prints the report.
+
+        The state file is removed after an import.
+        """
+
+        def load(uow: UnitOfWork, *, report: Report) -> None:
+            dump, models = read(report.advance)
+            commit = functools.partial(_commit, uow, self.dry_run)
+            import_dump(uow, dump, models, report, origin=origin, keep_ids=keep_ids, commit=commit)
+
+        carry_out(environment, self.user, load, dry_run=self.dry_run, limit=self.limit, as_json=self.as_json)
+        if self.state is not None and not self.dry_run:
+            self.state.unlink(missing_ok=True)
+
+
+Reader = Callable[[Callable[[str], None]], tuple[Dump, Mapping[str, Declaration]]]
 
 
 @import_.command()
@@ -75,19 +116,8 @@ def service_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="Name of the NetBox that is imported, when there are several.",
 )
 @service_options
-@import_options
 @click.pass_obj
-def netbox(
-    environment: Environment,
-    source: str,
-    user: str,
-    origin: str,
-    token: str,
-    state: Path | None,
-    as_json: bool,
-    dry_run: bool,
-    limit: int,
-) -> None:
+def netbox(environment: Environment, /, source: str, origin: str, **options: Any) -> None:
     """Import SOURCE: a file that `dumpdata` of a NetBox wrote, the URL of its PostgreSQL database, or its own URL.
 
     Objects are created and updated by the rules of the API, and committed in batches: an interrupted import is
@@ -95,59 +125,35 @@ def netbox(
     NetBox updates objects that changed. Nothing is deleted. Prints a table of the outcomes for each model, and exits
     with 1 when objects were refused.
     """
-    models = declarations(environment.registry)
+    chosen, models = ServiceOptions(**options), declarations(environment.registry)
 
-    def load(uow: UnitOfWork, *, report: Report) -> None:
-        dump = read_netbox(source, models, report.advance, token=token, state=state)
-        commit = functools.partial(_commit, uow, dry_run)
-        import_dump(uow, dump, models, report, origin=origin, commit=commit)
+    def read(advance: Callable[[str], None]) -> tuple[Dump, Mapping[str, Declaration]]:
+        return read_netbox(source, models, advance, token=chosen.token, state=chosen.state), models
 
-    carry_out(environment, user, load, dry_run=dry_run, limit=limit, as_json=as_json)
-    if state is not None and not dry_run:
-        state.unlink(missing_ok=True)
+    chosen.carry_out(environment, read, origin=origin)
 
 
 @import_.command()
 @click.argument("url")
-@click.option(
-    "--rule",
-    "rules",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="How to convert what 2.x has otherwise, such as site-type=Campus; repeatable.",
-)
+@rule_option
 @service_options
-@import_options
 @click.pass_obj
-def nautobot(
-    environment: Environment,
-    url: str,
-    rules: Sequence[str],
-    user: str,
-    token: str,
-    state: Path | None,
-    as_json: bool,
-    dry_run: bool,
-    limit: int,
-) -> None:
+def nautobot(environment: Environment, /, url: str, rules: Sequence[str], **options: Any) -> None:
     """Import the inventory of the Nautobot 1.x or 2.x at URL, whose objects keep their ids.
 
     It is read page by page through its REST API. Everything else is as for `netinv import netbox`.
     """
-    declared, differing = (declarations(environment.registry, product) for product in ("nautobot", "nautobot2"))
+    chosen, registry = ServiceOptions(**options), environment.registry
+    declared, differing = (declarations(registry, product) for product in ("nautobot", "nautobot2"))
 
-    def load(uow: UnitOfWork, *, report: Report) -> None:
-        registry = environment.registry
+    def read(advance: Callable[[str], None]) -> tuple[Dump, Mapping[str, Declaration]]:
         dump, models = read_nautobot(
-            url, registry, declared, report.advance, token=token, state=state, differing=differing
+            url, registry, declared, advance, token=chosen.token, state=chosen.state, differing=differing
         )
         dump.add_rules(rules)
-        commit = functools.partial(_commit, uow, dry_run)
-        import_dump(uow, dump, models, report, origin="nautobot", keep_ids=True, commit=commit)
+        return dump, models
 
-    carry_out(environment, user, load, dry_run=dry_run, limit=limit, as_json=as_json)
-    if state is not None and not dry_run:
-        state.unlink(missing_ok=True)
+    chosen.carry_out(environment, read, origin="nautobot", keep_ids=True)
 
 
 def _commit(uow: UnitOfWork, dry_run: bool) -> None:

@@ -100,6 +100,16 @@ class DumpMapping:
         self.named_by: dict[Key, Key] = {}
         self._needed: dict[str, set[str]] = {}
         self.added: list[Key] = []
+        self._complete(complete)
+        self.labels = {source.to: label for label, source in self.sources.items()}
+        self.labels.update({label: label for label, source in self.sources.items() if source.to == label})
+        self.ids = {
+            (label, key): _id(origin, label, key, keep_ids) for label in self.sources for key in dump.objects[label]
+        }
+        self.entries = self._entries()
+
+    def _complete(self, complete: Callable[[DumpMapping], None] | None) -> None:
+        """Collects the values without a field here, and adds the objects that the others need."""
         if complete is not None:
             move_parts(self)
             self.unplaced, self.named_by = unplaced_values(self)
@@ -109,12 +119,6 @@ class DumpMapping:
             for label, objects in source.needed(self.dump).items():
                 for key, fields in objects.items():
                     self.add((label, key), fields)
-        self.labels = {source.to: label for label, source in self.sources.items()}
-        self.labels.update({label: label for label, source in self.sources.items() if source.to == label})
-        self.ids = {
-            (label, key): _id(origin, label, key, keep_ids) for label in self.sources for key in dump.objects[label]
-        }
-        self.entries = self._entries()
 
     def _skip(self) -> dict[Key, str]:
         """Removes the objects without a place here from the dump; returns the reasons."""

@@ -6,7 +6,6 @@ Every object of the dump has exactly one outcome; values that cannot be imported
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,18 +15,16 @@ import sqlalchemy as sa
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import RequestError, error_text
-from netinv_core.fields import Reference, Status
-from netinv_core.fields.images import MEDIA
+from netinv_core.fields import Reference
 from netinv_core.importing import dumpdata
 from netinv_core.importing.dump import Declaration, Dump, Key, Part
 from netinv_core.importing.mapping import NO_RESOURCE, Body, DumpMapping, Missing
+from netinv_core.importing.matching import Matching
 from netinv_core.importing.preparation import UNREADABLE
 from netinv_core.importing.report import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_core.registry import Registry
-from netinv_core.storage.files import Upload
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
-from netinv_core.write.draft import Draft
 
 BATCH_SIZE = 500
 NAMED = "kept as a name in custom fields"
@@ -65,16 +62,22 @@ def import_dump(
     """Imports a dump as the user of the unit of work. ``commit()`` is called after each batch."""
     report.expected = len(dump)
     uow.importing = True
+    Import(uow, mapping_of(uow, dump, sources, origin=origin, keep_ids=keep_ids), report, commit).run()
+
+
+def mapping_of(
+    uow: UnitOfWork, dump: Dump, sources: Mapping[str, Declaration], *, origin: str, keep_ids: bool = False
+) -> DumpMapping:
+    """Returns the mapping of a dump, completed by the packages; nothing is written."""
 
     def complete(mapping: DumpMapping) -> None:
         uow.registry.hooks.netinv_complete_import(uow=uow, mapping=mapping)
 
     users = {name: id_ for id_, name in uow.execute(sa.select(User.id, User.username))}
     user_id = uow.identity.user_id
-    mapping = DumpMapping(
+    return DumpMapping(
         uow.registry, dump, sources, user_id=user_id, users=users, origin=origin, keep_ids=keep_ids, complete=complete
     )
-    Import(uow, mapping, report, commit).run()
 
 
 class Import:
@@ -86,6 +89,7 @@ class Import:
         self.uow = uow
         self.commit = commit
         self.mapping = mapping
+        self.matching = Matching(uow, mapping)
         self.report = report
         self.ids, self.here = mapping.ids, mapping.here
         report.left_out = mapping.left_out
@@ -147,11 +151,11 @@ class Import:
                 self._settle((label, key), *self._outcome_for_missing(label, error))
             except UNREADABLE as error:
                 self._settle((label, key), REFUSED, f"its fields cannot be read: {error}")
-        self._recognise(label, bodies)
-        before = self._representations(label, bodies)
+        self.matching.recognise(label, bodies)
+        before = self.matching.representations(label, bodies)
         new = [key for key in bodies if key not in before]
         self._attempt(label, new, lambda batch: self._create(label, {key: bodies[key] for key in batch}))
-        changes = {key: self._differences(label, current, bodies[key]) for key, current in before.items()}
+        changes = {key: self.matching.differences(label, current, bodies[key]) for key, current in before.items()}
         for key, change in changes.items():
             self.here.add((label, key))
             if not change:
@@ -167,8 +171,8 @@ class Import:
                     bodies[key] = self.mapping.body(label, key, deferred=True)
                 except Missing as error:
                     self.report.incomplete.append(((label, key), self._reason(error)))
-        before = self._representations(label, bodies)
-        changes = {key: self._differences(label, current, bodies[key]) for key, current in before.items()}
+        before = self.matching.representations(label, bodies)
+        changes = {key: self.matching.differences(label, current, bodies[key]) for key, current in before.items()}
         self._update_batches(label, changes, before)
 
     def _update_batches(self, label: str, changes: Mapping[Any, Body], before: Mapping[Any, Body]) -> None:
@@ -211,66 +215,6 @@ class Import:
     def _reason(self, error: Missing) -> str:
         in_dump = "part of a circle" if error.key in self.ids else "not in the dump"
         return f"refers to {_name(error.key)}, which was {self.report.outcomes.get(error.key) or in_dump}"
-
-    def _representations(self, label: str, keys: Mapping[Any, Any]) -> dict[Any, Body]:
-        """Returns the representations of the objects that exist, by key in the dump."""
-        keys_by_id = {self.ids[label, key]: key for key in keys}
-        rows = self._endpoint(label).plan().fetch(self.uow, list(keys_by_id))
-        return {keys_by_id[id_]: representation for id_, representation in rows}
-
-    def _recognise(self, label: str, bodies: Mapping[Any, Body]) -> None:
-        """Sets the ids of objects that exist here under another id, recognised by their identifying columns."""
-        source, endpoint = self.mapping.sources[label], self._endpoint(label)
-        table, natural = endpoint.table, endpoint.natural_sort
-        names = source.by or ((natural,) if natural in table.c and table.c[natural].unique else ())
-        if not names:
-            return
-        keys_by_values: dict[tuple[Any, ...], Any] = {}
-        for key, body in bodies.items():
-            values = _columns(endpoint, body)
-            if values.get(names[-1]) not in (None, ""):
-                keys_by_values.setdefault(tuple(values.get(name) for name in names), key)
-        if not keys_by_values:
-            return
-        columns = [table.c[name] for name in names]
-        conditions = [_in(column, {values[n] for values in keys_by_values}) for n, column in enumerate(columns)]
-        ids_by_values: dict[tuple[Any, ...], list[Any]] = {}
-        for id_, *row in self.uow.execute(sa.select(table.c.id, *columns).where(*conditions)):
-            ids_by_values.setdefault(tuple(row), []).append(id_)
-        taken = {self.ids[label, key] for key in self.mapping.dump.objects[label]}
-        for row_values, ids in ids_by_values.items():
-            if row_values in keys_by_values and len(ids) == 1 and ids[0] not in taken:
-                self.ids[label, keys_by_values[row_values]] = ids[0]
-
-    def _differences(self, label: str, representation: Body, body: Body) -> Body:
-        """Returns the fields of a body that differ from a representation.
-
-        Of a field that merges values (custom fields), only the members in the body count.
-        """
-        fields, differences = self._endpoint(label).writable, {}
-        adds = self.mapping.sources[label].adds
-        for name, value in body.items():
-            current = representation.get(name)
-            if name in adds:
-                value = {"add": [item for item in value if item not in (current or [])]}
-                if value["add"]:
-                    differences[name] = value
-                continue
-            if fields[name].merges and isinstance(current, dict) and isinstance(value, dict):
-                current = {member: current.get(member) for member in value}
-            if not self._is_equal(current, value):
-                differences[name] = value
-        return differences
-
-    def _is_equal(self, current: Any, value: Any) -> bool:
-        """True when a value of a body equals the current one; files are compared by content."""
-        if not isinstance(value, Upload):
-            return bool(_plain(current) == _plain(value))
-        try:
-            with self.uow.files.open(str(current).partition(MEDIA)[2]) as stored_file:
-                return stored_file.read() == value.content
-        except FileNotFoundError:
-            return False
 
     # -- writing
 
@@ -328,34 +272,8 @@ def _reasons(error: RequestError | sa.exc.DBAPIError, keys: Sequence[Any]) -> di
     return {keys[0]: error_text(body)} if len(keys) == 1 else {}
 
 
-def _in(column: Any, values: set[Any]) -> Any:
-    """The condition that a column has one of the values; null is one of them where it occurs."""
-    condition = column.in_(values - {None})
-    return sa.or_(condition, column.is_(None)) if None in values else condition
-
-
 def _name(key: Key) -> str:
     return f"{key[0]} {key[1]}"
-
-
-def _columns(endpoint: Endpoint, body: Body) -> dict[str, Any]:
-    """Returns the columns that a body sets, foreign keys as ids."""
-    draft = Draft(endpoint, body)
-    draft.parse(partial=True)
-    foreign_keys = [(field.attribute, raw) for field, raw in draft.references if not isinstance(field, Status)]
-    return {**draft.values, **{attribute: uuid.UUID(raw) for attribute, raw in foreign_keys}}
-
-
-def _plain(value: Any) -> Any:
-    """Normalises a value of a representation or of a body.
-
-    Choices and references become what identifies them, lists are sorted, other values become text.
-    """
-    if isinstance(value, dict):
-        return _plain(value["id"]) if "id" in value else value.get("value", value)
-    if isinstance(value, list):
-        return sorted((_plain(item) for item in value), key=str)
-    return value if value is None or isinstance(value, bool) else str(value)
 
 
 def _changed(before: Body, after: Body) -> bool:

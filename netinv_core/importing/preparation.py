@@ -80,14 +80,18 @@ def _wrong_field(source: Source, endpoint: Endpoint, fields: Fields) -> str:
         if not isinstance(value, list | dict) or not source.imports(name, fields):
             continue
         field = endpoint.writable.get(source.name_of(name))
-        is_account = isinstance(field, Reference) and field.target is not None and field.target.model is User
-        if isinstance(field, Reference) and not is_account:
+        if isinstance(field, Reference) and not is_account(field):
             return name
         if isinstance(field, ToMany) and (isinstance(value, dict) or any(isinstance(v, list | dict) for v in value)):
             return name
         if name.endswith("_id") and f"{name.removesuffix('_id')}_type" in fields:
             return name
     return ""
+
+
+def is_account(field: Field | None) -> bool:
+    """True for a reference to an account."""
+    return isinstance(field, Reference) and field.target is not None and field.target.model is User
 
 
 def _told(error: Exception) -> str:
@@ -118,7 +122,7 @@ def unplaced_values(mapping: DumpMapping) -> tuple[Values, dict[Key, Key]]:
                     unknown = _is_unknown(field, value)
                     if unknown and _replaced(mapping, (label, key), name, field):
                         values.setdefault((label, name), {})[key] = value
-                elif isinstance(field, Reference) and field.target is not None and field.target.model is User:
+                elif is_account(field):
                     if (account := username(mapping.dump, value)) not in mapping.users:
                         values.setdefault((label, name), {})[key] = account
                 elif field is None or _has_no_target(field, targets):

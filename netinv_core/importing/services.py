@@ -83,16 +83,24 @@ def read(
     return dump, lists.version
 
 
+def products_of(client: Client) -> dict[str, str]:
+    """Returns the versions of the products that a service says it is, by name (``nautobot``)."""
+    try:
+        status = client.get("status/", attempts=2)
+    except NotAList:
+        return {}
+    if not isinstance(status, dict):
+        return {}
+    named = {name.removesuffix("-version"): version for name, version in status.items() if name.endswith("-version")}
+    return {name: version for name, version in named.items() if isinstance(version, str)}
+
+
 def _version(client: Client, product: str) -> str:
     """Returns the version of a service.
 
     :raises ValueError: when it is not the product that is expected
     """
-    try:
-        status = client.get("status/", attempts=2)
-    except NotAList:
-        status = {}
-    version = status.get(f"{product.lower()}-version") if isinstance(status, dict) else None
-    if not isinstance(version, str):
+    version = products_of(client).get(product.lower())
+    if version is None:
         raise ValueError(f"{client.url} is not a {product}: /api/status/ does not name its version")
     return version

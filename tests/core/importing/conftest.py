@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from netinv_core.commands.comparing import compare_services
 from netinv_core.commands.environment import Environment
 from netinv_core.commands.importing import import_
 from netinv_core.importing import rest
@@ -32,17 +33,33 @@ def run(service: Service, tmp_path: Path, unique: Any) -> Any:
 
 
 @pytest.fixture
-def command(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """``command(word, …)``: what ``netinv import`` answers; between attempts it waits no time."""
-    monkeypatch.setattr(rest, "pause", lambda seconds: None)
+def environment(service: Service, tmp_path: Path) -> Environment:
+    """The environment of commands for the service."""
     ini = tmp_path / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
     ini.write_text(
         f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n"
     )
+    return Environment(str(ini))
+
+
+@pytest.fixture
+def command(service: Service, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``command(word, …)``: what ``netinv import`` answers; between attempts it waits no time."""
+    monkeypatch.setattr(rest, "pause", lambda seconds: None)
 
     def invoke(*words: str, token: str = TOKEN) -> Any:
         arguments = [*words, "--user", service.admin.username, "--token", token]
-        return CliRunner().invoke(import_, arguments, obj=Environment(str(ini)))
+        return CliRunner().invoke(import_, arguments, obj=environment)
+
+    return invoke
+
+
+@pytest.fixture
+def compare(environment: Environment) -> Any:
+    """``compare(source, …)``: what ``netinv compare`` answers."""
+
+    def invoke(*words: str) -> Any:
+        return CliRunner().invoke(compare_services, [*words, "--token", TOKEN], obj=environment)
 
     return invoke
