@@ -19,6 +19,8 @@ from netinv_dcim.device_type_library import yaml_reader
 from netinv_dcim.device_type_library.importer import CHUNK
 from tests.support.images import png
 
+pytestmark = pytest.mark.any_database  # files and their documents
+
 TYPES = "/api/dcim/device-types/"
 MAKERS = "/api/dcim/manufacturers/"
 MORE = """

@@ -12,6 +12,8 @@ from netinv_core.testing import Api
 from netinv_dcim.rack_views.svg_text import fitted, legible, luminance, readable_on, width_of
 from tests.support.images import png, send
 
+pytestmark = pytest.mark.any_database  # drawings
+
 RACKS = "/api/dcim/racks/"
 DEVICES = "/api/dcim/devices/"
 RESERVATIONS = "/api/dcim/rack-reservations/"

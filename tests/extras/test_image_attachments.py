@@ -16,6 +16,8 @@ from netinv_core.commands.files import files as command
 from netinv_core.testing import Api, Service, Unique
 from tests.support.images import GIF, NOT_A_FILE, NOT_AN_IMAGE, kept, png, send
 
+pytestmark = pytest.mark.any_database  # files
+
 IMAGES = "/api/extras/image-attachments/"
 SITES = "/api/dcim/sites/"
 NOBODY = "00000000-0000-4000-8000-000000000000"

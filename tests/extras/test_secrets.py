@@ -13,6 +13,8 @@ from netinv_core import settings
 from netinv_core.testing import Api, Service
 from netinv_extras import app as extras
 
+pytestmark = pytest.mark.any_database  # providers of secrets
+
 SECRETS = "/api/extras/secrets/"
 SCHEMAS = "/api/extras/config-context-schemas/"
 DEVICES = "/api/dcim/devices/"

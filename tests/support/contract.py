@@ -52,25 +52,22 @@ def contract_pairs(checks: Sequence[AnyCheck]) -> list[Any]:
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
 
 
-def every_resource(*, any_database: bool = False) -> list[Any]:
-    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions.
-
-    :param any_database: the test need not run for each resource on each database
-    """
-    return every(sorted(ENDPOINTS), any_database=any_database)
+def every_resource() -> list[Any]:
+    """Returns the parameters ``label`` of a test of every resource, seven eighths of them repetitions."""
+    return every(sorted(ENDPOINTS))
 
 
-def every(values: Sequence[Any], first: int = 0, *, any_database: bool = False) -> list[Any]:
+def every(values: Sequence[Any], first: int = 0) -> list[Any]:
     """Returns the parameters of a test of every value, seven eighths of them repetitions.
 
     :param first: shifts which of them are no repetitions
-    :param any_database: repetitions run on SQLite alone
     """
-    marks = _repetitions(len(values), first, any_database=any_database)
-    return [pytest.param(value, marks=marks_of_value) for value, marks_of_value in zip(values, marks, strict=True)]
+    return [
+        pytest.param(value, marks=marks) for value, marks in zip(values, _repetitions(len(values), first), strict=True)
+    ]
 
 
-def _repetitions(count: int, first: int = 0, *, any_database: bool) -> list[list[Any]]:
+def _repetitions(count: int, first: int = 0, *, any_database: bool = False) -> list[list[Any]]:
     """The marks of the tests of so many resources; ``first`` shifts which of them are no repetitions."""
     is_repeated = [count > ALWAYS and (first + SHIFT + position) % SHARE != 0 for position in range(count)]
     marks = [pytest.mark.repetition, *([pytest.mark.any_database] if any_database else [])]

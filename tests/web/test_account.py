@@ -11,6 +11,8 @@ import pytest
 from netinv_core.testing import Account, Service
 from netinv_web.testing import Browser
 
+pytestmark = pytest.mark.any_database  # pages over the resources of accounts
+
 PASSWORD = "an old password"
 TOKENS = ("view add delete", "users.token")
 MakeUser = Callable[..., Account]

@@ -11,6 +11,8 @@ from netinv_core.testing import Api, Service
 from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import Browser, Page
 
+pytestmark = pytest.mark.any_database  # forms over the write path
+
 TENANTS, SITES, CHANGES = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/extras/object-changes/"
 HOSTILE = '"><script>alert(1)</script>'
 Unique = Callable[[], str]

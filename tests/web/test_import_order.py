@@ -12,6 +12,8 @@ from netinv_web.testing import Browser
 from tests.support.cabling_fixtures import Plant
 from tests.support.importing import apply, outcomes, preview
 
+pytestmark = pytest.mark.any_database  # the order of rows is found before the database is asked
+
 REGIONS, PAGE = "/api/dcim/regions/", "/dcim/regions/import/"
 Unique = Callable[[], str]
 

@@ -16,6 +16,8 @@ from netinv_web.paths import page_path
 from netinv_web.testing import Browser
 from tests.support.importing import apply, preview
 
+pytestmark = pytest.mark.any_database  # files and forms over the write path
+
 TENANTS, SITES, CHANGES = "/api/tenancy/tenants/", "/api/dcim/sites/", "/api/extras/object-changes/"
 PAGE = "/tenancy/tenants/import/"
 HOSTILE = '"><script>alert(1)</script>'

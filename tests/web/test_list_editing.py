@@ -12,6 +12,8 @@ from netinv_web.bulk import grid
 from netinv_web.testing import Browser
 from netinv_web.testing.browser import Page
 
+pytestmark = pytest.mark.any_database  # forms over the write path
+
 SITES, CHANGES = "/api/dcim/sites/", "/api/extras/object-changes/"
 
 

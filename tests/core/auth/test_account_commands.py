@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from netinv_core.commands.cli import cli
 from netinv_core.testing import Service, Unique
 
+pytestmark = pytest.mark.any_database  # arguments and output of commands
+
 Run = Callable[..., str]
 TENANTS = "/api/tenancy/tenants/"
 

@@ -15,6 +15,8 @@ from netinv_core.http.versions import NEWEST
 from netinv_core.testing import Api, Service
 from netinv_core.testing.client import NOTHING
 
+pytestmark = pytest.mark.any_database  # the check of credentials around every view
+
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 ONLY_READ = re.compile("/api/graphql/|/api/.*/query/")  # by POST, too
 OPEN = ("/api/docs/", "/api/swagger.json", "/api/swagger.yaml", "/api/swagger/", "/api/redoc/")

@@ -21,6 +21,8 @@ from netinv_core.packages import PackageError
 from netinv_core.registry import Registry
 from netinv_core.testing import Account, Service, Unique
 
+pytestmark = pytest.mark.any_database  # hooks and headers
+
 USERS = "/api/users/users/"
 GROUPS = "/api/users/groups/"
 TOKENS = "/api/users/tokens/"

@@ -19,6 +19,8 @@ from netinv_core.testing import Api, Case, Service
 from tests.support.action_permissions import CLASS, NEEDS, READS
 from tests.support.inputs import Inputs
 
+pytestmark = pytest.mark.any_database  # routes; the contract tests the SQL of constraints
+
 DENIED = {"detail": "You do not have permission to perform this action."}
 NOT_FOUND = {"detail": "Not found."}
 NOT_GIVEN = {"detail": "Authentication credentials were not provided."}

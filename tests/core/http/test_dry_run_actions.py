@@ -11,6 +11,8 @@ from netinv_core.testing import Service
 from tests.support.action_permissions import NEEDS, READS
 from tests.support.action_requests import WRITES, sample
 
+pytestmark = pytest.mark.any_database  # which actions have dry runs
+
 DRY = {"dry_run": "true"}
 READ_ONLY = {"graphql-queries/run POST", *READS}
 

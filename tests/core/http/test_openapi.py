@@ -19,6 +19,8 @@ from netinv_core.testing import Api, Case, Service
 from tests.support.contract import every_resource
 from tests.support.openapi_validation import errors_of
 
+pytestmark = pytest.mark.any_database  # answers are checked against the document by the client of all tests
+
 Get = Callable[..., Any]
 
 
@@ -94,7 +96,7 @@ def test_actions_are_described(service: Service, document: Get) -> None:
     assert openapi.document(service.registry, NEWEST) == document(NEWEST)
 
 
-@pytest.mark.parametrize("label", every_resource(any_database=True))
+@pytest.mark.parametrize("label", every_resource())
 def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
     """Objects, pages and bodies of every resource are as described in every version: the client insists on it, member
     by member.
@@ -111,7 +113,7 @@ def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
 
 
 @pytest.mark.any_database
-@pytest.mark.parametrize("label", every_resource(any_database=True))
+@pytest.mark.parametrize("label", every_resource())
 def test_every_documented_parameter_is_taken(service: Service, document: Get, label: str) -> None:
     """The service knows each parameter of a list by name: none of them is refused as unknown. ``columns`` is one of
     tables.

@@ -13,6 +13,8 @@ from waitress.server import create_server
 from netinv_core.http.versions import NEWEST
 from netinv_core.testing import Api, Service
 
+pytestmark = pytest.mark.any_database  # methods, headers and bodies
+
 TENANTS = "/api/tenancy/tenants/"
 SUPPORTED = "Supported versions are 1.2, 1.3, 1.4, 1.5, 1.6"
 

@@ -10,6 +10,8 @@ import yaml
 from netinv_core.endpoint import MAX_CUSTOM_PLANS
 from netinv_core.testing import Api, Samples, Service, Unique
 
+pytestmark = pytest.mark.any_database  # members of representations
+
 SITES, DEVICES, ADDRESSES, GROUPS = (
     "/api/dcim/sites/",
     "/api/dcim/devices/",

@@ -21,6 +21,8 @@ from netinv_extras.webhooks.worker import deliver_now
 from tests.support import REPOSITORY
 from tests.support.log_lines import LogLines
 
+pytestmark = pytest.mark.any_database  # lines of the log
+
 SITES, TOKENS = "/api/dcim/sites/", "/api/users/tokens/"
 FORGED = "x\r\n2026-01-01 00:00:00 ERROR forged\x1b[31m\u2028\x85"
 
