@@ -1,13 +1,8 @@
-"""Free space of a prefix and its allocation: the actions ``available-ips`` and ``available-prefixes``.
-
-Free space is the gaps between the taken addresses or prefixes, which are read in order, a batch at a time. The search
-stops as soon as it has enough: neither the address space nor all taken objects are ever listed.
-"""
+"""Allocation from the free space of a prefix: the actions ``available-ips`` and ``available-prefixes``."""
 
 from __future__ import annotations
 
 import itertools
-import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,173 +21,13 @@ from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
 from netinv_core.read.lookups import any_of
-from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
-from netinv_extras.statuses import Status
 from netinv_ipam import networks
-from netinv_ipam.addresses import IPAddress
-from netinv_ipam.networks import BITS, address_text, packed
-from netinv_ipam.prefixes import Prefix
+from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
+from netinv_ipam.networks import BITS
 
 Row = dict[str, Any]
-Range = tuple[int, int]
-Block = tuple[int, int]  # lowest address, prefix length
-CONTAINER = "container"
-PIECE, LARGEST_PIECE = 100, 10_000
 MAX_OBJECTS = 1000  # addresses listed when pages have no maximum of their own
-
-
-# -- free space
-
-
-def _bounds(row: Row) -> Range:
-    """The lowest and the highest address of a prefix."""
-    return int.from_bytes(row["network"], "big"), int.from_bytes(row["broadcast"], "big")
-
-
-def usable(row: Row) -> Range:
-    """The lowest and the highest address of a prefix that hosts may have.
-
-    The first and last address of an IPv4 network are reserved (RFC 1122), unless it is a pool, a point-to-point link
-    (RFC 3021) or a single host.
-    """
-    lowest, highest = _bounds(row)
-    whole = row["ip_version"] == 6 or row["is_pool"] or row["prefix_length"] >= 31
-    return (lowest, highest) if whole else (lowest + 1, highest - 1)
-
-
-def _neighbours(uow: RequestUnitOfWork, row: Row, table: Any) -> Any:
-    """Condition for the objects in the address space of the prefix: its VRF, or every VRF for a global container."""
-    if row["vrf_id"] is not None:
-        return table.c.vrf_id == row["vrf_id"]
-    is_container = row["status_id"] in uow.cached_config("container statuses", _container_statuses)
-    return sa.true() if is_container else table.c.vrf_id.is_(None)
-
-
-def _container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:
-    """The ids of the statuses that make a prefix a container."""
-    status = Status.__table__
-    return frozenset(uow.execute(sa.select(status.c.id).where(status.c.slug == CONTAINER)).scalars())
-
-
-def _walk(uow: RequestUnitOfWork, row: Row, low: Any, high: Any, within: Any) -> Iterator[Range]:
-    """The taken ranges of a prefix in order, from the columns ``low`` and ``high``; ``within`` is a further condition.
-
-    One SELECT for each batch of rows; batches grow from ``PIECE`` to ``LARGEST_PIECE`` rows. Rows inside a range that
-    was already returned are skipped. A batch of addresses without a gap is a run: :func:`_after_run` finds its end.
-    """
-    version = row["ip_version"]
-    table = low.table
-    inside = sa.and_(table.c.ip_version == version, low <= row["broadcast"], _neighbours(uow, row, table), within)
-    statement = sa.select(low, high.label("end")).distinct().where(inside).order_by(low, high.desc())
-    size, position = PIECE, _bounds(row)[0]
-    while position < 1 << BITS[version]:
-        batch_start = position
-        rows = uow.execute(statement.where(low >= packed(position, version)).limit(size)).all()
-        for lowest, highest in rows:
-            start, end = int.from_bytes(lowest, "big"), int.from_bytes(highest, "big")
-            if end >= position:
-                yield max(start, position), end
-                position = end + 1
-        if len(rows) < size:
-            return
-        if low is high and position == batch_start + size:
-            run_start, position = position, _after_run(uow, statement, position, size, version)
-            yield run_start, position - 1
-        size = min(size * 4, LARGEST_PIECE)
-
-
-def _after_run(uow: RequestUnitOfWork, addresses: Any, position: int, step: int, version: int) -> int:
-    """The first free address from ``position`` on, after a run of taken addresses.
-
-    Galloping search: the step doubles while the run goes on, then halves. Each step is a SELECT with OFFSET: if all
-    addresses are taken, the n-th taken address from ``position`` on is ``position + n - 1``.
-    """
-    growing = True
-    while step and position < 1 << BITS[version]:
-        low = addresses.selected_columns[0]
-        last_of_step = addresses.where(low >= packed(position, version)).offset(step - 1).limit(1)
-        taken = uow.execute(last_of_step).first()
-        if taken is not None and int.from_bytes(taken[0], "big") == position + step - 1:
-            position += step
-        else:
-            growing = False
-        step = step * 2 if growing else step // 2
-    return position
-
-
-def taken_addresses(uow: RequestUnitOfWork, row: Row) -> Iterator[Range]:
-    """The ranges of taken addresses in a prefix, in order."""
-    host = IPAddress.__table__.c.host
-    return _walk(uow, row, host, host, sa.true())
-
-
-def taken_prefixes(uow: RequestUnitOfWork, row: Row) -> Iterator[Range]:
-    """The ranges of a prefix that longer prefixes in it take, in order."""
-    table = Prefix.__table__
-    return _walk(uow, row, table.c.network, table.c.broadcast, table.c.prefix_length > row["prefix_length"])
-
-
-def gaps(bounds: Range, taken: Iterator[Range]) -> Iterator[Range]:
-    """The ranges within the bounds that are not taken, in order; ``taken`` must be in order."""
-    position, highest = bounds
-    for start, end in taken:
-        if start > highest:
-            break
-        if start > position:
-            yield position, start - 1
-        position = max(position, end + 1)
-    if position <= highest:
-        yield position, highest
-
-
-def free_addresses(uow: RequestUnitOfWork, row: Row) -> Iterator[str]:
-    """The free addresses of a prefix in order, written with its prefix length: ``10.0.0.5/24``."""
-    for start, end in gaps(usable(row), taken_addresses(uow, row)):
-        for number in range(start, end + 1):
-            yield f"{address_text(packed(number, row['ip_version']))}/{row['prefix_length']}"
-
-
-def blocks(start: int, end: int, version: int) -> Iterator[Block]:
-    """The fewest networks that cover exactly the range from ``start`` to ``end``, in order (RFC 4632)."""
-    while start <= end:
-        aligned = (start & -start).bit_length() - 1 if start else BITS[version]
-        size = min(aligned, (end - start + 1).bit_length() - 1)
-        yield start, BITS[version] - size
-        start += 1 << size
-
-
-def free_blocks(uow: RequestUnitOfWork, row: Row) -> Iterator[Block]:
-    """The free networks of a prefix in order, each as large as possible."""
-    for start, end in gaps(_bounds(row), taken_prefixes(uow, row)):
-        yield from blocks(start, end, row["ip_version"])
-
-
-def cut(free: Iterator[Block], lengths: Sequence[int], version: int) -> list[Block] | None:
-    """Networks of the given prefix lengths, each from the first free block that is large enough (first fit).
-
-    Returns ``None`` when one does not fit. Blocks are taken from ``free`` only as far as needed.
-    """
-    remaining: list[Block] = []
-    networks_cut: list[Block] = []
-    for length in lengths:
-        index = next((i for i, (_, block_length) in enumerate(remaining) if 0 <= block_length <= length), None)
-        while index is None:
-            block = next(free, None)
-            if block is None:
-                return None
-            remaining.append(block)
-            index = len(remaining) - 1 if block[1] <= length else None
-        start, block_length = remaining[index]
-        end = start + (1 << (BITS[version] - block_length)) - 1
-        networks_cut.append((start, length))
-        remaining[index : index + 1] = blocks(start + (1 << (BITS[version] - length)), end, version)
-    return networks_cut
-
-
-def network_text(block: Block, version: int) -> str:
-    """A block as text: ``10.0.0.0/24``."""
-    return f"{address_text(packed(block[0], version))}/{block[1]}"
 
 
 # -- actions

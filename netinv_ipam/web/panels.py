@@ -14,6 +14,7 @@ from netinv_core.errors import RequestError, error_text
 from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_ipam import allocation
+from netinv_ipam.free_space import free_addresses, free_blocks, network_text
 from netinv_web import notices
 from netinv_web.extensions import ListTab, Panel
 from netinv_web.menu import may
@@ -66,9 +67,9 @@ def free_space(request: Request, endpoint: Endpoint, prefix: Mapping[str, Any]) 
     row = listing.rows(uow, endpoint, [prefix["id"]], "view").get(prefix["id"])
     if row is None:
         return None
-    address = next(allocation.free_addresses(uow, row), None)
-    blocks = itertools.islice(allocation.free_blocks(uow, row), MAX_LISTED + 1)
-    networks = [allocation.network_text(block, row["ip_version"]) for block in blocks]
+    address = next(free_addresses(uow, row), None)
+    blocks = itertools.islice(free_blocks(uow, row), MAX_LISTED + 1)
+    networks = [network_text(block, row["ip_version"]) for block in blocks]
     vrf = prefix["vrf"]["id"] if prefix["vrf"] else ""
     return {
         "path": object_path(endpoint, prefix["id"]),

@@ -7,11 +7,14 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hypothesis import example, given, settings
+import pytest
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.testing import Api, Unique
-from netinv_ipam.allocation import Block, Range, blocks, cut, gaps
+from netinv_ipam import free_space
+from netinv_ipam.free_space import Block, blocks, cut, gaps
+from netinv_ipam.full_ranges import Range
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 SPACE = 300  # addresses that are counted one by one
@@ -156,6 +159,65 @@ def test_networks_are_given_out_that_nothing_lies_in(
         assert [item.prefixlen for item in given_out] == lengths
         addresses = [address for item in given_out for address in item]
         assert len(set(addresses)) == len(addresses) and set(addresses) <= set(free)
+
+
+# what happens to the address or network with a number: it is made, deleted, described or moved to another VRF
+events = st.lists(
+    st.tuples(st.sampled_from(["make", "delete", "describe", "move", "allocate"]), st.integers(0, 15)),
+    min_size=3,
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize(("length", "action", "path"), [(32, "ips", ADDRESSES), (31, "prefixes", PREFIXES)])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(happens=events)
+def test_a_remembered_run_hides_nothing_that_left_it(
+    monkeypatch: pytest.MonkeyPatch,
+    api: Api,
+    unique: Unique,
+    length: int,
+    action: str,
+    path: str,
+    happens: list[tuple[str, int]],
+) -> None:
+    """A run of three is remembered; whatever happens, the free space is what counting finds."""
+    monkeypatch.setattr(free_space, "PIECE", 3)
+    vrf = api.post(VRFS, {"name": unique()})["id"]
+    parts = [str(item) for item in ipaddress.ip_network(f"198.51.100.0/{length - 4}").subnets(4)]
+    whole = {"prefix": f"198.51.100.0/{length - 4}", "vrf": vrf, "status": "active", "is_pool": True}
+    available = f"{PREFIXES}{api.post(PREFIXES, whole)['id']}/available-{action}/"
+    member = "address" if path == ADDRESSES else "prefix"
+    taken = api.post(path, [{member: part, "vrf": vrf, "status": "active"} for part in parts[:12]])
+    ids = {number: made["id"] for number, made in enumerate(taken)}
+    for what, number in happens:
+        if what == "allocate":
+            made = api.post(available, {"status": "active", "prefix_length": length}, status=(201, 204))
+            if made is None:
+                assert len(ids) == len(parts)
+                continue
+            made = made[0] if isinstance(made, list) else made
+            first = next(n for n in range(len(parts)) if n not in ids)
+            assert made[member].partition("/")[0] == parts[first].partition("/")[0]
+            ids[first] = made["id"]
+        elif number not in ids:
+            if what == "make":
+                ids[number] = api.post(path, {member: parts[number], "vrf": vrf, "status": "active"})["id"]
+        elif what == "delete":
+            api.delete(f"{path}{ids.pop(number)}/")
+        elif what == "describe":
+            api.patch(f"{path}{ids[number]}/", {"description": unique()})
+        elif what == "move":
+            api.patch(f"{path}{ids.pop(number)}/", {"vrf": api.post(VRFS, {"name": unique()})["id"]})
+        shown = {str(item) for one in api.get(available, {}) for item in cut_up(one[member], length, path)}
+        assert shown == {part for number, part in enumerate(parts) if number not in ids}
+
+
+def cut_up(text: str, length: int, path: str) -> list[Any]:
+    """The parts of what is shown as free: an address itself, the parts of a network."""
+    if path == ADDRESSES:
+        return [ipaddress.ip_network(text.partition("/")[0])]
+    return list(ipaddress.ip_network(text).subnets(new_prefix=length))
 
 
 def subnet_at(network: Any, offset: int, smaller: int) -> Any:
