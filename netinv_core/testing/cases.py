@@ -138,15 +138,12 @@ Applies = Callable[[Endpoint], bool]
 class Check:
     """One behaviour that every resource has for which ``applies`` holds.
 
-    A check that only ``reads`` neither changes nor deletes the objects of its case, or is refused when it tries. With
-    ``any_database``, what the database does for it is the same for all resources, or is checked by others, so that it
-    need not run on each database for each resource.
+    A check that only ``reads`` neither changes nor deletes the objects of its case, or is refused when it tries.
     """
 
     function: Callable[[Case], None]
     applies: Applies
     reads: bool = False
-    any_database: bool = False
 
     @property
     def name(self) -> str:
@@ -171,14 +168,12 @@ def every(endpoint: Endpoint) -> bool:
 
 
 def check(
-    applies: Applies = every, *, reads: bool = False, any_database: bool = False
+    applies: Applies = every, *, reads: bool = False
 ) -> Callable[[Callable[[Case], None]], Callable[[Case], None]]:
-    """Makes a function a check of the contract; see :class:`Check`. One that only ``reads`` shares its objects with the
-    others that do.
-    """
+    """Makes a function a check of the contract; one that only ``reads`` shares its objects with the others that do."""
 
     def register(function: Callable[[Case], None]) -> Callable[[Case], None]:
-        CHECKS.append(Check(function, applies, reads, any_database))
+        CHECKS.append(Check(function, applies, reads))
         return function
 
     return register

@@ -1,7 +1,8 @@
 """Pairs of checks and resources for the contract tests: ``make test`` runs an eighth of them, ``make test-all`` all.
 
 On SQLite every pair runs; seven eighths are marked ``repetition`` and run with the slow tests. On PostgreSQL and MariaDB
-every pair runs too, but for checks that say ``any_database``: of these an eighth, which is another one on each database.
+every pair of the REST contract runs too; of the pairs of pages, whose SQL is that of REST, an eighth, which is another
+one on each database.
 """
 
 from __future__ import annotations
@@ -32,21 +33,19 @@ class AnyCheck(Protocol):
     def applies(self) -> Callable[[Endpoint], bool]:
         """True for the resources that have the property."""
 
-    @property
-    def any_database(self) -> bool:
-        """True when the check need not run for each resource on each database."""
 
-
-def contract_pairs(checks: Sequence[AnyCheck]) -> list[Any]:
+def contract_pairs(checks: Sequence[AnyCheck], *, any_database: bool = False) -> list[Any]:
     """Returns the parameters ``check, label`` of a test of every check with every resource that it applies to.
 
     The pairs that are no repetitions lie on diagonals: an eighth of the resources of each check, and an eighth of the
     checks of each resource.
+
+    :param any_database: repetitions run on SQLite alone
     """
     pairs = []
     for number, check in enumerate(checks):
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
-        marks = _repetitions(len(labels), number, any_database=check.any_database)
+        marks = _repetitions(len(labels), number, any_database=any_database)
         for label, marks_of_pair in zip(labels, marks, strict=True):
             pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together

@@ -11,7 +11,7 @@ from netinv_core.testing.client import PASSWORD
 from netinv_web.testing import PAGE_CHECKS, Browser, PageCase, PageCheck
 from tests.support.contract import contract_pairs
 
-PAIRS = contract_pairs(PAGE_CHECKS)
+PAIRS = contract_pairs(PAGE_CHECKS, any_database=True)
 PAGE_SIZE = "25"  # rows of a list, so that pages are small
 
 

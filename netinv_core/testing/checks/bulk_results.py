@@ -23,7 +23,7 @@ def _statuses(results: list[dict[str, Any]]) -> list[str]:
     return [result["status"] for result in results]
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_bulk_write_goes_on_after_errors(case: Case) -> None:
     """Items without an error are created, changed and deleted; the others have their errors and are not written."""
     created = _results(case, "POST", [case.body(), NO_OBJECT, case.body()], **ON_ERROR)

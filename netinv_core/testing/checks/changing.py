@@ -49,7 +49,7 @@ def patch_sets_what_was_sent_and_nothing_else(case: Case) -> None:
         item = changed
 
 
-@check(writable, any_database=True)
+@check(writable)
 def lists_are_changed_by_difference(case: Case) -> None:
     """Items are added and removed beside the others; repeating it changes nothing, and anything else is refused."""
     item = case.make()
@@ -70,7 +70,7 @@ def lists_are_changed_by_difference(case: Case) -> None:
         assert item[name] in (before, added[name])
 
 
-@check(writable, any_database=True)
+@check(writable)
 def an_empty_patch_changes_nothing(case: Case) -> None:
     """Neither do unknown and read-only members."""
     item = case.make()
@@ -91,7 +91,7 @@ def what_was_read_can_be_written_back(case: Case) -> None:
     assert _actions(case, item) == before
 
 
-@check(writable, reads=True, any_database=True)
+@check(writable, reads=True)
 def put_asks_for_what_is_required(case: Case) -> None:
     """PUT without a required field is refused, and changes nothing."""
     item = case.make()
@@ -101,7 +101,7 @@ def put_asks_for_what_is_required(case: Case) -> None:
         assert case.read(item) == item
 
 
-@check(writable, any_database=True)
+@check(writable)
 def bulk_changes_are_all_or_none(case: Case) -> None:
     """One bad item refuses the list: no id, an unknown, malformed or repeated one, a bad value."""
     first, second = case.make_many(2)

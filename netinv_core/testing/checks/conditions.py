@@ -22,7 +22,7 @@ def _tag(case: Case, item: dict[str, Any], query: Query = ()) -> str:
     return tag
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def tags_validate_what_was_read(case: Case) -> None:
     """The tag of an object and of a list is answered 304; each shape and version has another one."""
     item = case.filled()
@@ -50,7 +50,7 @@ def tags_validate_what_was_read(case: Case) -> None:
         assert list(case.api.get(case.at(item), headers={header: "abc"}, status=400)) == [header]
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_write_with_an_old_tag_is_refused(case: Case) -> None:
     """Each change gives the object another tag, which its answer has. With the one before, neither PATCH, PUT nor
     DELETE is carried out, of one object or of an item of a list; 412 shows the object as it is.
@@ -85,7 +85,7 @@ def a_write_with_an_old_tag_is_refused(case: Case) -> None:
     case.api.delete(case.path, [{"id": item["id"], ETAG: tag}])
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_condition_takes_no_statement(case: Case) -> None:
     """PATCH and DELETE take as many statements with If-Match as without it, of one object and of a list."""
     plain, conditional = case.make_many(2), [case.api.get(case.at(item), INCLUDED) for item in case.make_many(2)]
@@ -106,7 +106,7 @@ def a_condition_takes_no_statement(case: Case) -> None:
         assert counts[1] <= counts[0], method
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_repeated_write_is_answered_as_before(case: Case) -> None:
     """With its Idempotency-Key it is carried out once."""
 

@@ -16,7 +16,7 @@ JUNK: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_new_object_is_answered_with_its_address(case: Case) -> None:
     """201, the representation, and ``Location`` equal to its ``url``, which can be read."""
     body = case.body()
@@ -32,7 +32,7 @@ def a_new_object_is_answered_with_its_address(case: Case) -> None:
             assert agree(field, sent, item[name]), f"{name}: sent {sent!r}, got {item[name]!r}"
 
 
-@check(writable, reads=True, any_database=True)
+@check(writable, reads=True)
 def required_fields_are_those_that_options_say(case: Case) -> None:
     """``POST {}`` complains about all the fields that OPTIONS call required at once, but for those that have a
     default.
@@ -74,7 +74,7 @@ def a_list_with_one_fault_creates_none(case: Case) -> None:
     case.api.post(case.path, good)
 
 
-@check(writable, reads=True, any_database=True)
+@check(writable, reads=True)
 def bodies_that_are_no_objects_are_refused(case: Case) -> None:
     """Anything but an object or a list of objects is 400."""
     for body in ("zz", 1, None, True, 1.5):

@@ -41,7 +41,7 @@ def _without_id(case: Case, representation: dict[str, Any]) -> dict[str, Any]:
     return {name: text.replace(own_id, "") if own_id else text for name, text in texts.items()}
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_dry_run_creates_nothing(case: Case) -> None:
     """It answers with the objects that the request creates when it is sent again without the parameter."""
     body = case.body()
@@ -56,7 +56,7 @@ def a_dry_run_creates_nothing(case: Case) -> None:
         assert change["object_id"] == str(single["result"]["id"])
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_dry_run_changes_nothing(case: Case) -> None:
     """The same for PATCH of one object and of a list, and PUT."""
     item = case.make()
@@ -78,7 +78,7 @@ def a_dry_run_changes_nothing(case: Case) -> None:
         _insist_on_equal(case, (replaced["result"], again["result"]), answer.json)
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_dry_run_deletes_nothing(case: Case) -> None:
     """It lists what is deleted, of one object and of a list."""
     item = case.make()
@@ -97,7 +97,7 @@ def _changed(preview: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(change["action"], change["object_type"], change["object_id"]) for change in preview["changes"]]
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_dry_run_takes_the_statements_of_the_write(case: Case) -> None:
     """And a few more, however many objects it touches."""
     bodies, objects = [case.body() for _ in range(5)], case.make_many(5)

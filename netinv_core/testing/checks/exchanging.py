@@ -35,7 +35,7 @@ def _change_count(case: Case) -> int:
     return int(case.service.rows(sa.select(sa.func.count()).select_from(table_of(ObjectChange)))[0][0])
 
 
-@check(any_database=True)
+@check()
 def a_list_can_be_exported(case: Case) -> None:
     """A row for each object, in the order of the list, with its id where that is shown."""
     objects = case.make_many(3)
@@ -48,7 +48,7 @@ def a_list_can_be_exported(case: Case) -> None:
     assert [row["id"] for row in _table(content)] == [str(item["id"]) for item in listed]
 
 
-@check(writable, any_database=True)
+@check(writable)
 def an_exported_file_changes_nothing(case: Case) -> None:
     """Bulk PATCH of a list as it was exported: objects stay the same, and no change is recorded."""
     objects = [case.filled(), *case.make_many(2)]
@@ -62,7 +62,7 @@ def an_exported_file_changes_nothing(case: Case) -> None:
             assert same(answered, item)
 
 
-@check(writable, any_database=True)
+@check(writable)
 def a_file_takes_as_many_statements_for_many_rows_as_for_few(case: Case) -> None:
     """Export and import."""
     few, many = case.make_many(2), case.make_many(12)

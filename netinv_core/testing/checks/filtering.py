@@ -54,7 +54,7 @@ def parameters_combine(case: Case) -> None:
         assert case.api.get(case.path, {"id": one, "id__n": one})["count"] == 0
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def unknown_parameters_are_refused(case: Case) -> None:
     """All of them are named; with ``strict_filtering`` off they are ignored."""
     unknown = {"no_such_field": "1", "id__zz": "1", "__n": "1"}

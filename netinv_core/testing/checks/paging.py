@@ -37,7 +37,7 @@ def cursors_lead_through_the_list(case: Case) -> None:
         assert [key for page in reversed(backward) for key in page] == whole[: -len(forward[-1])], ordering
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def a_page_without_a_count_takes_a_statement_less(case: Case) -> None:
     """By offset and by cursor; the exact count is the same with both."""
     ids = {"id": [item["id"] for item in (case.filled(), *case.make_many(4))]}
@@ -57,7 +57,7 @@ def a_page_without_a_count_takes_a_statement_less(case: Case) -> None:
     assert (found["none"]["next"] is None) is (found["cursor"]["next"] is None) is (found["offset"]["next"] is None)
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def cursors_of_other_lists_are_refused(case: Case) -> None:
     """One for other filters or another order, one that was changed, and anything else; ``count`` is one of three."""
     ids = [item["id"] for item in case.make_many(3)]

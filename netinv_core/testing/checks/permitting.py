@@ -19,7 +19,7 @@ def _requests(case: Case, item: dict[str, Any], methods: tuple[str, ...]) -> lis
     return [(m, path) for m in offered for path in (case.path, case.at(item)) if (m, path) != ("POST", case.at(item))]
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def nobody_may_do_nothing(case: Case) -> None:
     """Without credentials every method is 403 and says so."""
     item = case.make()
@@ -28,7 +28,7 @@ def nobody_may_do_nothing(case: Case) -> None:
         assert method == "HEAD" or response.json == NOT_GIVEN
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def without_a_permission_everything_is_denied(case: Case) -> None:
     """403 for every method, and OPTIONS offer no actions; a permission to read is not one to write."""
     item = case.make()
@@ -44,7 +44,7 @@ def without_a_permission_everything_is_denied(case: Case) -> None:
     reader.api.get(case.path, {"limit": 1})
 
 
-@check(writable, reads=True, any_database=True)
+@check(writable, reads=True)
 def a_read_only_token_reads(case: Case) -> None:
     """Whatever its owner may do, it does not write."""
     item = case.make()

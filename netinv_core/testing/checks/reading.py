@@ -113,7 +113,7 @@ def a_detail_is_what_the_list_shows(case: Case) -> None:
         assert case.api.get(item["url"]) == listed
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def the_brief_form_holds_the_declared_fields(case: Case) -> None:
     """``brief`` gives display, id, url and the declared fields, in lists and details alike."""
     item = case.make()
@@ -142,7 +142,7 @@ def a_reference_shows_the_brief_form(case: Case) -> None:
         assert item[name] == stored, f"{case.endpoint.label}.{name}"
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def head_is_get_without_a_body(case: Case) -> None:
     """HEAD answers with the headers of GET."""
     item = case.make()
@@ -160,7 +160,7 @@ def what_is_not_there_is_404(case: Case) -> None:
         assert case.api.get(f"{case.path}{key}/", status=404) == {"detail": "Not found."}
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def every_version_answers(case: Case) -> None:
     """Lists and details in all supported versions, by header and by parameter, say which version they are."""
     item = case.filled()

@@ -45,7 +45,7 @@ def _changed(case: Case, item: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-@check(_recorded, any_database=True)
+@check(_recorded)
 def a_creation_is_reverted_by_deletion(case: Case) -> None:
     """The object is gone afterwards; the revert can be reverted in turn."""
     item = case.make()
@@ -57,7 +57,7 @@ def a_creation_is_reverted_by_deletion(case: Case) -> None:
     assert _own(case.read(item)) == _own(item)
 
 
-@check(_recorded, any_database=True)
+@check(_recorded)
 def an_update_is_reverted_to_the_former_values(case: Case) -> None:
     """A second revert finds nothing to undo; with a later change of the field it is refused and named."""
     item = case.make()
@@ -95,7 +95,7 @@ def a_deletion_is_reverted_with_the_same_id_and_values(case: Case) -> None:
     case.api.post(path, status=409)
 
 
-@check(_recorded, any_database=True)
+@check(_recorded)
 def a_revert_takes_the_permission_of_its_write(case: Case) -> None:
     """Without it 403; without the permission to view the change 404."""
     item = case.make()

@@ -30,7 +30,7 @@ def _member(item: Any, name: str) -> Any:
     return {head: _member(value, rest) if rest and value is not None else value}
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def representations_have_the_members_that_are_asked_for(case: Case) -> None:
     """Lists and objects, full and brief, in the oldest and the newest version; the values are those of the whole
     representation.
@@ -49,7 +49,7 @@ def representations_have_the_members_that_are_asked_for(case: Case) -> None:
                 assert case.list_of([item], **query)["results"] == [expected]
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def fields_that_are_not_asked_for_take_no_statement(case: Case) -> None:
     """The id alone takes one statement for the page and one for its objects, without a join; it may be left out."""
     created = case.make_many(2)
@@ -63,7 +63,7 @@ def fields_that_are_not_asked_for_take_no_statement(case: Case) -> None:
         assert [list(item) for item in case.list_of(created, fields=name)["results"]] == [[name]] * len(created)
 
 
-@check(reads=True, any_database=True)
+@check(reads=True)
 def unknown_fields_are_refused(case: Case) -> None:
     """The answer names the parameter and the choices; members of fields that have none are refused too."""
     names = case.shown_names()
