@@ -22,6 +22,7 @@ from netinv_core.models.columns import CASCADE, SET_NULL, column_info
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
 
+SELECTED = 50_000  # keys of rows selected at once: on large tables that takes longer than deleting a chunk
 CHUNK = 500  # rows deleted in one transaction
 PAUSE = 0.02  # seconds after each transaction
 
@@ -71,16 +72,17 @@ def delete_old(
     if retention.prepare is not None:
         retention.prepare(engine, condition)
     (key,) = retention.table.primary_key.columns
-    selected = sa.select(key).where(condition).order_by(key).limit(CHUNK)
-    count = 0
-    while goes_on():
+    selected = sa.select(key).where(condition).limit(SELECTED)
+    count, keys = 0, [None] * SELECTED
+    while len(keys) == SELECTED and goes_on():
         with engine.connect() as connection:
-            keys = list(connection.execute(selected).scalars())
-        if keys:
-            count += _delete(engine, key, keys)
-        if len(keys) < CHUNK:
-            break
-        time.sleep(PAUSE)
+            keys = sorted(connection.execute(selected).scalars())
+        for start in range(0, len(keys), CHUNK):
+            if start:
+                time.sleep(PAUSE)
+                if not goes_on():
+                    return count
+            count += _delete(engine, key, keys[start : start + CHUNK])
     return count
 
 

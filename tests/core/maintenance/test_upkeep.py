@@ -119,6 +119,21 @@ def test_rows_are_deleted_in_chunks_between_which_others_write(
     assert number(service, _answers) == 2
 
 
+def test_rows_are_searched_once_for_many_chunks(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search among millions of rows takes longer than deleting a chunk of them."""
+    monkeypatch.setattr(retention, "CHUNK", 2)
+    answers(service.engine, *[LONG_AGO] * 9)
+    searches: list[str] = []
+
+    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("SELECT") and _answers.name in statement:
+            searches.append(statement)
+
+    sa.event.listen(service.engine, "before_cursor_execute", note)
+    assert dict(upkeep.run(service.engine, service.registry))[_answers.name] == 9
+    assert len(searches) == 1
+
+
 def test_one_process_at_a_time(service: Service, run: Callable[..., Result]) -> None:
     answers(service.engine, LONG_AGO)
     first = upkeep.run(service.engine, service.registry)
