@@ -89,7 +89,7 @@ def _postgresql_session(address: URL, statement_timeout: float) -> dict[str, Any
         return {"prepare_threshold": None}
     # Queries join many small tables: planning them takes longer than running them, so plans are reused.
     limit = f"-c statement_timeout={round(statement_timeout * 1000)}"
-    return {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan {limit}"}
+    return {"options": f"-c timezone=UTC -c plan_cache_mode=force_generic_plan -c jit=off {limit}"}
 
 
 def _prepare_pooled(engine: Engine) -> None:

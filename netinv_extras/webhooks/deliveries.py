@@ -55,7 +55,7 @@ class WebhookDelivery(Base):
     __tablename__ = "extras_webhook_delivery"
     __table_args__ = (
         sa.Index("ix_extras_webhook_delivery_waiting", "state", "webhook_id", "due", "id"),
-        sa.Index("ix_extras_webhook_delivery_object", "changed_object_id", "state", "id"),
+        sa.Index("ix_extras_webhook_delivery_lane", "changed_object_id", "webhook_id", "state", "id"),
     )
 
     id: Mapped[int] = mapped_column(

@@ -22,7 +22,7 @@ from netinv_core.testing import Service
 from netinv_extras.templates import renderer_pool
 from netinv_extras.webhooks.deliveries import WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
-from netinv_extras.webhooks.outbox import Outbox, Outcome
+from netinv_extras.webhooks.outbox import MAX_WEBHOOKS, Outbox, Outcome
 from netinv_extras.webhooks.worker import GONE, LOST, MAX_LOST_CLAIMS, Deliverer, deliver_now
 from tests.support.databases import new_queue_url
 from tests.support.processes import processor_seconds
@@ -560,6 +560,28 @@ def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., s
     for thread in threads:
         thread.join()
     assert len(found) == len(set(found)) and len(found) >= 54, "what another one is just claiming is passed over"
+
+
+def test_a_claim_takes_of_some_webhooks_and_the_next_one_of_others(service: Service, hook: Callable[..., str]) -> None:
+    hooks = {uuid.UUID(hook(f"http://127.0.0.1:1/{n}")) for n in range(MAX_WEBHOOKS + 3)}
+    groups(service, 2)
+    outbox = _outbox(service, 60)
+    first = [item.webhook["id"] for item in outbox.claim_ready(lambda row: 1)]
+    second = [item.webhook["id"] for item in outbox.claim_ready(lambda row: 1)]
+    assert len(first) == MAX_WEBHOOKS and set(first) | set(second) == hooks
+
+
+def test_a_claim_takes_the_same_statements_whatever_waits(
+    service: Service, hook: Callable[..., str], statements: Any
+) -> None:
+    hook("http://127.0.0.1:1/")
+    outbox = _outbox(service, 60)
+    for count in (2, 30):
+        groups(service, count)
+        with statements() as found:
+            assert outbox.claim_ready(lambda row: 1)
+        assert len(found) == 5
+        assert outbox.next_due() is not None
 
 
 def test_a_worker_that_is_stopped_ends_what_it_began_and_gives_back_the_rest(
