@@ -65,7 +65,7 @@ coverage: $(PLUGINS)  ## run the same tests and print the line and branch covera
 test-all: $(PLUGINS) $(PROVIDER) $(LDAP)  ## run the rest on SQLite, the tests in Chromium, those with directories, and nearly all on PostgreSQL and MariaDB with Redis
 	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser and not directory"
 	$(PYTEST) --input-seed=0 -m browser
-	PYTHONPATH=$(PLUGINS):$(LDAP) $(BIN)/python -m pytest -q --input-seed=0 -m directory
+	PYTHONPATH=$(PLUGINS):$(LDAP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --input-seed=0 -m directory
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"
 

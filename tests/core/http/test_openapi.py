@@ -47,7 +47,6 @@ def test_the_document_is_valid_openapi(document: Get, version: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.any_database
 @pytest.mark.parametrize("version", [SUPPORTED[0], NEWEST])
 def test_the_document_passes_the_validator(document: Get, version: str) -> None:
     """The validator that others use walks every schema, which takes half a minute."""
@@ -112,7 +111,6 @@ def test_what_is_served_fits_the_document(service: Service, label: str) -> None:
         service.documented.fits(NEWEST, f"PatchedBulk{name}Request", {"id": shown["id"]})
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize("label", every_resource())
 def test_every_documented_parameter_is_taken(service: Service, document: Get, label: str) -> None:
     """The service knows each parameter of a list by name: none of them is refused as unknown. ``columns`` is one of
@@ -159,7 +157,6 @@ def test_a_field_is_described_only_in_versions_that_have_it(document: Get) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.any_database
 def test_yaml_says_the_same(anonymous: Api, document: Get) -> None:
     """Both YAML paths give the document of the JSON path."""
     answers = [
