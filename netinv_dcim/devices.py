@@ -260,8 +260,9 @@ def has_local_context(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
 @devices.rule
 def racks_are_at_the_site_of_their_devices(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a rack of another site."""
-    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in drafts])
-    elsewhere = [draft for draft in drafts if draft["rack_id"] and racks[draft["rack_id"]].site_id != draft["site_id"]]
+    changed = [draft for draft in drafts if draft["rack_id"] and draft.changed("rack_id", "site_id")]
+    racks = listing.rows_of(uow, Rack, [draft["rack_id"] for draft in changed])
+    elsewhere = [draft for draft in changed if racks[draft["rack_id"]].site_id != draft["site_id"]]
     sites = listing.rows_of(uow, Site, [draft["site_id"] for draft in elsewhere])
     for draft in elsewhere:
         rack = racks[draft["rack_id"]]

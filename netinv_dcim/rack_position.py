@@ -113,7 +113,11 @@ def a_position_has_a_rack_and_a_face(uow: UnitOfWork, drafts: Sequence[Draft]) -
 
 def only_what_has_height_is_mounted(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects a position for a device type of height 0, and a position or face for a child device type."""
-    placed = [draft for draft in drafts if draft["position"] is not None or draft["face"]]
+    placed = [
+        draft
+        for draft in drafts
+        if draft.changed("position", "face", "device_type_id") and (draft["position"] is not None or draft["face"])
+    ]
     types = listing.rows_of(uow, DeviceType, [draft["device_type_id"] for draft in placed])
     for draft in placed:
         kind = types[draft["device_type_id"]]

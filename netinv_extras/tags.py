@@ -142,7 +142,7 @@ class Tags(fields.ToMany):
         tag, assigned = self.registry["extras.tag"], pairs(place.endpoint)
         inner = Plan(plan.registry, tag, key=assigned.c.owner_id, through=assigned, ordered=True)
         nested = inner.finish([*tag.brief, tag.fields["created"], tag.fields["last_updated"]], brief=True)
-        return fields.grouped(plan, place, nested)
+        return plan.load_to_many(place, nested)
 
     def schema(self) -> dict[str, Any]:
         tag = self.registry["extras.tag"]

@@ -26,7 +26,7 @@ from netinv_core.models.columns import (
 )
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
-from netinv_core.read import lookups, relations
+from netinv_core.read import listing, lookups, relations
 from netinv_core.read.filters import Filter, custom, number, related
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
@@ -294,8 +294,7 @@ def slaac_is_for_ipv6(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     changed = [draft for draft in drafts if draft["ip_version"] == 4 and draft.changed("status_id", "address")]
     if not changed:
         return
-    table = Status.__table__
-    slaac = set(uow.execute(sa.select(table.c.id).where(table.c.slug == SLAAC)).scalars())
+    statuses = listing.rows_of(uow, Status, [draft["status_id"] for draft in changed])
     for draft in changed:
-        if draft["status_id"] in slaac:
+        if statuses[draft["status_id"]].slug == SLAAC:
             draft.reject("status", "Only IPv6 addresses can be assigned SLAAC status")

@@ -73,12 +73,8 @@ class ToMany(Field):
         """Reader of the list of the rows of ``inner`` by the ids at ``place``; of their column ``by``, if that is
         set.
         """
-        read, by = self.grouped(plan, place, inner), self.by
+        read, by = plan.load_to_many(place, inner), self.by
         return read if by is None else lambda row, page: [item[by] for item in read(row, page)]
-
-    def grouped(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-        """Reader of the list of the rows of ``inner`` by the ids at ``place``."""
-        return grouped(plan, place, inner)
 
     def brief_reader(self, plan: Plan, place: JoinedTable) -> Reader:
         read, name = self.reader(plan, place), self.brief_name
@@ -294,7 +290,7 @@ class ReverseForeignKey(Field):
         if target is None:
             return lambda row, page: []
         inner = Plan(plan.registry, target, key=target.table.c[self.attribute_there], ordered=True)
-        return grouped(plan, place, inner.finish_nested())
+        return plan.load_to_many(place, inner.finish_nested())
 
     def schema(self) -> dict[str, Any]:
         return self._described({"type": "array", "items": nested_schema(self.registry.get(self.to))})
@@ -321,13 +317,6 @@ def collect(rows: Any) -> dict[Any, list[Any]]:
 def keys_of(rows: Sequence[Row], index: int) -> list[Any]:
     """The distinct keys in a column of the rows."""
     return list({row[index]: None for row in rows if row[index] is not None})
-
-
-def grouped(plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-    """Reader of the list of the rows of ``inner`` by the ids at ``place``."""
-    key = plan.column(place, "id")
-    batch = plan.batch(lambda uow, rows: collect(inner.fetch(uow, keys_of(rows, key))))
-    return lambda row, page: page.batches[batch].get(row[key], [])
 
 
 def replace_rows(uow: UnitOfWork, table: Any, column: str, name: str, drafts: Sequence[Draft]) -> None:

@@ -1,6 +1,6 @@
 """Resolution of references: every foreign key of all drafts of a batch, by id or by attributes, in few statements.
 
-One statement finds the objects that are named by id, and the statuses. Objects named by attributes
+One statement finds the objects that are named by id. Statuses are cached. Objects named by attributes
 (:mod:`netinv_core.write.attribute_references`) take another, whatever the number of objects, targets and attributes.
 
 An object that the user may not view counts as missing, with two exceptions: the draft refers to it already, or a
@@ -14,7 +14,7 @@ import functools
 import operator
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -84,6 +84,7 @@ def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for request in [*singles, *items]:
         _classify(lookups, request)
     _find_rows(uow, lookups)
+    _find_statuses(uow, lookups.statuses)
     _find_by_attributes(uow, lookups)
     _reject_not_allowed(uow, [request for _, sent, requests in lists if not sent.removed for request in requests])
     for request in singles:
@@ -216,51 +217,66 @@ def _has_integer_ids(target: Endpoint | None) -> bool:
 # -- by id, and statuses by slug
 
 
-class _Group(NamedTuple):
-    """References to one target that are found together: by id or, with ``content_type``, statuses by slug.
-
-    A status is found among those that objects of the content type may have.
-    """
-
-    target: Endpoint
-    content_type: str | None
-
-    def value_of(self, request: ReferenceRequest) -> Any:
-        """The value to look up."""
-        return request.id if self.content_type is None else str(_status_value(request.raw)).lower()
-
-
 def _status_value(raw: Any) -> Any:
     """The slug of a status as sent: ``"active"``, or ``{"value": "active", "label": "Active"}`` as it is read."""
     return raw["value"] if isinstance(raw, dict) and set(raw) == {"value", "label"} else raw
 
 
 def _find_rows(uow: UnitOfWork, lookups: _Lookups) -> None:
-    """Resolves references by id, and statuses by slug: one UNION ALL in all, none for rows in the cache.
+    """Resolves references by id: one UNION ALL in all, none for rows in the cache.
 
     The rows are added to the row cache, as rules need many of them (:func:`netinv_core.read.listing.rows_of`).
     """
-    groups: dict[_Group, list[ReferenceRequest]] = {}
-    limits: dict[_Group, Any] = {}
+    groups: dict[Endpoint, list[ReferenceRequest]] = {}
+    limits: dict[Endpoint, Any] = {}
     for target, requests in lookups.by_id.items():
         missing = _not_cached(uow, target, requests, limited=bool(lookups.limits_of(target)))
         if missing:
-            group = _Group(target, None)
-            groups[group] = missing
+            groups[target] = missing
             if target_limits := lookups.limits_of(target):
-                limits[group] = sa.or_(sa.and_(*target_limits), *_exceptions(target, missing))
-    for request in lookups.statuses:
-        if request.field.target is not None:
-            groups.setdefault(_Group(request.field.target, request.draft.endpoint.label), []).append(request)
+                limits[target] = sa.or_(sa.and_(*target_limits), *_exceptions(target, missing))
     if not groups:
         return
-    values = [list({group.value_of(request) for request in requests}) for group, requests in groups.items()]
+    values = [list({request.id for request in requests}) for requests in groups.values()]
     parameters = {f"keys{number}": keys for number, keys in enumerate(values)}
     results = _union(uow.registry, tuple(groups), limits).rows(uow, parameters)
-    for (group, requests), result in zip(groups.items(), results, strict=True):
-        rows = [group.target.row_type._make(row) for row in result]
-        uow.row_cache.setdefault(group.target.table, {}).update((row.id, row) for row in rows)
-        _set_ids(group, requests, rows)
+    for (target, requests), result in zip(groups.items(), results, strict=True):
+        rows = [target.row_type._make(row) for row in result]
+        uow.row_cache.setdefault(target.table, {}).update((row.id, row) for row in rows)
+        ids = {row.id for row in rows}
+        for request in requests:
+            if request.id not in ids:
+                request.id = None
+                request.reject(NO_SUCH_ID, request.raw)
+
+
+def _find_statuses(uow: UnitOfWork, requests: Sequence[ReferenceRequest]) -> None:
+    """Resolves statuses by slug, from the cache of the configuration; their rows are added to the row cache."""
+    for request in requests:
+        target, label = request.field.target, request.draft.endpoint.label
+        if target is None:
+            continue
+        rows = uow.cached_config(("statuses", label), functools.partial(_statuses, target=target, label=label))
+        row = rows.get(str(_status_value(request.raw)).lower())
+        if row is not None:
+            request.id = row.id
+            uow.row_cache.setdefault(target.table, {})[row.id] = row
+        else:
+            value = _status_value(request.raw)
+            slug = value.lower() if isinstance(value, str) else value
+            request.error = no_such_value(target, "slug", slug, request.draft.endpoint.plural)
+
+
+def _statuses(uow: UnitOfWork, target: Endpoint, label: str) -> dict[str, Any]:
+    """The rows of the statuses that objects of a content type may have, by slug."""
+    allowed = _allowed_statuses(target, label)
+    rows = uow.execute(sa.select(*target.table.c).where(allowed))
+    return {row.slug: row for row in map(target.row_type._make, rows)}
+
+
+def _allowed_statuses(target: Endpoint, label: str) -> Any:
+    """The condition for statuses that objects of a content type may have."""
+    return relations.compare(target, target.table, ["content_types"], functools.partial(operator.eq, label))
 
 
 def _not_cached(
@@ -270,21 +286,6 @@ def _not_cached(
     cache = () if limited else uow.row_cache.get(target.table, ())
     new_drafts = uow.new_drafts.get(target.table, ())
     return [request for request in requests if request.id not in cache and request.id not in new_drafts]
-
-
-def _set_ids(group: _Group, requests: Sequence[ReferenceRequest], rows: Sequence[Any]) -> None:
-    """Sets the id of each reference, or its error when no row matches."""
-    ids = {(row.id if group.content_type is None else row.slug): row.id for row in rows}
-    for request in requests:
-        request.id = ids.get(group.value_of(request))
-        if request.id is not None:
-            continue
-        if group.content_type is None:
-            request.reject(NO_SUCH_ID, request.raw)
-        else:
-            value = _status_value(request.raw)
-            slug = value.lower() if isinstance(value, str) else value
-            request.error = no_such_value(group.target, "slug", slug, request.draft.endpoint.plural)
 
 
 def _exceptions(target: Endpoint, requests: Sequence[ReferenceRequest]) -> list[Any]:
@@ -305,22 +306,17 @@ def _exceptions(target: Endpoint, requests: Sequence[ReferenceRequest]) -> list[
     return conditions
 
 
-def _union(registry: Registry, groups: tuple[_Group, ...], limits: Mapping[_Group, Any]) -> Union:
-    """Returns the statement for these groups; it is cached unless it has a user's ``limits``."""
+def _union(registry: Registry, targets: tuple[Endpoint, ...], limits: Mapping[Endpoint, Any]) -> Union:
+    """Returns the statement for the rows of these targets; it is cached unless it has a user's ``limits``."""
 
     def parts() -> Iterator[Any]:
-        for number, group in enumerate(groups):
-            target, content_type = group
-            column = target.table.c.id if content_type is None else target.table.c.slug
-            condition = in_parameter(registry.dialect, column, f"keys{number}")
-            if content_type is not None:
-                is_type = functools.partial(operator.eq, content_type)
-                condition &= relations.compare(target, target.table, ["content_types"], is_type)
-            elif group in limits:
-                condition = sa.and_(condition, limits[group])
+        for number, target in enumerate(targets):
+            condition = in_parameter(registry.dialect, target.table.c.id, f"keys{number}")
+            if target in limits:
+                condition = sa.and_(condition, limits[target])
             yield list(target.table.c), target.table, condition
 
-    return Union(registry.dialect, list(parts())) if limits else registry.union(groups, parts)
+    return Union(registry.dialect, list(parts())) if limits else registry.union(("rows", targets), parts)
 
 
 # -- by attributes
@@ -369,7 +365,6 @@ def statuses_for(uow: UnitOfWork, field: Status, endpoint: Endpoint) -> list[tup
     target = field.target
     if target is None:
         return []
-    table = target.table
-    allowed = relations.compare(target, table, ["content_types"], lambda column: column == endpoint.label)
+    table, allowed = target.table, _allowed_statuses(target, endpoint.label)
     rows = uow.execute(sa.select(table.c.slug, table.c.name).where(allowed).order_by(table.c.name))
     return [(slug, name) for slug, name in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -86,17 +87,22 @@ def move_installed_devices(uow: UnitOfWork, moved: Collection[Any]) -> None:
 
     A device with a rack position of its own is not moved. One SELECT and one update for each level.
     """
+    while moved:
+        rows = uow.execute(_installed(uow.registry.dialect), {"keys": list(moved)}).mappings()
+        values_by_id = {row["id"]: {name: row[name] for name in PLACE} for row in rows}
+        moved = system_update(uow, uow.registry.of_model(Device), values_by_id)
+
+
+@functools.cache
+def _installed(dialect: str) -> sa.Select[Any]:
+    """SELECT of the devices without a rack position that are installed in others, with the places of these."""
     bay, inner, outer = DeviceBay.__table__, Device.__table__, Device.__table__.alias()
-    statement = (
+    return (
         sa.select(inner.c.id, *[outer.c[name] for name in PLACE])
         .join(bay, bay.c.installed_device_id == inner.c.id)
         .join(outer, outer.c.id == bay.c.device_id)
-        .where(in_parameter(uow.registry.dialect, outer.c.id), inner.c.position.is_(None))
+        .where(in_parameter(dialect, outer.c.id), inner.c.position.is_(None))
     )
-    while moved:
-        rows = uow.execute(statement, {"keys": list(moved)}).mappings()
-        values_by_id = {row["id"]: {name: row[name] for name in PLACE} for row in rows}
-        moved = system_update(uow, uow.registry.of_model(Device), values_by_id)
 
 
 def register() -> None:

@@ -18,7 +18,6 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.packages import errors_of
 from netinv_core.read import filters
 from netinv_core.read import relations as read_relations
-from netinv_core.read.plan import JoinedTable, Plan, Reader
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
@@ -94,9 +93,6 @@ class ScopeList(fields.ToMany):
     @property
     def pairs(self) -> Any:
         return pairs(self.scope)
-
-    def grouped(self, plan: Plan, place: JoinedTable, inner: Plan) -> Reader:
-        return plan.load_to_many(place, inner)
 
     def store(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         changed = [draft for draft in drafts if self.name in draft.many]

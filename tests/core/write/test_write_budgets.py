@@ -1,0 +1,56 @@
+"""Statements of single writes: what is cached is not asked for again, and unchanged members lead to no look-up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Samples, Service
+
+ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
+
+
+def statements(service: Service, method: str, path: str, body: Any) -> list[str]:
+    """The statements of a request that succeeds."""
+    with service.statements() as found:
+        service.api.send(method, path, body, status=(200, 201))
+    return list(found)
+
+
+def sample(service: Service, label: str, **members: Any) -> dict[str, Any]:
+    """A new object."""
+    return Samples(service).make(service.registry[label], **members)
+
+
+def test_a_new_address_takes_six_statements(service: Service) -> None:
+    """User, INSERT, the row, its lists, the change record."""
+    bodies = [{"address": f"{service.unique.ipv6()}::1/64", "status": "active"} for _ in range(3)]
+    counts = [len(statements(service, "POST", ADDRESSES, body)) for body in bodies]
+    assert counts[-1] <= 6
+
+
+def test_a_thousand_new_addresses_take_as_many(service: Service) -> None:
+    network = service.unique.ipv6()
+    bodies = [{"address": f"{network}::{number:x}/64", "status": "active"} for number in range(1, 2001)]
+    statements(service, "POST", ADDRESSES, bodies[:1000])
+    assert len(statements(service, "POST", ADDRESSES, bodies[1000:])) <= 6
+
+
+def test_a_changed_text_of_a_mounted_device_takes_eight_statements(service: Service) -> None:
+    """User, the locked row, row and lists before, UPDATE, row and lists after, the change record."""
+    site = sample(service, "dcim.site")["id"]
+    rack = sample(service, "dcim.rack", site=site)["id"]
+    device = sample(service, "dcim.device", site=site, location=None, rack=rack, position=1, face="front")
+    statements(service, "PATCH", device["url"], {"comments": "first"})
+    assert len(statements(service, "PATCH", device["url"], {"comments": "second"})) <= 8
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_an_allocation_asks_for_no_status(service: Service, number: int) -> None:
+    prefix = service.api.post(PREFIXES, {"prefix": f"{service.unique.ipv6()}::/64", "status": "active"})
+    path, bodies = f"{prefix['url']}available-ips/", [{"status": "active"}] * number
+    statements(service, "POST", path, bodies)
+    found = statements(service, "POST", path, bodies)
+    assert not any("FROM extras_status " in text for text in found), "\n".join(found)
+    assert len(found) <= 10, "\n".join(found)
