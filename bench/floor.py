@@ -32,7 +32,7 @@ def _to_json(value: Any) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """Median processor time of one kind of request in ms, and of its floor; ``statements`` is the number of both.
+    """Lower quartile of the processor time of one kind of request in ms, and of its floor; ``statements`` is the number of both.
 
     ``aim`` is the ratio wanted.
     """
@@ -122,7 +122,7 @@ class Floors:
                     end = time.perf_counter() + seconds
                 if len(times) >= MOST or (len(times) >= FEWEST and time.perf_counter() > end):
                     break
-        cpu, floor = (statistics.median(found) * 1000 for found in zip(*times, strict=True))
+        cpu, floor = (statistics.quantiles(found, n=4)[0] * 1000 for found in zip(*times, strict=True))
         return Floor(measure.name, cpu, floor, len(self.client.statements), len(times), measure.ratio)
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import configparser
 import dataclasses
 import io
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,19 +55,22 @@ class InProcess:
 
     def _listen(self) -> None:
         """Notes the statements of the engine, and makes its connections roll back where they would commit."""
-        client = self
+        client, thread = self, threading.current_thread()
 
         class Connection(psycopg.Connection[Any]):
-            """A connection whose commit keeps what was written only outside of :meth:`rolled_back`."""
+            """A connection whose commit in this thread keeps what was written only outside of
+            :meth:`rolled_back`.
+            """
 
             def commit(self) -> None:
-                if client._rolls_back:
+                if client._rolls_back and threading.current_thread() is thread:
                     self.rollback()
                 else:
                     super().commit()
 
         def note(connection: Any, cursor: Any, text: str, parameters: Any, context: Any, many: bool) -> None:
-            self.statements.append(Statement(text, parameters, many, not cursor.connection.autocommit))
+            if threading.current_thread() is thread:  # not those of background threads
+                self.statements.append(Statement(text, parameters, many, not cursor.connection.autocommit))
 
         def connect(dialect: Any, record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
             return Connection.connect(*arguments, **options)
