@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import re
 import time
 import uuid
@@ -20,7 +21,7 @@ from sqlalchemy.types import TypeDecorator
 
 from netinv_core import patterns
 from netinv_core.db.availability import is_away, is_busy
-from netinv_core.db.pool import WatchedPool
+from netinv_core.db.pool import WatchedPool, check_connections
 from netinv_core.models.types import Timestamp
 
 WRITING = "netinv_writing"
@@ -39,7 +40,8 @@ def engine_from(
 ) -> Engine:
     """Returns an engine for a PostgreSQL (psycopg 3), MariaDB/MySQL (PyMySQL) or SQLite URL.
 
-    Connections of the pool are tested before use, as the server may have closed them.
+    Connections of the pool are tested before use, as the server may have closed them
+    (:func:`netinv_core.db.pool.check_connections`).
 
     :param statement_timeout: seconds after which the database cancels a statement, 0 for never; MySQL only a SELECT
     :param connect_timeout: seconds to wait for a server that does not answer
@@ -51,7 +53,9 @@ def engine_from(
     dialect = address.get_backend_name()
     if dialect == "postgresql":
         waits = {"connect_timeout": connect_timeout, "tcp_user_timeout": silence * 1000, **_KEEPALIVE}
-        options.setdefault("connect_args", {**_postgresql_session(address, statement_timeout), **waits})
+        # With the driver, which an installation may lack.
+        cursor = {"cursor_factory": importlib.import_module("netinv_core.db.psycopg_cursor").Cursor}
+        options.setdefault("connect_args", {**_postgresql_session(address, statement_timeout), **waits, **cursor})
     elif dialect in ("mysql", "mariadb"):
         command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
         arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout}
@@ -59,12 +63,13 @@ def engine_from(
         options.setdefault("isolation_level", "READ COMMITTED")
         options.setdefault("pool_recycle", 3600)
     if dialect != "sqlite":
-        options.setdefault("pool_pre_ping", True)
         options.setdefault("poolclass", WatchedPool)
     # Errors are logged, and parameters of statements may be secrets.
     engine = sa.create_engine(address, hide_parameters=True, **options)
     if dialect == "sqlite":
         _prepare_sqlite(engine, statement_timeout)
+    else:
+        check_connections(engine)
     if is_pooled(address):
         _prepare_pooled(engine)
     return engine
