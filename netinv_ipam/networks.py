@@ -203,21 +203,31 @@ def parents(network: netaddr.IPNetwork, *, equal: bool = True) -> Iterable[netad
         yield netaddr.IPNetwork((network.value, length), network.version).cidr
 
 
+def edges_of_parents(network: netaddr.IPNetwork, *, equal: bool = True) -> Iterable[tuple[int, bytes, bytes]]:
+    """Prefix length, lowest and highest address of the networks that contain a network, from /1 to the longest; with
+    ``equal`` also those of the network itself.
+    """
+    version, value, bits = network.version, network.value, BITS[network.version]
+    for length in range(1, network.prefixlen + equal):
+        hosts = (1 << (bits - length)) - 1
+        yield length, packed(value & ~hosts, version), packed(value | hosts, version)
+
+
 def containing(table: Any, network: netaddr.IPNetwork, *, equal: bool = True) -> Condition:
     """Condition: the row's network contains ``network``, or also equals it when ``equal``.
 
     Uses an index: it compares the first or last addresses of all possible parents.
     """
-    above = list(parents(network, equal=equal))
+    above = list(edges_of_parents(network, equal=equal))
     if "network" not in table.c:
-        lengths = {last(parent): parent.prefixlen for parent in above}
+        lengths = {last_address: length for length, _, last_address in above}
         return any_of(
             [
                 sa.and_(table.c.broadcast == last_address, table.c.prefix_length <= length)
                 for last_address, length in lengths.items()
             ]
         )
-    first_addresses = list(dict.fromkeys(map(first, above)))
+    first_addresses = list(dict.fromkeys(first_address for _, first_address, _ in above))
     contains = sa.and_(table.c.network.in_(first_addresses), table.c.broadcast >= last(network))
     return contains if equal else sa.and_(contains, table.c.prefix_length < network.prefixlen)
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped
 
 from netinv_core.auth import permissions
 from netinv_core.models.associations import many_to_many, unique_set
-from netinv_core.models.base import Primary
+from netinv_core.models.base import Primary, table_of
 from netinv_core.models.columns import CASCADE, SELF, SET_NULL, Ref, boolean, choice, column, foreign_key, integer
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
@@ -120,14 +120,18 @@ def of_kind(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     return kind(table.c.type) if kind else sa.false()
 
 
+# Making an alias for each request takes 0.2 ms.
+_device, _chassis = table_of(Device), table_of(VirtualChassis)
+_member = _device.alias("chassis_member")
+
+
 def _of_devices(uow: UnitOfWork, table: Any, condition: Any) -> Any:
     """Condition for the interfaces of the devices that a condition selects.
 
     For the master of a virtual chassis this includes the interfaces of its members, except management interfaces.
     """
-    device, chassis, endpoint = Device.__table__, VirtualChassis.__table__, uow.registry.of_model(Device)
+    device, chassis, member, endpoint = _device, _chassis, _member, uow.registry.of_model(Device)
     selected = sa.select(device.c.id).where(condition, *permissions.visible(uow, endpoint, device))
-    member = device.alias()
     of_masters = [chassis.c.master_id.in_(selected), *permissions.visible(uow, endpoint, member)]
     members = sa.select(member.c.id).join(chassis, chassis.c.id == member.c.virtual_chassis_id).where(*of_masters)
     return table.c.device_id.in_(selected) | (table.c.device_id.in_(members) & ~table.c.mgmt_only)
