@@ -19,6 +19,7 @@ from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
 from netinv_core.read import filters, ordering, relations, search_stages
 from netinv_core.read.derived_filters import derived_filters
+from netinv_core.read.list_selects import ListSelects
 from netinv_core.read.ordering import Order, Ordering
 from netinv_core.read.plan import JoinedTable, Plan
 from netinv_core.resource import Resource, count_of, counter
@@ -57,6 +58,7 @@ class Endpoint:
         self.rules = list(resource.rules)
         self._plans: dict[str, Plan] = {}
         self._custom_plans = BoundedCache[Plan]("plans", MAX_CUSTOM_PLANS)
+        self.list_selects = ListSelects(self)
 
     # -- names
 

@@ -8,7 +8,7 @@ import dataclasses
 import datetime
 import pathlib
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import read_positions
 from netinv_core.db.engine import options_for
+from netinv_core.db.row_select import Row, RowSelect
 from netinv_core.models.base import now
 from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
@@ -339,6 +340,10 @@ class UnitOfWork:
     def note_write_of(self, account: uuid.UUID | None) -> None:
         """Makes later reads of an account have what this transaction writes, from whichever replica they are."""
         read_positions.record_after_commit(self, account)
+
+    def rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
+        """The rows of a SELECT that is kept, for these values of its parameters."""
+        return select.rows(self.connection, values)
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""

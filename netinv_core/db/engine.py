@@ -68,7 +68,7 @@ def engine_from(
     engine = sa.create_engine(address, hide_parameters=True, **options)
     if dialect == "sqlite":
         _prepare_sqlite(engine, statement_timeout)
-    else:
+    elif options.get("pool_pre_ping", True):
         check_connections(engine)
     if is_pooled(address):
         _prepare_pooled(engine)

@@ -31,8 +31,7 @@ class Count(Field):
         return ()
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
-        index = plan.expression(place, self.name, self.source(place.table))
-        return lambda row, page: row[index]
+        return plan.value(plan.expression(place, self.name, self.source(place.table)))
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

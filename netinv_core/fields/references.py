@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.fields.base import NONE, Field
 from netinv_core.fields.openapi_types import JSON_TYPES
 from netinv_core.models.columns import ForeignKeyInfo, column_info
-from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet, nested_fields, record_nested
+from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
+from netinv_core.read.records import nested_fields, record_nested
 from netinv_core.tabular import cells
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ class Reference(Field):
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         if not self.plain:
             return plan.nested(place, self.attribute, self.nested_fields)
-        index = plan.column(place, self.attribute)
-        return lambda row, page: row[index]
+        return plan.value(plan.column(place, self.attribute))
 
     def sparse_reader(self, plan: Plan, place: JoinedTable, without: Collection[str]) -> Reader:
         return plan.nested(place, self.attribute, self.nested_fields, without)

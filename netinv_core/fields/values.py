@@ -36,7 +36,7 @@ class Value(Field):
         index = plan.column(place, self.attribute)
         if self.python_type is decimal.Decimal:
             return lambda row, page: None if row[index] is None else str(row[index])
-        return lambda row, page: row[index]
+        return plan.value(index)
 
     def accept(self, draft: Draft, value: Any) -> None:
         if (
@@ -140,7 +140,7 @@ class Choice(Value):
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
         if self.plain:
-            return lambda row, page: row[index]
+            return plan.value(index)
         representations = {value: {"value": value, "label": label} for value, label in self.choices.items}
 
         def read(row: Row, page: RowSet) -> Any:

@@ -93,7 +93,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
     cached = None if conditions else counts.cached_count(uow, endpoint)
     if cached is not None:
         return cached
-    statement = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions)
+    statement = endpoint.list_selects.count.statement.where(*conditions)
     with filter_errors_as_400():
         count = int(uow.execute(statement).scalar() or 0)
     if not conditions:
@@ -108,6 +108,8 @@ def selected(
 
     :raises Invalid: for an unknown name, or a condition that the database cannot evaluate
     """
+    if window.limit and not (window.offset or conditions or names):
+        return [row[0] for row in uow.rows(endpoint.list_selects.first_page(window.limit), {})]
     order = ordering.requested_order(uow, endpoint, names) if names else endpoint.ordering
     statement = sa.select(endpoint.table.c.id).select_from(order.source).where(*conditions)
     statement = statement.order_by(*order.expressions)

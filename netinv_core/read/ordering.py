@@ -21,7 +21,7 @@ from netinv_core.errors import Invalid
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Json
 from netinv_core.read import filters
-from netinv_core.read.plan import nested_fields
+from netinv_core.read.records import nested_fields
 from netinv_core.read.relations import Visible, everything
 
 if TYPE_CHECKING:

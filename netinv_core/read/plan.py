@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter, inlined_int, lock_rows
+from netinv_core.db.row_select import Row as Row
+from netinv_core.db.row_select import RowSelect
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
+from netinv_core.read.records import nothing, record, record_nested
 from netinv_core.read.relations import Visible
 from netinv_core.read.row_set import JoinedTable as JoinedTable
 from netinv_core.read.row_set import RowSet as RowSet
-from netinv_core.read.union import Row as Row
 from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
@@ -107,11 +109,12 @@ class Plan:
         self._generic_loads: dict[str, _GenericLoad] = {}
         self._to_many_load: _ToManyLoad | None = None
         self._readers: dict[tuple[tuple[str, ...], Field], Reader] = {}
+        self._values: dict[int, Reader] = {}
         self._references = 0
         self._key = endpoint.table.c.id if key is None else key
         self._select_key = self._add(("key",), self._key)
         self._reader: Reader | None = None
-        self._statement: Any = None
+        self._select: RowSelect | None = None
 
     # -- building
 
@@ -195,7 +198,7 @@ class Plan:
         """
         key_position, target = self.column(place, attribute), self.join(place, attribute)
         if target is None:
-            return _nothing
+            return nothing
         represent, slot = record_nested(self, target, field_names, without=without), self._references
         self._references += 1
 
@@ -217,6 +220,16 @@ class Plan:
             self._readers[place.path, field] = field.reader(self, place)
         return self._readers[place.path, field]
 
+    def value(self, position: int) -> Reader:
+        """Returns the reader of the value at a position in the row, as it is."""
+        if position not in self._values:
+            self._values[position] = lambda row, page: row[position]
+        return self._values[position]
+
+    def position_of(self, reader: Reader) -> int | None:
+        """The position in the row of a reader that :meth:`value` returned; ``None`` for another one."""
+        return next((position for position, value in self._values.items() if value is reader), None)
+
     def read(self, place: JoinedTable, path: str) -> Reader:
         """Returns a reader for a dotted path of field or column names across foreign keys (``"rack.site.name"``)."""
         head, _, rest = path.partition(".")
@@ -224,8 +237,7 @@ class Plan:
             field = place.endpoint.fields.get(head)
             if field is not None and head not in place.table.c:
                 return self.reader_of(place, field)
-            index = self.column(place, head)
-            return lambda row, page: row[index]
+            return self.value(self.column(place, head))
         attribute = f"{head}_id"
         target = self.join(place, attribute)
         if target is None:
@@ -235,7 +247,7 @@ class Plan:
 
     def finish(self, fields: Iterable[Field], *, brief: bool = False, without: Collection[str] = ()) -> Plan:
         """Completes the plan with a representation of these fields, in order, ``without`` dotted names of members."""
-        self._reader = _record(self, self.root, fields, brief=brief, without=without)
+        self._reader = record(self, self.root, fields, brief=brief, without=without)
         return self
 
     def finish_nested(self, *, listed: bool = False, beside: Sequence[Field] = ()) -> Plan:
@@ -278,13 +290,17 @@ class Plan:
         assert self._reader is not None
         if not keys:
             return []
-        if self._statement is None:
+        values = {"keys": list(keys)}
+        if self._select is None:
             clause = in_parameter(self.registry.dialect, self._key)
-            self._statement = sa.select(*self._columns).select_from(self._from).where(clause).order_by(*self._order)
-        statement = self._statement.where(*conditions) if conditions else self._statement
+            statement = sa.select(*self._columns).select_from(self._from).where(clause).order_by(*self._order)
+            self._select = RowSelect(statement)
+        if not (conditions or locked) and limit is None:
+            return self._represented(uow, uow.rows(self._select, values))
+        statement = self._select.statement.where(*conditions) if conditions else self._select.statement
         statement = statement if limit is None else statement.limit(inlined_int("most", limit))
         statement = lock_rows(statement) if locked else statement
-        return self._represented(uow, uow.execute(statement, {"keys": list(keys)}).all())
+        return self._represented(uow, uow.execute(statement, values).all())
 
     def _ranked(self) -> list[Any]:
         """The columns for a UNION ALL of several plans; an ordered plan adds ``row_number()``: a UNION has no order."""
@@ -349,52 +365,3 @@ def named_objects(
     requests = [(target.plan(shape), list(keys_by_label[label])) for label, target in targets.items()]
     results = fetch_together(uow, requests, visible)
     return {(label, key): item for label, items in zip(targets, results, strict=True) for key, item in items}
-
-
-def _record(
-    plan: Plan, place: JoinedTable, fields: Iterable[Field], *, brief: bool, without: Collection[str]
-) -> Reader:
-    """Returns a reader of a dictionary of ``fields`` at ``place``."""
-    readers = []
-    for field in fields:
-        inner = {name.removeprefix(f"{field.name}.") for name in without if name.startswith(f"{field.name}.")}
-        if inner:
-            readers.append((field.name, field.sparse_reader(plan, place, inner)))
-        elif not field.write_only:
-            readers.append((field.name, field.brief_reader(plan, place) if brief else plan.reader_of(place, field)))
-    return _dictionary(readers)
-
-
-def _dictionary(readers: Sequence[tuple[str, Reader]]) -> Reader:
-    return lambda row, page: {name: reader(row, page) for name, reader in readers}
-
-
-def _nothing(row: Row, page: RowSet) -> None:
-    return None
-
-
-def nested_fields(endpoint: Endpoint, field_names: Sequence[str] = ()) -> list[Field]:
-    """The fields of the nested representation: the brief form, or ``display, id, url`` and those of ``field_names``."""
-    if field_names:
-        return [endpoint.fields[name] for name in ("display", "id", "url", *field_names)]
-    return [field for field in endpoint.brief if field.nested != "absent"]
-
-
-def record_nested(
-    plan: Plan,
-    place: JoinedTable,
-    field_names: Sequence[str] = (),
-    *,
-    listed: bool = False,
-    beside: Sequence[Field] = (),
-    without: Collection[str] = (),
-) -> Reader:
-    """Returns a reader of the nested representation of the object at ``place``, followed by the fields ``beside``;
-    ``field_names`` names its fields, by default those of the brief form, ``without`` those to leave out.
-    """
-    readers = [
-        (field.name, _nothing if field.nested == "null" and not listed else field.brief_reader(plan, place))
-        for field in [*nested_fields(place.endpoint, field_names), *beside]
-        if field.name not in without
-    ]
-    return _dictionary(readers)

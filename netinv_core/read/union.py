@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.row_select import Row, RowSelect
 from netinv_core.models.types import Chars, LongText
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
-
-Row = Sequence[Any]
 
 
 class Union:
     """UNION ALL of SELECT statements, each given as ``(columns, from, where)``.
 
     Columns of one type share a column of the union; where a SELECT has fewer columns of a type, NULL takes their place.
+    One that is ``kept`` for further uses is compiled once.
     """
 
-    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]]) -> None:
+    def __init__(self, dialect: str, parts: Sequence[tuple[Sequence[Any], Any, Any]], *, kept: bool = False) -> None:
         slots: list[tuple[Any, Any]] = []
         self._slots = [_slots_of(columns, slots) for columns, _, _ in parts]
         selects = []
@@ -34,13 +35,24 @@ class Union:
             part: Any = sa.literal_column(str(number)).label("part")
             selects.append(sa.select(part, *labelled).select_from(source).where(condition))
         self._statement = sa.union_all(*selects)
+        self._select = RowSelect(self._statement) if kept else None
+        self._pick = [_picker(slots_of_part) for slots_of_part in self._slots]
 
     def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
         """Returns the rows of each SELECT, with its own columns in order."""
         results: list[list[Row]] = [[] for _ in self._slots]
-        for part, *row in uow.execute(self._statement, parameters).all():
-            results[part].append([row[slot] for slot in self._slots[part]])
+        found = uow.rows(self._select, parameters) if self._select else uow.execute(self._statement, parameters).all()
+        for row in found:
+            results[row[0]].append(self._pick[row[0]](row))
         return results
+
+
+def _picker(slots: Sequence[int]) -> Callable[[Row], Row]:
+    """Returns a function that picks the values of these slots of a row, which begins with the number of its part."""
+    positions = [slot + 1 for slot in slots]
+    if len(positions) == 1:
+        return lambda row: (row[positions[0]],)
+    return operator.itemgetter(*positions)
 
 
 def _slots_of(columns: Sequence[Any], slots: list[tuple[Any, Any]]) -> list[int]:

@@ -11,7 +11,7 @@ import colander
 
 from netinv_core.errors import FieldErrors, Invalid
 from netinv_core.fields import NONE, Field, Reference, errors_of
-from netinv_core.read.plan import nested_fields
+from netinv_core.read.records import nested_fields
 from netinv_core.tabular import cells, identification
 from netinv_core.tabular.cells import CellColumn
 from netinv_core.tabular.delimited import Table

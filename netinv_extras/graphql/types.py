@@ -102,7 +102,7 @@ class ColumnField(fields.Field):
 
     def reader(self, plan: Plan, place: JoinedTable) -> Reader:
         index = plan.column(place, self.attribute)
-        return lambda row, page: row[index]
+        return plan.value(index)
 
 
 def column_field(attribute: str) -> ColumnField:

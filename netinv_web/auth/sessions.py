@@ -24,6 +24,7 @@ from netinv_core.auth import crypto
 from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
+from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
@@ -85,7 +86,7 @@ class CurrentSession:
 
 
 _sessions, _users = table_of(WebSession), table_of(User)
-_by_key = (
+_by_key = RowSelect(
     sa.select(
         *IDENTITY_COLUMNS,
         _users.c.config_data,
