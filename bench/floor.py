@@ -32,9 +32,8 @@ def _to_json(value: Any) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """Lower quartile of the processor time of one kind of request in ms, and of its floor; ``statements`` is the number of both.
-
-    ``aim`` is the ratio wanted.
+    """Processor time of one kind of request in ms, and of its floor: lower quartiles, which other load on the machine
+    changes least. ``statements`` is the number of statements of both, ``aim`` the ratio wanted.
     """
 
     name: str
