@@ -18,8 +18,7 @@ from netinv_core.models.columns import Description, Name, color, column
 from netinv_core.models.types import Chars
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters, relations
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.read.records import nested_fields
+from netinv_core.read.plan import JoinedTable, Plan, Reader, nested_fields
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
 from netinv_core.uow import UnitOfWork

@@ -184,6 +184,7 @@ NOT_IMPORTED = {
 EXTRAS = {
     **{"testing": "testing", "web": "web"},
     **{"tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis", "telemetry/otel.py": "otel"},
+    "db/psycopg_cursor.py": "postgresql",
 }
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {

@@ -27,7 +27,7 @@ from netinv_core.auth.models import (
 )
 from netinv_core.db import read_positions
 from netinv_core.db.engine import lock_rows
-from netinv_core.db.row_select import RowSelect
+from netinv_core.db.row_select import RowSelect as RowSelect
 from netinv_core.errors import Denied
 from netinv_core.models.associations import EVERY_TYPE
 from netinv_core.models.base import now, table_of

@@ -20,7 +20,9 @@ from netinv_core.db.row_select import Row as Row
 from netinv_core.db.row_select import RowSelect
 from netinv_core.models.columns import column_info
 from netinv_core.read import relations
-from netinv_core.read.records import nothing, record, record_nested
+from netinv_core.read.records import nested_fields as nested_fields
+from netinv_core.read.records import nothing, record
+from netinv_core.read.records import record_nested as record_nested
 from netinv_core.read.relations import Visible
 from netinv_core.read.row_set import JoinedTable as JoinedTable
 from netinv_core.read.row_set import RowSet as RowSet

@@ -19,8 +19,7 @@ from netinv_core.models.base import Base
 from netinv_core.read import listing
 from netinv_core.read.filters import Filter, custom, value
 from netinv_core.read.lookups import convert
-from netinv_core.read.plan import JoinedTable, Plan, Reader
-from netinv_core.read.records import record_nested
+from netinv_core.read.plan import JoinedTable, Plan, Reader, record_nested
 from netinv_core.resource import FieldFactory, Resource, generic_fk
 from netinv_core.uow import UnitOfWork
 from netinv_dcim.components.console import ConsolePort, console_ports

@@ -21,10 +21,9 @@ from pyramid.request import Request
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core.auth import crypto
-from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, account_row, identity_of
+from netinv_core.auth.identity import IDENTITY_COLUMNS, Identity, RowSelect, account_row, identity_of
 from netinv_core.auth.models import User
 from netinv_core.db.engine import in_parameter
-from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Denied
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import HOST_COOKIE, mount_of
