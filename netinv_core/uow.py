@@ -280,6 +280,12 @@ class UnitOfWork:
         self._primary, self.session, self._connection = self.session, session, connection
         self._primary.close()  # returns the connection to the pool
 
+    def read_from_primary(self) -> None:
+        """Runs further statements on the primary again, for what follows the writes of others at once."""
+        if self._primary is not None:
+            self.session.close()
+            self.session, self._primary, self._connection = self._primary, None, None
+
     def close(self) -> None:
         """Returns the connections to their pools."""
         self.session.close()

@@ -164,6 +164,7 @@ _QUERY = (
 def feed(request: Request) -> dict[str, Any]:
     """The changes committed after a cursor, in the order of their commits; waits for one when asked to."""
     uow, endpoint = request.uow, request.context.endpoint
+    uow.read_from_primary()  # changes get their numbers after their commits, in transactions of nobody's
     limit = pagination.window(uow.query, uow.registry.settings).limit or DEFAULT_LIMIT
     with Deadline(uow, request.registry.netinv_waiters, _wait(uow.query)) as deadline:
         reader = Reader(uow, endpoint, request.registry.netinv_engine, limit)

@@ -161,6 +161,15 @@ def test_the_writes_of_all_tokens_and_sessions_of_an_account_are_read(cluster: C
         assert name in browser.get("/extras/tags/", {"name": name}).text
 
 
+def test_the_feed_is_read_from_the_primary(cluster: Cluster) -> None:
+    feed = "/api/extras/object-changes/feed/"
+    cursor = cluster.service.api.get(feed)["cursor"]
+    with cluster.paused():
+        tag = cluster.tag()
+        [change] = cluster.service.user(superuser=True).api.get(feed, {"after": cursor})["results"]
+        assert change["changed_object_id"] in tag
+
+
 def test_what_is_revoked_ends_at_once(cluster: Cluster) -> None:
     service = cluster.service
     reader = service.user(("view", "extras.tag"))
