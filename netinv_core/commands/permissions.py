@@ -46,6 +46,14 @@ def _id_of(uow: UnitOfWork, column: Any, name: str, kind: str) -> Any:
     return ids[0]
 
 
+def _delete(environment: Environment, label: str, column: Any, name: str, kind: str) -> None:
+    """Deletes the object of a resource with a name, and says so."""
+    with environment.unit_of_work() as uow:
+        key = _id_of(uow, column, name, kind)
+        delete.delete(uow, uow.registry[label], [{"id": key}], single=True)
+    click.echo(f"the {kind} {name} is deleted")
+
+
 def _users_named(uow: UnitOfWork, names: Sequence[str]) -> list[str]:
     return [str(_id_of(uow, _users.c.username, name, "user")) for name in names]
 
@@ -112,10 +120,7 @@ def remove_members(environment: Environment, name: str, usernames: Sequence[str]
 @click.pass_obj
 def delete_group(environment: Environment, name: str) -> None:
     """Delete the group NAME; its users lose what only the group may."""
-    with environment.unit_of_work() as uow:
-        key = _id_of(uow, _groups.c.name, name, "group")
-        delete.delete(uow, uow.registry[GROUPS], [{"id": key}], single=True)
-    click.echo(f"the group {name} is deleted")
+    _delete(environment, GROUPS, _groups.c.name, name, "group")
 
 
 def _change_members(uow: UnitOfWork, name: str, change: str, usernames: Sequence[str]) -> None:
@@ -192,10 +197,7 @@ def list_permissions(environment: Environment) -> None:
 @click.pass_obj
 def delete_permission(environment: Environment, name: str) -> None:
     """Delete the permission NAME."""
-    with environment.unit_of_work() as uow:
-        key = _id_of(uow, _permissions.c.name, name, "permission")
-        delete.delete(uow, uow.registry[PERMISSIONS], [{"id": key}], single=True)
-    click.echo(f"the permission {name} is deleted")
+    _delete(environment, PERMISSIONS, _permissions.c.name, name, "permission")
 
 
 def permit_viewing(uow: UnitOfWork, user_id: object) -> None:

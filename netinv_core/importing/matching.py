@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import Status
+from netinv_core.fields import Choice, Status
 from netinv_core.fields.images import MEDIA
 from netinv_core.importing.mapping import Body, DumpMapping
 from netinv_core.storage.files import Upload
@@ -70,6 +70,8 @@ class Matching:
                 continue
             if fields[name].merges and isinstance(current, dict) and isinstance(value, dict):
                 current = {member: current.get(member) for member in value}
+            if current is None and value == "" and isinstance(fields[name], Choice):
+                continue  # no choice is null here
             if not self._is_equal(current, value):
                 differences[name] = value
         return differences

@@ -17,12 +17,18 @@ family children primary_ip nat_outside mac_addresses utilization full_name
 count_ipaddresses count_fhrp_groups l2vpn_termination tunnel_termination tagged_items size
 termination_a_object termination_b_object is_occupied tree_depth nat_outside_list parent_bay
 """
+OTHER_LABELS = {
+    "virtualization/interfaces": "virtualization.vminterface",
+    "users/permissions": "users.objectpermission",
+}
 _COMPUTED = frozenset(COMPUTED.split())
 LabelOf = Callable[[str], str]
 
 
 def singular(path: str) -> str:
     """Returns the label of a list's model: ``dcim/power-panels`` is ``dcim.powerpanel``."""
+    if (label := OTHER_LABELS.get(path.strip("/"))) is not None:
+        return label
     app, _, name = path.strip("/").rpartition("/")
     last = name.rpartition("-")[2]
     if last.endswith("ies"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from netinv_core.db.engine import session_factory
 from netinv_core.importing.netbox import Report, import_netbox
 from netinv_core.testing import Service
 from netinv_core.uow import UnitOfWork
+
+DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[3] / "shared" / "data" / "netbox-demo-v2.11.json")
 
 
 def load(service: Service, path: Path, username: str = "", **options: Any) -> Report:

@@ -17,7 +17,8 @@ Lists = Mapping[str, list[dict[str, Any]]]
 class InventoryService:
     """The lists by path (``dcim/sites``); at most ``page_size`` objects a page.
 
-    ``troubles`` are taken one for each page: ``busy`` (429), ``broken`` (the connection ends in the body) or ``ended``
+    ``troubles`` are taken one for each page: ``busy`` (429), ``ended-once`` (503), ``broken`` (the connection ends in the
+    body) or ``ended``
     (every further request fails, as when the service stops).
     """
 
@@ -63,7 +64,8 @@ def serving(service: InventoryService) -> Iterator[InventoryService]:
             content = json.dumps(body).encode()
             if trouble == "ended":
                 service.troubles.insert(0, "ended")
-            self.send_response(429 if trouble == "busy" else 500 if trouble == "ended" else status)
+            failed = {"busy": 429, "ended": 500, "ended-once": 503}
+            self.send_response(failed.get(trouble, status))
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Retry-After", "0")
             self.end_headers()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import collections
 import json
-import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +22,8 @@ from netinv_core.commands.importing import import_
 from netinv_core.importing.netbox import CREATED, DERIVED, REFUSED, SKIPPED, UNCHANGED, UPDATED, Report
 from netinv_core.testing import Api, Service
 from tests.support.databases import migrated_database
-from tests.support.dumps import item, load, named
+from tests.support.dumps import DUMP, item, load, named
 
-DUMP = Path(os.environ.get("NETINV_DUMP") or Path(__file__).parents[4] / "shared" / "data" / "netbox-demo-v2.11.json")
 APPLICATIONS = {"circuits", "dcim", "ipam", "tenancy", "virtualization"}
 WORKED_OUT = {"dcim.cablepath"}
 EXTRAS = {"extras.customfield"}
