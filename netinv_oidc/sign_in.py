@@ -25,7 +25,7 @@ from netinv_oidc import SIGN_IN
 from netinv_oidc.client import REFUSED, Attempt, Client
 from netinv_web.auth import external, sessions
 from netinv_web.auth.sign_in import sign_in_form
-from netinv_web.pages import local_path
+from netinv_web.pages import local_path, query_text
 
 CALLBACK = f"{SIGN_IN}callback/"
 COOKIE = "netinv_oidc"
@@ -40,7 +40,7 @@ def client_of(registry: Registry) -> Client:
 
 def begin(request: Request) -> Response:
     """Sends the browser to the provider."""
-    following = local_path(request.GET.get("next", "/"))
+    following = local_path(query_text(request, "next", "/"))
     attempt = Attempt.begin(following)
     try:
         url = client_of(request.registry.netinv).authorization_url(attempt, _callback_uri(request))
@@ -60,7 +60,7 @@ def complete(request: Request) -> Response:
         following = local_path(attempt.following)
         client = client_of(request.registry.netinv)
         _check_issuer(request, client)
-        code = request.GET.get("code", "")
+        code = query_text(request, "code")
         if not code:  # with an error in its place, such as access_denied
             raise Denied(REFUSED)
         user, id_token = client.complete(attempt, code, _callback_uri(request))
@@ -81,7 +81,7 @@ def _attempt(request: Request) -> Attempt:
         attempt = Attempt(**json.loads(crypto.decrypt(secret, request.cookies.get(COOKIE, ""))))
     except (ValueError, TypeError):
         raise Denied(REFUSED) from None
-    sent = request.GET.get("state", "").encode("utf-8", "backslashreplace")
+    sent = query_text(request, "state").encode("utf-8", "backslashreplace")
     if not hmac.compare_digest(attempt.state.encode(), sent) or time.time() - attempt.begun > MAX_AGE:
         raise Denied(REFUSED)
     return attempt
@@ -89,8 +89,8 @@ def _attempt(request: Request) -> Attempt:
 
 def _check_issuer(request: Request, client: Client) -> None:
     """Rejects a response of another provider (RFC 9207)."""
-    named = request.GET.get("iss")
-    if named is not None and named.rstrip("/") != str(client.metadata()["issuer"]).rstrip("/"):
+    named = query_text(request, "iss")
+    if named and named.rstrip("/") != str(client.metadata()["issuer"]).rstrip("/"):
         raise Denied(REFUSED)
 
 

@@ -131,6 +131,12 @@ def form_of(request: Request) -> Any:
         raise BadRequest(f"The form cannot be read: {error}.") from None
 
 
+def query_text(request: Request, name: str, default: str = "") -> str:
+    """The last value of a parameter of the query. Bytes that are not UTF-8 are replaced."""
+    values = request.uow.query.get(name)
+    return str(values[-1]) if values else default
+
+
 def see_other(path: str) -> Response:
     """A redirect (303) to a path of this service, after a POST."""
     response = RelativeRedirect(status=303, content_type=MEDIA_TYPE)

@@ -13,7 +13,7 @@ from pyramid.request import Request
 from netinv_core.auth.security_policy import API_ACCESS
 from netinv_core.errors import Invalid, error_text
 from netinv_core.read import search
-from netinv_web.pages import fragment, page, see_other
+from netinv_web.pages import fragment, page, query_text, see_other
 from netinv_web.paths import path_of_url
 
 TEMPLATE, PALETTE = "netinv_web:templates/search.jinja2", "netinv_web:templates/palette.jinja2"
@@ -22,8 +22,8 @@ PAGE_LIMIT, PALETTE_LIMIT = 20, 5  # objects of each group
 
 def show(request: Request) -> Any:
     """The groups of objects that the text identifies or names."""
-    text = request.GET.get("q", "").strip()
-    is_palette = request.GET.get("_part") == "palette"
+    text = query_text(request, "q").strip()
+    is_palette = query_text(request, "_part") == "palette"
     template = PALETTE if is_palette else TEMPLATE
     values: dict[str, Any] = {"text": text, "groups": [], "error": ""}
     if not text:
@@ -34,7 +34,7 @@ def show(request: Request) -> Any:
         return page(request, template, {**values, "error": error_text(error.body)}, status=422)
     groups = [_group(group, request.uow.base) for group in answer["groups"]]
     single = _single_path(text, groups)
-    if single and request.GET.get("_jump") == "1":
+    if single and query_text(request, "_jump") == "1":
         return see_other(single)
     return fragment(request, template, {**values, "groups": groups})
 

@@ -12,7 +12,7 @@ from pyramid.response import Response
 
 from netinv_core.errors import RequestError
 from netinv_core.http.serialization import dumps
-from netinv_web.pages import form_of, page
+from netinv_web.pages import form_of, page, query_text
 
 PATH = "/graphql/"
 TEMPLATE = "netinv_extras:web/templates/graphql.jinja2"
@@ -28,12 +28,14 @@ EXAMPLE = """{
 
 def show(request: Request) -> Response:
     """The page. GET may name a query; POST executes it with the permissions of the user, and writes nothing."""
-    parameters = form_of(request) if request.method == "POST" else request.GET
-    query, variables = str(parameters.get("query", "")), str(parameters.get("variables", ""))
+    posted = form_of(request) if request.method == "POST" else None
+    query, variables = (
+        query_text(request, name) if posted is None else str(posted.get(name, "")) for name in ("query", "variables")
+    )
     result, failed = "", False
-    if request.method == "POST":
+    if posted is not None:
         result, failed = _execute(request, query, variables)
-    word = request.GET.get("type", "")
+    word = query_text(request, "type")
     values = {
         "query": query or EXAMPLE,
         "variables": variables,

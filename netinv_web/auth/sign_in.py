@@ -19,7 +19,7 @@ from netinv_core.auth.audit import audit_after_commit
 from netinv_core.auth.providers import ExternalUser
 from netinv_core.errors import Denied, RequestError
 from netinv_web.auth import external, replay, sessions
-from netinv_web.pages import form_of, local_path, page, see_other
+from netinv_web.pages import form_of, local_path, page, query_text, see_other
 
 TEMPLATE = "netinv_web:templates/sign_in.jinja2"
 SIGNED_OUT = "netinv_web:templates/signed_out.jinja2"
@@ -28,10 +28,10 @@ MAX_PASSWORD = 4096  # characters
 
 def show(request: Request) -> Response:
     """The sign-in page."""
-    following = local_path(request.GET.get("next", "/"))
+    following = local_path(query_text(request, "next", "/"))
     if sessions.from_cookie(request) is not None:
         return see_other(following)
-    if "next" in request.GET:  # not after a sign-out, which leads to this page without it
+    if "next" in request.uow.query:  # not after a sign-out, which leads to this page without it
         for provider in request.registry.netinv.identity_providers.values():
             user = provider.from_request(request) if provider.from_request is not None else None
             if user is not None:

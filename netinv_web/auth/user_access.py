@@ -19,6 +19,7 @@ from netinv_core.models.base import table_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import Tab
+from netinv_web.pages import query_text
 from netinv_web.paths import object_path
 
 ACTIONS = ("view", "add", "change", "delete")
@@ -28,7 +29,7 @@ _users: Any = table_of(User)
 
 def content(request: Request, endpoint: Endpoint, account: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the tab's template: the form, and the answer for the object that the query names."""
-    address = request.uow.query.get("object", [""])[-1]
+    address = query_text(request, "object")
     values: dict[str, Any] = {"address": address, "error": "", "answer": None, "username": account["username"]}
     if address:
         try:

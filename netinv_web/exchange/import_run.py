@@ -22,7 +22,7 @@ from netinv_web.exchange import import_preview, import_table
 from netinv_web.exchange.import_preview import CREATED, UPDATED
 from netinv_web.exchange.import_table import ImportTable
 from netinv_web.forms.form import last_text, readable
-from netinv_web.pages import fragment, page, see_other
+from netinv_web.pages import fragment, page, query_text, see_other
 from netinv_web.paths import page_path
 
 TEMPLATE = "netinv_web:templates/import_run.jinja2"
@@ -121,7 +121,7 @@ def show(request: Request) -> Response:
     if request.method == "POST":
         return _cancelled(request, endpoint, background, run)
     values = _values(request, endpoint, state)
-    if uow.query.get(PART, [""])[-1] == STATE_PART:
+    if query_text(request, PART) == STATE_PART:
         return fragment(request, STATE, values)
     return page(request, TEMPLATE, values)
 

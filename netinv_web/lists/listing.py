@@ -29,7 +29,7 @@ from netinv_web.lists.rows import row_links, rows_of
 from netinv_web.lists.selection import list_actions, query_actions, selection_actions
 from netinv_web.lists.sorting import sorting_of
 from netinv_web.menu import may
-from netinv_web.pages import fragment, see_other
+from netinv_web.pages import fragment, query_text, see_other
 from netinv_web.paths import page_path
 
 TEMPLATE = "netinv_web:templates/list.jinja2"
@@ -138,7 +138,7 @@ def show(request: Request) -> Any:
     following = submitted(request, query)
     if following is not None:
         return see_other(following.url)
-    part = request.uow.query.get("_part", [""])[-1]
+    part = query_text(request, "_part")
     if part == "facets":
         return fragment(request, FACETS, {"facets": facets_at(request, endpoint, query)})
     views = saved_views.views_of(request.uow, endpoint)

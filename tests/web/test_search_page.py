@@ -88,3 +88,9 @@ def test_entries_of_the_navigation_say_which_keys_open_them(browser: Browser) ->
 
 def test_visitors_without_session_are_led_to_the_sign_in(service: Service) -> None:
     Browser(service).get("/search/?q=x", status=303)
+
+
+@pytest.mark.parametrize("path", ["/search/?q=%ff", "/search/?%ff=%ff", "/graphql/?%ff=%ff", "/login/?next=%ff"])
+def test_bytes_of_the_query_that_are_no_utf_8_are_replaced(service: Service, path: str) -> None:
+    browser = Browser(service) if path.startswith("/login/") else Browser(service, service.admin)
+    assert browser.get(path).html.select_one("main h1")
