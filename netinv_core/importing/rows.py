@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from netinv_core.storage.files import Upload
+
 Fields = Mapping[str, Any]
 
 ROWS_AT_ONCE = 1000
@@ -35,13 +37,15 @@ class RowStore:
 class Rows(MutableMapping[Any, Fields]):
     """Fields by key (an integer or text), in the order of their insertion; a table of the store.
 
-    Fields are read as JSON: what is changed in them is lost unless they are set again. The rows that were used last are
-    cached. During an iteration rows may be set and deleted; rows ahead may still be seen as they were.
+    Fields are stored as JSON, with decimals and times as text; those with a file stay in memory. What is changed in
+    them is lost unless they are set again. The rows that were used last are cached. During an iteration rows may be set
+    and deleted; rows ahead may still be seen as they were.
     """
 
     def __init__(self, connection: sqlite3.Connection, table: str) -> None:
         self._connection, self._table = connection, table
         self._cache: collections.OrderedDict[Any, Fields] = collections.OrderedDict()
+        self._with_files: dict[Any, Fields] = {}
         connection.execute(f"CREATE TABLE {table} (position INTEGER PRIMARY KEY, key UNIQUE, fields BLOB)")
         self._length = 0
 
@@ -63,10 +67,15 @@ class Rows(MutableMapping[Any, Fields]):
         row = self._connection.execute(f"SELECT fields FROM {self._table} WHERE key IS ?", (key,)).fetchone()
         if row is None:
             raise KeyError(key)
-        return self._cached(key, orjson.loads(row[0]))
+        return self._cached(key, self._fields(key, row[0]))
 
     def __setitem__(self, key: Any, fields: Fields) -> None:
-        content = orjson.dumps(fields, default=str)
+        has_file = any(isinstance(value, Upload) for value in fields.values())
+        content = None if has_file else orjson.dumps(fields, default=str)
+        if has_file:
+            self._with_files[key] = fields
+        else:
+            self._with_files.pop(key, None)
         self._length += key not in self
         self._connection.execute(
             f"INSERT INTO {self._table} (key, fields) VALUES (?, ?)"
@@ -79,11 +88,12 @@ class Rows(MutableMapping[Any, Fields]):
         if self._connection.execute(f"DELETE FROM {self._table} WHERE key IS ?", (key,)).rowcount == 0:
             raise KeyError(key)
         self._cache.pop(key, None)
+        self._with_files.pop(key, None)
         self._length -= 1
 
     def items(self) -> Any:
         """Iterates over keys and fields, read in pages."""
-        return ((key, orjson.loads(fields)) for key, fields in self._pages("key, fields"))
+        return ((key, self._fields(key, content)) for key, content in self._pages("key, fields"))
 
     def values(self) -> Any:
         """Iterates over the fields, read in pages."""
@@ -93,6 +103,10 @@ class Rows(MutableMapping[Any, Fields]):
         """Deletes the table; the mapping is not usable any more."""
         self._connection.execute(f"DROP TABLE {self._table}")
         self._cache.clear()
+        self._with_files.clear()
+
+    def _fields(self, key: Any, content: bytes | None) -> Fields:
+        return self._with_files[key] if content is None else dict(orjson.loads(content))
 
     def _pages(self, columns: str) -> Iterator[tuple[Any, Any]]:
         position = 0
