@@ -30,13 +30,14 @@ class ObjectChange(Model):
     """
 
     __tablename__ = "core_object_change"
+    __table_args__ = (sa.Index(None, "changed_object_type", "time"),)
 
     time: Mapped[datetime.datetime] = column(default=now, read_only=True, index=True)
     user_id: Mapped[Ref | None] = foreign_key(User, on_delete=SET_NULL, read_only=True)
     user_name: Mapped[str] = column(length=150, read_only=True, index=True)
     request_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
     action: Mapped[str] = choice(ACTIONS, default=None, read_only=True)
-    changed_object_type: Mapped[str] = column(length=100, read_only=True, index=True)
+    changed_object_type: Mapped[str] = column(length=100, read_only=True)
     changed_object_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
     object_repr: Mapped[str] = column(length=200, hidden=True)
     object_data: Mapped[dict[str, Any]] = column(Json(), kind="json", read_only=True)

@@ -87,7 +87,8 @@ def _store_highest(engine: Engine, condition: sa.ColumnElement[bool]) -> None:
         pass
     with engine.execution_options(**{WRITING: True}).begin() as connection:
         before = connection.execute(lock_rows(sa.select(_numbering.c.pruned))).scalar_one()
-        last = connection.execute(sa.select(sa.func.max(_change.c.number)).where(condition)).scalar() or 0
+        # An expression, so that PostgreSQL finds the old changes by their times and not by descending numbers.
+        last = connection.execute(sa.select(sa.func.max(_change.c.number + 0)).where(condition)).scalar() or 0
         connection.execute(sa.update(_numbering).values(pruned=max(before, last)))
 
 
