@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from netinv_core.testing import Samples, Service
+from tests.support.databases import migrated_database
 
 ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
+    """A service without the relationships, webhooks and computed fields of other tests, which take statements too."""
+    with migrated_database(tmp_path_factory.mktemp("budgets"), database_template) as engine:
+        yield Service(engine)
 
 
 def statements(service: Service, method: str, path: str, body: Any) -> list[str]:
