@@ -87,8 +87,11 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, version: int, lab
     :param name: the member of their representations with the address or the network
     """
     rows = uow.execute(_since(), {"number": run.number, "label": label}).all()
+    given, pruned, *_ = rows[0]
+    if pruned > run.number:  # records that are not kept any more may tell of what left it
+        return None
     found = list(run.left)
-    for _, before, after in rows:
+    for _, _, before, after in rows:
         if before is None or (after is not None and _place(before, name) == _place(after, name)):
             continue
         network = netaddr.IPNetwork(before[name])
@@ -97,7 +100,7 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, version: int, lab
             found.append((max(low, lowest), high))
     if len(rows) > MOST_CHANGES or len(left := merged(found)) > MOST_LEFT:
         return None
-    return Run(run.end, rows[0][0] if rows else run.number, tuple(left))
+    return Run(run.end, given, tuple(left))
 
 
 def _place(representation: dict[str, Any], name: str) -> tuple[Any, Any]:
@@ -106,7 +109,8 @@ def _place(representation: dict[str, Any], name: str) -> tuple[Any, Any]:
 
 
 def _since() -> Any:
-    """SELECT of the last number, and of what the objects of a model were before they were changed or deleted.
+    """SELECT of the last number and the highest one of a deleted record, and of what the objects of a model were before
+    they were changed or deleted. It returns at least one row.
 
     The last number is read in the snapshot of the records, so those without a number yet are read again next time.
     """
@@ -120,8 +124,9 @@ def _since() -> Any:
     ]
     newer = sa.union_all(*(sa.select(part) for part in parts)).subquery()
     is_mine = sa.and_(newer.c.changed_object_type == sa.bindparam("label"), newer.c.action != CREATE)
-    joined = newer.outerjoin(_change, sa.and_(_change.c.id == newer.c.id, is_mine))
-    return sa.select(_given.scalar_subquery(), _change.c.before, _change.c.after).select_from(joined)
+    records = newer.outerjoin(_change, sa.and_(_change.c.id == newer.c.id, is_mine))
+    joined = _numbering.outerjoin(records, sa.true())
+    return sa.select(_numbering.c.given, _numbering.c.pruned, _change.c.before, _change.c.after).select_from(joined)
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:

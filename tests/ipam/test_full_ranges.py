@@ -1,0 +1,39 @@
+"""Remembered runs of taken addresses, and what happens to them outside of the change log."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+
+import pytest
+import sqlalchemy as sa
+
+from netinv_core.changelog import sequence
+from netinv_core.changelog.models import ObjectChange
+from netinv_core.maintenance.retention import delete_old
+from netinv_core.models.base import now, table_of
+from netinv_core.testing import Service
+from netinv_ipam import free_space
+
+ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
+
+
+def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(free_space, "PIECE", 3)
+    api, change = service.api, table_of(ObjectChange)
+    vrf = api.post(VRFS, {"name": service.unique()})["id"]
+    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/28", "vrf": vrf, "status": "active", "is_pool": True})
+    bodies = [{"address": f"192.0.2.{number}/28", "vrf": vrf, "status": "active"} for number in range(12)]
+    taken = api.post(ADDRESSES, bodies)
+    path = f"{prefix['url']}available-ips/"
+    assert api.get(path)[0]["address"] == "192.0.2.12/28"
+    api.delete(taken[4]["url"])
+    sequence.number_changes(service.engine, service.registry)
+    with service.engine.begin() as connection:
+        of_deleted = change.c.changed_object_id == uuid.UUID(taken[4]["id"])
+        connection.execute(sa.update(change).where(of_deleted).values(time=now() - datetime.timedelta(days=4000)))
+    with service.configured(changelog_retention=3650):
+        assert delete_old(service.engine, service.registry, sequence.retention) == 2
+    assert api.get(path)[0]["address"] == "192.0.2.4/28"
