@@ -21,17 +21,9 @@ if TYPE_CHECKING:
     from netinv_core.write.draft import Draft
 
 MAX_ITEMS = 200  # of each list
-NETWORKS_HELP = (
-    "Networks (CIDR) and addresses from which the token is accepted; empty for all. "
-    "Shown with ?include=allowed_networks."
-)
-ACTIONS_HELP = (
-    "Actions that the token is limited to, of those that its user may; empty for all. Shown with ?include=actions."
-)
-TYPES_HELP = (
-    "Object types that the token is limited to, of those that its user may access; empty for all. "
-    "Shown with ?include=object_types."
-)
+NETWORKS_HELP = "Networks (CIDR) and addresses from which the token is accepted; empty for all."
+ACTIONS_HELP = "Actions that the token is limited to, of those that its user may, such as view, add; empty for all."
+TYPES_HELP = "Object types, by their labels, that the token is limited to, of those of its user; empty for all."
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)

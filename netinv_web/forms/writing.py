@@ -13,7 +13,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, RequestError
 from netinv_core.http import multipart
 from netinv_core.http.views import key_of
-from netinv_core.labels import title_of
+from netinv_core.labels import label_of, title_of
 from netinv_core.read import listing
 from netinv_core.write import save
 from netinv_web import notices
@@ -28,6 +28,7 @@ from netinv_web.paths import object_path, page_path
 FORM = "netinv_web:templates/form.jinja2"
 QUICK_FORM = "netinv_web:templates/quick_form.jinja2"
 SEVERAL = "netinv_web:templates/several.jinja2"
+REVEALED = "netinv_web:templates/revealed.jinja2"
 INLINE_FORM = "netinv_web:templates/inline_form.jinja2"
 CREATED = "netinv_web:templates/created.jinja2"
 CONFLICT = 409  # HTTP status
@@ -99,11 +100,26 @@ def _create(request: Request, endpoint: Endpoint) -> Response:
         return fragment(request, CREATED, {"created": created})
     path = object_path(endpoint, created["id"])
     text, undo = f"{title_of(endpoint)} {display} was created.", str(request.uow.request_id)
+    if request.uow.revealed:
+        return _revealed(request, endpoint, created, text, path)
     if submission.text("_another"):
         following = f"{page_path(endpoint)}add/?{urlencode({'_clone': created['id']})}"
         notice = notices.Notice(text, link=path, link_text="Open it", undo=undo)
         return notices.add(request, see_other(following), notice)
     return notices.add(request, see_other(path), notices.Notice(text, undo=undo))
+
+
+def _revealed(request: Request, endpoint: Endpoint, created: Mapping[str, Any], text: str, path: str) -> Response:
+    """The page with a value of a new object that no other answer shows, such as the key of a token."""
+    once = request.uow.revealed.values()
+    shown = [
+        (label_of(field), created[name])
+        for name, field in endpoint.fields.items()
+        if field.confidential and created.get(name) in once
+    ]
+    response = page(request, REVEALED, {"endpoint": endpoint, "text": text, "shown": shown, "path": path})
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _create_several(

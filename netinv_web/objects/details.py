@@ -76,8 +76,11 @@ def fieldsets_of(endpoint: Endpoint, names: Sequence[str]) -> list[tuple[str, li
 
 
 def shown_fields(endpoint: Endpoint) -> list[Field]:
-    """The fields that the page of an object shows as facts; costly ones and those read on request have other places."""
-    hidden = {*ELSEWHERE, *presentation_of(endpoint).hidden, *endpoint.opt_in, *endpoint.costly}
+    """The fields that the page of an object shows as facts. Costly ones have other places, and so have those of other
+    rows that are read on request.
+    """
+    on_request = {name for name in endpoint.opt_in if not endpoint.fields[name].own}
+    hidden = {*ELSEWHERE, *presentation_of(endpoint).hidden, *on_request, *endpoint.costly}
     return [
         field
         for name, field in endpoint.fields.items()

@@ -229,6 +229,20 @@ def test_the_key_of_a_new_token_is_shown_once_and_works(service: Service, browse
     assert key not in listed
 
 
+def test_a_token_of_the_general_form_has_its_key_on_the_answer_and_its_limits_on_its_page(service: Service) -> None:
+    browser = Browser(service, service.admin)
+    form = browser.get("/users/tokens/add/").form()
+    description = service.unique()
+    form["description"], form["allowed_networks"], form["actions"] = description, "192.0.2.0/24, 127.0.0.1", "view"
+    page = form.submit(status=200)
+    key = page.html.select_one("[data-copy]").text
+    assert page.headers["Cache-Control"] == "no-store"
+    (token,) = service.api.get("/api/users/tokens/", {"key": key, "include": "actions"})["results"]
+    assert (token["description"], token["actions"]) == (description, ["view"])
+    shown = browser.get(page.html.select_one("main a.button.primary")["href"])
+    assert "192.0.2.0/24" in shown.html.select_one("main").text and key not in shown
+
+
 def test_a_token_reads_only_unless_it_may_write(service: Service, browser: Browser) -> None:
     key = add_token(browser, description="reads").html.select_one("#token-key").text
     (token,) = service.api.get("/api/users/tokens/", {"description": "reads"}, token=key)["results"]
