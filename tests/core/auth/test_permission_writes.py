@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.testing import Samples, Service
+from netinv_core.testing import Service
 from tests.support.action_permissions import NEEDS, READS
+from tests.support.action_requests import job, sample
 
 DENIED = {"detail": "You do not have permission to perform this action."}
 NOT_FOUND = {"detail": "Not found."}
@@ -30,17 +31,6 @@ def write(*names: str) -> Callable[[Write], Write]:
         return function
 
     return enter
-
-
-def sample(service: Service, label: str, **given: Any) -> dict[str, Any]:
-    """A new object."""
-    return Samples(service).make(service.registry[label], **given)
-
-
-def job(service: Service, name: str) -> dict[str, Any]:
-    """A job of the tests, enabled."""
-    (found,) = service.api.get(JOBS, {"job_class_name": name})["results"]
-    return dict(service.api.patch(found["url"], {"enabled": True}))
 
 
 def runs(service: Service) -> tuple[int, int]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Samples, Service
+from netinv_core.testing import Service
+from tests.support.action_requests import sample
 from tests.support.databases import migrated_database
 
 ADDRESSES, PREFIXES = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/"
@@ -25,11 +26,6 @@ def statements(service: Service, method: str, path: str, body: Any) -> list[str]
     with service.statements() as found:
         service.api.send(method, path, body, status=(200, 201))
     return list(found)
-
-
-def sample(service: Service, label: str, **members: Any) -> dict[str, Any]:
-    """A new object."""
-    return Samples(service).make(service.registry[label], **members)
 
 
 def test_a_new_address_takes_six_statements(service: Service) -> None:
