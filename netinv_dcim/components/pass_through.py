@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -27,6 +28,12 @@ OWN_REAR = "A front port cannot be connected to it corresponding rear port"
 MOST = 1024  # positions
 
 Peer = type[Cabled]
+
+
+def positions_in_turn() -> Callable[[int], int]:
+    """Returns the example of a position: all in turn, as samples refer to the same rear port."""
+    positions = itertools.cycle(range(1, MOST + 1))
+    return lambda number: next(positions)
 
 
 class PassThrough(Cabled):
@@ -121,7 +128,7 @@ front_ports = component(
     FrontPort,
     "front-ports",
     filters=[one_of("type", PASS_THROUGH_CONNECTORS, multiple=False)],
-    example={"rear_port_position": lambda number: number % MOST + 1},
+    example={"rear_port_position": positions_in_turn()},
 )
 
 

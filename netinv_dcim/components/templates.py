@@ -30,7 +30,7 @@ from netinv_dcim.components.connectors import (
     POWER_PLUGS,
     POWER_SOCKETS,
 )
-from netinv_dcim.components.pass_through import MOST
+from netinv_dcim.components.pass_through import MOST, positions_in_turn
 from netinv_dcim.components.power_ports import allocated_draw_is_within_the_maximum
 from netinv_dcim.device_types import DeviceType, device_types
 from netinv_dcim.rack_position import CHILD
@@ -172,7 +172,7 @@ front_port_templates = template(
     FrontPortTemplate,
     "front-port-templates",
     related("rear_port_template", "rear_port", by=()),
-    example={"rear_port_position": lambda number: number % MOST + 1},
+    example={"rear_port_position": positions_in_turn()},
 )
 device_bay_templates = template(DeviceBayTemplate, "device-bay-templates")
 
