@@ -1,4 +1,4 @@
-"""What is measured: a table of calls, and the clock around them."""
+"""Measures: a table of calls, and the clock around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Measure:
 
 @dataclasses.dataclass
 class Result:
-    """What one measure gave: times in ms, rates per second of all clients together."""
+    """Result of one measure: times in ms, rates per second of all clients together."""
 
     name: str
     clients: int

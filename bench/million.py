@@ -47,14 +47,14 @@ def kept(url: str, name: str) -> Iterator[str]:
 
 @dataclasses.dataclass
 class Kept:
-    """What a kept database holds: the world of the small set, and the results of the small set as they are written."""
+    """Contents of a kept database: the world of the small set, and the results of the small set as they are written."""
 
     world: World
     small: dict[str, Any]
 
 
 def remembered(database: str) -> Kept | None:
-    """What the database holds; ``None`` for one without the large set."""
+    """Returns the contents of the database; ``None`` for one without the large set."""
     engine = engine_from(database)
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table(KEPT):
@@ -173,7 +173,7 @@ def _without_indexes(connection: Connection, table: str) -> Iterator[None]:
 
 
 def measures() -> list[Measure]:
-    """What is measured of the large set besides the requests of the small one."""
+    """Measures of the large set besides the requests of the small one."""
     return [*_reads(), *_changes(), *_allocations()]
 
 

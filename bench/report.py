@@ -73,7 +73,7 @@ class Run:
         }
 
     def whole(self) -> dict[str, float]:
-        """What concerns the service as a whole; smaller is better, but for what is counted per second."""
+        """Figures of the service as a whole; smaller is better, but for what is counted per second."""
         objects, seconds, addresses = (
             sum(self.world.counts().values()),
             sum(self.world.seconds.values()),

@@ -135,7 +135,7 @@ class Service:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What authenticates a request."""
+        """Headers that authenticate a request."""
         return {"Authorization": f"Token {self.token}"}
 
     def client(self) -> Client:

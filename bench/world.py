@@ -29,7 +29,7 @@ MOST = 64  # units of scale, each with BLOCKS /16 of 10.0.0.0/8
 
 @dataclasses.dataclass
 class World:
-    """What was made: ids by resource, and how long each resource took."""
+    """Created objects: ids by resource, and how long each resource took."""
 
     scale: int
     ids: dict[str, list[str]] = dataclasses.field(default_factory=dict)
