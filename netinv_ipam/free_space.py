@@ -31,8 +31,9 @@ PIECE, LARGEST_PIECE = 100, 10_000
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Taken:
-    """What takes space: the rows of a model, from the column ``low`` to the column ``high``; ``name`` is the member of
-    its representation.
+    """Objects that take space: the rows of a model, from the column ``low`` to the column ``high``.
+
+    ``name`` is the member of their representations with the address or the network.
     """
 
     label: str
