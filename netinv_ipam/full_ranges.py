@@ -8,22 +8,26 @@ looked up in the index before it is given away.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import netaddr
 import sqlalchemy as sa
 
 from netinv_core.caches import CacheCounts
-from netinv_core.changelog.models import CREATE, ChangeNumbering, ObjectChange
+from netinv_core.changelog.models import DELETE, UPDATE, ChangeNumbering, ObjectChange
+from netinv_core.db import json_sql
+from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
+from netinv_ipam import taken_space
+from netinv_ipam.taken_space import Range, Space, Taken, TakenRow, batch_from
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
 
-Range = tuple[int, int]
 MOST_CHANGES = 5000  # change records read to bring a run up to date
 MOST_LEFT, MOST_RUNS = 500, 1000
 
@@ -80,53 +84,66 @@ def last_number(uow: UnitOfWork) -> int:
     return int(uow.execute(_given).scalar_one())
 
 
-def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, version: int, label: str, name: str) -> Run | None:
-    """Returns the run from ``lowest`` on with what was left since; ``None`` when too much happened. One statement.
-
-    :param label: the model whose change records are read
-    :param name: the member of their representations with the address or the network
+def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> tuple[Run | None, Sequence[TakenRow]]:
+    """Returns the run from ``lowest`` on with what was left since, and the first batch of what is taken behind it; the
+    run is ``None`` when too much happened. One statement.
     """
-    rows = uow.execute(_since(), {"number": run.number, "label": label}).all()
-    given, pruned, *_ = rows[0]
-    if pruned > run.number:  # records that are not kept any more may tell of what left it
-        return None
+    what = space.what
+    values = {"number": run.number, "label": what.label, "size": taken_space.PIECE, **space.values_from(run.end)}
+    rows = uow.rows(_changed_and_taken(uow.registry.dialect, what, space.scope), values)
+    behind = sorted((low, length) for _, _, _, low, length in rows if low is not None)
+    changes = [(given, pruned, left) for given, pruned, left, *_ in rows if given is not None]
+    given, pruned, _ = changes[0]
+    if pruned > run.number or len(changes) > MOST_CHANGES:  # deleted records may tell of what left it
+        return None, []
     found = list(run.left)
-    for _, _, before, after in rows:
-        if before is None or (after is not None and _place(before, name) == _place(after, name)):
+    for _, _, left in changes:
+        if left is None:
             continue
-        network = netaddr.IPNetwork(before[name])
-        low, high = (network.value, network.value) if name == "address" else (network.first, network.last)
-        if network.version == version and low < run.end and high >= lowest:
+        network = netaddr.IPNetwork(left)
+        low, high = (network.value, network.value) if what.name == "address" else (network.first, network.last)
+        if network.version == space.version and low < run.end and high >= lowest:
             found.append((max(low, lowest), high))
-    if len(rows) > MOST_CHANGES or len(left := merged(found)) > MOST_LEFT:
-        return None
-    return Run(run.end, given, tuple(left))
+    if len(left_ranges := merged(found)) > MOST_LEFT:
+        return None, []
+    return Run(run.end, given, tuple(left_ranges)), behind
 
 
-def _place(representation: dict[str, Any], name: str) -> tuple[Any, Any]:
-    """Where an object is: its address or network, and its VRF."""
-    return representation[name], (representation["vrf"] or {}).get("id")
+@functools.cache
+def _changed_and_taken(dialect: str, what: Taken, scope: str) -> RowSelect:
+    """SELECT of the last number and the highest one of a deleted record, with the places that objects left since; and
+    of a batch of what is taken.
 
-
-def _since() -> Any:
-    """SELECT of the last number and the highest one of a deleted record, and of what the objects of a model were before
-    they were changed or deleted. It returns at least one row.
-
-    The last number is read in the snapshot of the records, so those without a number yet are read again next time.
+    The last number is read in the snapshot of the records, so those without a number yet are read again next time. A
+    record of an object that stayed where it is has no place. At least one row has numbers.
     """
+    changes = _left(dialect, what.name)
+    nothing = sa.null()
+    numbers = sa.select(
+        _numbering.c.given, _numbering.c.pruned, changes.c.left, nothing.label("low"), nothing.label("length")
+    ).select_from(_numbering.outerjoin(changes, sa.true()))
+    behind = batch_from(what, scope).subquery()
+    return RowSelect(sa.union_all(numbers, sa.select(nothing, nothing, nothing, behind.c.low, behind.c.length)))
+
+
+def _left(dialect: str, name: str) -> Any:
+    """Subquery of the places that objects of a model left by changes without a number or with a later one."""
+    before, after = _change.c.before, _change.c.after
+    is_elsewhere = sa.or_(
+        _change.c.action == sa.literal_column(f"'{DELETE}'"),
+        json_sql.text(dialect, before, name).is_distinct_from(json_sql.text(dialect, after, name)),
+        json_sql.json(dialect, before, "vrf").is_distinct_from(json_sql.json(dialect, after, "vrf")),
+    )
+    # The actions are literals: so is the condition of the partial index.
+    actions: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{action}'") for action in (UPDATE, DELETE)]
     parts = [
-        sa.select(_change.c.id, _change.c.action, _change.c.changed_object_type)
-        .where(condition)
-        .order_by(_change.c.number)
+        sa.select(sa.case((is_elsewhere, json_sql.text(dialect, before, name))).label("left"))
+        .where(_change.c.changed_object_type == sa.bindparam("label"), _change.c.action.in_(actions), is_newer)
         .limit(sa.literal_column(str(MOST_CHANGES + 1)))
         .subquery()
-        for condition in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
+        for is_newer in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
     ]
-    newer = sa.union_all(*(sa.select(part) for part in parts)).subquery()
-    is_mine = sa.and_(newer.c.changed_object_type == sa.bindparam("label"), newer.c.action != CREATE)
-    records = newer.outerjoin(_change, sa.and_(_change.c.id == newer.c.id, is_mine))
-    joined = _numbering.outerjoin(records, sa.true())
-    return sa.select(_numbering.c.given, _numbering.c.pruned, _change.c.before, _change.c.after).select_from(joined)
+    return sa.union_all(*(sa.select(part) for part in parts)).subquery()
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:

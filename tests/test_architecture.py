@@ -74,6 +74,7 @@ OPEN_MODULES = {
         "db.json_sql",
         "db.locks",
         "db.migrate",
+        "db.row_select",
         "endpoint",
         "errors",
         "fields",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import sqlalchemy as sa
 from alembic import op
 
 
@@ -20,12 +21,18 @@ def _concurrently() -> Iterator[dict[str, Any]]:
         yield {"postgresql_concurrently": True}
 
 
-def create_index(name: str, table: str, columns: Sequence[str]) -> None:
-    """Creates an index. One that PostgreSQL left behind when its building was broken off is built anew."""
+def create_index(name: str, table: str, columns: Sequence[str], where: str | None = None) -> None:
+    """Creates an index. One that PostgreSQL left behind when its building was broken off is built anew.
+
+    :param where: condition of the rows in the index, in SQL; MariaDB and MySQL have all rows in it
+    """
+    partial: dict[str, Any] = (
+        {} if where is None else {"postgresql_where": sa.text(where), "sqlite_where": sa.text(where)}
+    )
     with _concurrently() as options:
         if options:
             op.drop_index(op.f(name), table, if_exists=True, **options)
-        op.create_index(op.f(name), table, columns, **options)
+        op.create_index(op.f(name), table, columns, **options, **partial)
 
 
 def drop_index(name: str, table: str) -> None:

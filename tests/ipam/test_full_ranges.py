@@ -13,7 +13,7 @@ from netinv_core.changelog.models import ObjectChange
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
 from netinv_core.testing import Service
-from netinv_ipam import free_space
+from netinv_ipam import full_ranges, taken_space
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 
@@ -21,7 +21,7 @@ ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/
 def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(free_space, "PIECE", 3)
+    monkeypatch.setattr(taken_space, "PIECE", 3)
     api, change = service.api, table_of(ObjectChange)
     vrf = api.post(VRFS, {"name": service.unique()})["id"]
     prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/28", "vrf": vrf, "status": "active", "is_pool": True})
@@ -37,3 +37,20 @@ def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
     with service.configured(changelog_retention=3650):
         assert delete_old(service.engine, service.registry, sequence.retention) == 2
     assert api.get(path)[0]["address"] == "192.0.2.4/28"
+
+
+def test_new_addresses_do_not_make_a_run_forgotten(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bulk writes leave many change records, which wait for their numbers for up to a minute."""
+    monkeypatch.setattr(taken_space, "PIECE", 3)
+    monkeypatch.setattr(full_ranges, "MOST_CHANGES", 3)
+    api = service.api
+    vrf = api.post(VRFS, {"name": service.unique()})["id"]
+    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/27", "vrf": vrf, "status": "active", "is_pool": True})
+    bodies = [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in range(12)]
+    api.post(ADDRESSES, bodies)
+    path = f"{prefix['url']}available-ips/"
+    assert api.get(path)[0]["address"] == "192.0.2.12/27"
+    api.post(ADDRESSES, [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in (12, 13)])
+    with service.statements() as found:
+        assert api.get(path)[0]["address"] == "192.0.2.14/27"
+    assert sum("FROM ipam_ip_address" in text for text in found) == 1, "\n".join(found)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from netinv_core.testing import Api, Unique
-from netinv_ipam import free_space
+from netinv_ipam import taken_space
 from netinv_ipam.free_space import Block, blocks, cut, gaps
-from netinv_ipam.full_ranges import Range
+from netinv_ipam.taken_space import Range
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
 SPACE = 300  # addresses that are counted one by one
@@ -182,7 +182,7 @@ def test_a_remembered_run_hides_nothing_that_left_it(
     happens: list[tuple[str, int]],
 ) -> None:
     """A run of three is remembered; whatever happens, the free space is what counting finds."""
-    monkeypatch.setattr(free_space, "PIECE", 3)
+    monkeypatch.setattr(taken_space, "PIECE", 3)
     vrf = api.post(VRFS, {"name": unique()})["id"]
     parts = [str(item) for item in ipaddress.ip_network(f"198.51.100.0/{length - 4}").subnets(4)]
     whole = {"prefix": f"198.51.100.0/{length - 4}", "vrf": vrf, "status": "active", "is_pool": True}
