@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
@@ -36,6 +37,8 @@ def system_update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any
         for key, changed in changes.items():
             changed["last_updated"] = entity_tags.later(uow.now, rows[key]["last_updated"])
     bulk_update(uow, table, changes)
+    if endpoint.resource.configuration:
+        configuration_changed(uow)
     after = _after(uow, endpoint, changes, before)
     for key, changed in changes.items():
         row = {**rows[key], **changed}

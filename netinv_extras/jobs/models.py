@@ -126,6 +126,7 @@ jobs = Resource(
     filters=[filters.one_of("source", SOURCES, multiple=False)],
     versions=[VersionChange("1.3", listing=_as_classes)],
     writes=["change", "delete"],
+    configuration=True,
     exempt_by_name_only=True,
     presentation=Presentation(
         columns=["grouping", "description", "source", "enabled", "approval_required"],

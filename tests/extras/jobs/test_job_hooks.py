@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from netinv_core.testing import Service
+from netinv_core.write.system_update import system_update
 from tests.support.jobs import RESULTS, SITES, ask, job, logs, result, service, work
 
 __all__ = ["ask", "job", "service"]
@@ -93,6 +95,34 @@ def test_a_disabled_job_is_not_started(service: Service, hook: Callable[..., Any
     service.api.post(TENANTS, {"name": service.unique()})
     service.api.patch(job("Watcher")["url"], {"enabled": True})
     assert len(watched(service)) == before
+
+
+def test_a_hook_no_longer_starts_a_job_that_was_disabled_or_is_not_installed_any_more(
+    service: Service, hook: Callable[..., Any], job: Callable[[str], Any]
+) -> None:
+    """Job hooks are cached with their jobs, by the request before."""
+    hook(type_create=True)
+
+    def runs() -> int:
+        before = len(watched(service))
+        service.api.post(TENANTS, {"name": service.unique()})
+        return len(watched(service)) - before
+
+    def set_installed(installed: bool) -> None:
+        with service.unit_of_work() as uow:
+            key = uuid.UUID(job("Watcher")["id"])
+            system_update(uow, uow.registry["extras.job"], {key: {"installed": installed}})
+
+    assert runs() == 1
+    service.api.patch(job("Watcher")["url"], {"enabled": False})
+    assert runs() == 0
+    service.api.patch(job("Watcher")["url"], {"enabled": True})
+    assert runs() == 1
+    set_installed(False)
+    assert runs() == 0
+    set_installed(True)
+    assert runs() == 1
+    work(service)
 
 
 def test_hooks_and_buttons_that_make_no_sense_are_refused(service: Service, job: Callable[[str], Any]) -> None:
