@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import statistics
 import tempfile
@@ -14,12 +15,28 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bench import browser, hooks, measures, million, pages, report, world
+from bench import browser, hooks, measures, million, mixed, pages, proofs, report, world
 from bench.floor import Floor, Floors, is_measurable
 from bench.plans import Plans
+from bench.receiver import receiver
 from bench.service import Service, analyze, postgresql
+from bench.special import Special
 
 STARTS = 3
+CLIENTS = 32  # of a mixed load
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """The options that say what is measured."""
+
+    scale: int
+    clients: int | None
+    seconds: float
+    large: bool
+    only: str
+    only_pages: bool
+    minutes: float
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -48,14 +65,26 @@ STARTS = 3
 @click.option(
     "--clients",
     type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="How many connections ask at once (allocation: always 1, then 8).",
+    help="How many connections ask at once (allocation: always 1, then 8).  [default: 1; with --mixed 32]",
 )
 @click.option(
     "--seconds", default=2.0, show_default=True, help="How long each request is repeated (10 times at least)."
 )
-@click.option("--threads", default=4, show_default=True, help="How many threads the service's one process has.")
+@click.option("--threads", default=4, show_default=True, help="How many threads each process of the service has.")
+@click.option(
+    "--mixed",
+    "is_mixed",
+    is_flag=True,
+    help="Measure a mixed load, four reads to a write, and prove that no write is lost or doubled.",
+)
+@click.option("--minutes", default=10.0, show_default=True, help="With --mixed: how long.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="With --mixed: how many processes serve the database; each client uses them in turn.",
+)
 @click.option(
     "--million",
     "large",
@@ -79,16 +108,13 @@ def bench(
     database: str,
     queue: str,
     sqlite: bool,
-    scale: int,
-    clients: int,
-    seconds: float,
-    threads: int,
-    large: bool,
     keep: str,
-    only: str,
-    only_pages: bool,
+    threads: int,
+    is_mixed: bool,
+    processes: int,
     output: Path | None,
     compare: Path | None,
+    **wanted: Any,
 ) -> None:
     """Measure a netinv service of this benchmark's own.
 
@@ -99,6 +125,7 @@ def bench(
     On PostgreSQL each request is then repeated in this process, without sockets, and its SQL statements through bare
     psycopg, with orjson for its answer: its processor time ("cpu") is printed with that floor, and as a multiple of it.
     """
+    found: report.Run | Special
     try:
         other = report.read(compare) if compare else None
         with contextlib.ExitStack() as stack:
@@ -106,21 +133,25 @@ def bench(
             made = million.kept(database, keep) if keep else postgresql(database)
             url = f"sqlite:///{folder}/bench.sqlite" if sqlite else stack.enter_context(made)
             progress = stack.enter_context(_progress())
-            service = Service(folder, url, f"sqlite:///{folder}/queue.sqlite" if sqlite else queue, threads)
+            queue = f"sqlite:///{folder}/queue.sqlite" if sqlite else queue
+            service = Service(folder, url, queue, threads, processes if is_mixed else 1)
             stack.callback(service.stop)
+            options = _Wanted(**wanted)
             try:
-                if large:
-                    run, other = _run_large(service, progress, clients, seconds, only)
+                if is_mixed:
+                    found = _run_mixed(service, progress, options)
+                elif options.large:
+                    found, other = _run_large(service, progress, options)
                 else:
-                    run = _run(service, progress, scale, clients, seconds, only, only_pages)
+                    found = _run(service, progress, options)
             except RuntimeError as error:
                 raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
         raise click.ClickException(str(error)) from None
-    report.show(run, other)
+    found.show(other)
     if output is not None:
-        report.write(run, output)
-    if any(result.errors for result in run.results):
+        report.write(found, output)
+    if found.is_wrong:
         raise SystemExit(1)
 
 
@@ -129,10 +160,10 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _run(
-    service: Service, progress: Progress, scale: int, clients: int, seconds: float, only: str, only_pages: bool
-) -> report.Run:
+def _run(service: Service, progress: Progress, options: _Wanted) -> report.Run:
     """Starts, seeds and measures the service."""
+    scale, clients, seconds = options.scale, options.clients or 1, options.seconds
+    only, only_pages = options.only, options.only_pages
     open_client = service.client
     task = progress.add_task("starting", total=STARTS)
     start = _start(service, progress, task)
@@ -196,16 +227,36 @@ def _measure(
     return results
 
 
-def _run_large(
-    service: Service, progress: Progress, clients: int, seconds: float, only: str
-) -> tuple[report.Run, dict[str, Any]]:
+def _run_mixed(service: Service, progress: Progress, options: _Wanted) -> Special:
+    """Starts and seeds the service, puts a mixed load on it, and proves what it wrote."""
+    clients = options.clients or CLIENTS
+    task = progress.add_task("starting", total=1)
+    service.start()
+    world_made = _seed(service, progress, task, options.scale)
+    with receiver() as given, service.worker():
+        load = mixed.Load(service, world_made, clients)
+        since = proofs.last_change(service.database)
+        types = list(mixed.RECORDED)
+        told = {"type_create": True, "type_update": True, "type_delete": True}
+        body = {"name": mixed.OF_KIND, "content_types": types, "payload_url": given.url, **told}
+        service.client().call("POST", "extras/webhooks/", body, expect=201)
+        progress.update(task, description=f"{clients} clients for {options.minutes:g} minutes")
+        load.run(clients, options.minutes * 60)
+        progress.update(task, description="proving")
+        found = proofs.prove(load, since, given)
+    conditions = f"{len(service.urls)} processes, {clients} clients, {options.minutes:g} minutes"
+    return Special(conditions, {"request": load.kinds()}, found)
+
+
+def _run_large(service: Service, progress: Progress, options: _Wanted) -> tuple[report.Run, dict[str, Any]]:
     """Measures the small set and the large one, or only the large one of a kept database; gives the large run and the
     data of the small one.
     """
+    clients, seconds, only = options.clients or 1, options.seconds, options.only
     task = progress.add_task("starting", total=STARTS)
     known = million.remembered(service.database)
     if known is None:
-        small = _run(service, progress, 1, clients, seconds, only, False)
+        small = _run(service, progress, dataclasses.replace(options, scale=1, only_pages=False))
         spent = million.enlarge(
             service.database, service.client(), lambda what: progress.update(task, description=what)
         )

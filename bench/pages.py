@@ -90,7 +90,6 @@ def measure(service: Service, world: World, progress: Callable[[str], None]) -> 
 def _measured(
     service: Service, visitor: Visitor, name: str, path: str, body: str | None, aim: float | None
 ) -> PageResult:
-    assert service.process is not None
     method, rounds = ("GET", ROUNDS) if body is None else ("POST", FEW_ROUNDS)
     times: list[float] = []
     content = b""

@@ -18,6 +18,7 @@ from bench.floor import Floor
 from bench.measures import Result
 from bench.pages import PageResult
 from bench.plans import Offender
+from bench.special import Special
 from bench.world import World
 
 UNFOLDED = 120
@@ -52,6 +53,15 @@ class Run:
     def comparable(self) -> bool:
         """Whether the aims are for such a run."""
         return (self.database, self.scale, self.clients) == ("PostgreSQL", 1, 1)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a request was answered otherwise than expected."""
+        return any(result.errors for result in self.results)
+
+    def show(self, other: dict[str, Any] | None) -> None:
+        """Prints the run, beside another one when given."""
+        show(self, other)
 
     def data(self) -> dict[str, Any]:
         """The run as it is kept in a file."""
@@ -205,7 +215,7 @@ def _ratio(value: float, before: float | None) -> str:
     return f"{value / before:.2f}" if before else ""
 
 
-def write(run: Run, path: Path) -> None:
+def write(run: Run | Special, path: Path) -> None:
     """Writes the run as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(run.data(), indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""A netinv service of the benchmark's own: a database that is made and dropped, one process, a free port."""
+"""A netinv service of the benchmark's own: a database that is made and dropped, its processes, free ports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ netinv.webhook_allow = 127.0.0.0/8
 
 [server:main]
 use = egg:waitress#main
-listen = 127.0.0.1:{port}
+listen = 127.0.0.1:%(port)s
 threads = {threads}
 """
 START_LIMIT = 60
@@ -64,26 +64,27 @@ def analyze(database: str) -> None:
 
 
 class Service:
-    """The service in a folder: prepared once, started and stopped as often as wanted."""
+    """The service in a folder: prepared once, started and stopped as often as wanted.
 
-    def __init__(self, folder: Path, database: str, queue: str, threads: int) -> None:
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
+    :param processes: how many processes there are, each at a port of its own
+    """
+
+    def __init__(self, folder: Path, database: str, queue: str, threads: int, processes: int = 1) -> None:
+        self._ports = [_free_port() for _ in range(processes)]
         self.ini = folder / "bench.ini"
         self.ini.write_text(
             INI.format(
                 database=database.replace("%", "%%"),
                 queue=queue,
                 secret=secrets.token_hex(32),
-                port=port,
                 threads=threads,
             )
         )
         self.database = database
         self.log = folder / "service.log"
-        self.url = f"http://127.0.0.1:{port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.urls = [f"http://127.0.0.1:{port}" for port in self._ports]
+        self.url = self.urls[0]
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._netinv("migrate")
         self.username, self.password = f"bench-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
         self._netinv("user", "create", self.username, "--superuser", "--password", self.password)
@@ -98,52 +99,79 @@ class Service:
         return done.stdout
 
     def start(self) -> float:
-        """Starts the process; gives the seconds until it answered a request that reads the database.
+        """Starts the processes; gives the seconds until each answered a request that reads the database.
 
-        :raises RuntimeError: when it ends, or does not answer within a minute
+        :raises RuntimeError: when one ends, or does not answer within a minute
         """
         began = time.perf_counter()
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [BIN / "pserve", self.ini], stdout=log, stderr=log, env=os.environ | ENVIRONMENT
-            )
-        while time.perf_counter() - began < START_LIMIT:
+            for port in self._ports:
+                command: list[str | Path] = [BIN / "pserve", self.ini, f"port={port}"]
+                self._processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ENVIRONMENT))
+        for url, process in zip(self.urls, self._processes, strict=True):
+            self._await(url, process, began + START_LIMIT)
+        return time.perf_counter() - began
+
+    def _await(self, url: str, process: subprocess.Popen[bytes], end: float) -> None:
+        """Waits until a process answers."""
+        while time.perf_counter() < end:
             with contextlib.suppress(requests.ConnectionError):
-                answer = requests.get(
-                    f"{self.url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT
-                )
+                answer = requests.get(f"{url}/api/dcim/devices/?limit=1", headers=self.headers, timeout=START_LIMIT)
                 if not answer.ok:
                     raise RuntimeError(
                         f"the service started, but does not work: {answer.status_code} {answer.text[:500]}"
                     )
-                return time.perf_counter() - began
-            if self.process.poll() is not None:
+                return
+            if process.poll() is not None:
                 break
             time.sleep(0.01)
         raise RuntimeError("the service did not start")
+
+    @contextlib.contextmanager
+    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
+        """A worker, ended with SIGTERM."""
+        with self.log.open("ab") as log:
+            command: list[str | Path] = [BIN / "netinv", "--config", self.ini, "worker"]
+            process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait()
 
     def last_words(self) -> str:
         """The end of what the process logged."""
         return self.log.read_text()[-2000:] if self.log.exists() else ""
 
     def stop(self) -> None:
-        """Stops the process, when there is one."""
-        if self.process is not None:
-            self.process.terminate()
-            self.process.wait()
-            self.process = None
+        """Stops the processes, when there are some."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.wait()
+        self._processes = []
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The first process."""
+        return self._processes[0]
 
     @property
     def headers(self) -> dict[str, str]:
         """Headers that authenticate a request."""
         return {"Authorization": f"Token {self.token}"}
 
-    def client(self) -> Client:
-        """A connection to the service."""
-        return Client(self.url, self.headers)
+    def client(self, process: int = 0) -> Client:
+        """A connection to one of the processes."""
+        return Client(self.urls[process], self.headers)
 
     def peak_memory(self) -> float:
-        """The most memory the process ever held resident, MiB (``VmHWM``, Linux)."""
-        assert self.process is not None
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+        """The most memory that one of the processes ever held resident, MiB (``VmHWM``, Linux)."""
+        found = [Path(f"/proc/{process.pid}/status").read_text() for process in self._processes]
+        return max(int(status.partition("VmHWM:")[2].split()[0]) for status in found) / 1024
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
