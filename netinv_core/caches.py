@@ -96,10 +96,26 @@ class BoundedCache(Generic[V]):
             value = make()
         else:
             self._counts.hits += 1
+        self.set(key, value)
+        return value
+
+    def get(self, key: Hashable) -> V | None:
+        """Returns the value of a key; ``None`` if there is none."""
+        value = self._values.get(key)
+        self._counts.hits += value is not None
+        self._counts.misses += value is None
+        return value
+
+    def set(self, key: Hashable, value: V) -> None:
+        """Keeps a value in place of the one before."""
+        self._values.pop(key, None)
         self._values[key] = value  # the last in the order of insertion is the one used last
         while len(self._values) > self.size:
             self._values.pop(next(iter(self._values)), None)
-        return value
+
+    def forget(self, key: Hashable) -> None:
+        """Drops the value of a key."""
+        self._values.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._values)

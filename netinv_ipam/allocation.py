@@ -6,13 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import netaddr
-import sqlalchemy as sa
 from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import lock_rows
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Conflict, Invalid, NotFound
 from netinv_core.http import openapi_parameters, pagination, views
@@ -20,11 +17,10 @@ from netinv_core.http.actions import documented
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import body_of
 from netinv_core.read import listing
-from netinv_core.read.lookups import any_of
 from netinv_core.write import save
-from netinv_ipam import networks
 from netinv_ipam.free_space import cut, free_addresses, free_blocks, network_text
 from netinv_ipam.networks import BITS
+from netinv_ipam.prefix_locks import locked
 
 Row = dict[str, Any]
 MAX_OBJECTS = 1000  # addresses listed when pages have no maximum of their own
@@ -45,45 +41,12 @@ def _open(request: Request, of: str) -> tuple[RequestUnitOfWork, Endpoint, Row]:
     if request.method == "POST":
         permissions.check(uow, child, "add")
     key = request.context.key
-    rows = listing.rows(uow, endpoint, [key], "view") if key is not None else {}
-    row = _locked(uow, endpoint.table, rows[key]) if uow.writing and key in rows else rows.get(key)
+    row = None
+    if key is not None:
+        row = locked(uow, endpoint, key) if uow.writing else listing.rows(uow, endpoint, [key], "view").get(key)
     if row is None:
         raise NotFound()
     return uow, child, row
-
-
-def _locked(uow: RequestUnitOfWork, table: Any, row: Row) -> Row | None:
-    """Locks a prefix's row until the transaction ends, so that only this transaction allocates from it.
-
-    Returns the row, or ``None`` when its network or VRF has changed meanwhile. Prefixes of the same network in the VRF
-    are locked exclusively (``FOR UPDATE``), wider prefixes that contain it with a shared lock (``FOR KEY SHARE``). So
-    allocations from a prefix, from the prefixes that contain it and from those inside it wait for each other. Those
-    from two prefixes beside each other do not. All lock from the widest prefix to the narrowest: no deadlocks.
-    """
-    network = netaddr.IPNetwork(row["prefix"])
-    if wider := [_at(table, parent) for parent in networks.parents(network, equal=False)]:
-        shared = _by_place(sa.select(table.c.id), table, row).where(any_of(wider))
-        uow.execute(shared.with_for_update(read=True, key_share=True))
-    statement = _by_place(sa.select(table), table, row).where(_at(table, network))
-    rows = uow.execute(lock_rows(statement)).mappings()
-    return {locked["id"]: dict(locked) for locked in rows}.get(row["id"])
-
-
-def _at(table: Any, network: netaddr.IPNetwork) -> Any:
-    """Condition for prefixes of exactly this network."""
-    return sa.and_(table.c.network == networks.first(network), table.c.prefix_length == network.prefixlen)
-
-
-def _by_place(statement: Any, table: Any, row: Row) -> Any:
-    """The statement limited to the VRF of ``row``, in the order in which prefixes are locked.
-
-    MariaDB and MySQL lock every row that they scan, in the order of the scan. The index hint makes them scan only the
-    rows of the result, in this order.
-    """
-    for dialect in ("mysql", "mariadb"):
-        statement = statement.with_hint(table, "FORCE INDEX (ix_ipam_prefix_place)", dialect)
-    ordered = statement.order_by(table.c.network, table.c.prefix_length, table.c.id)
-    return ordered.where(table.c.vrf_id.is_not_distinct_from(row["vrf_id"]))
 
 
 def _listed(uow: RequestUnitOfWork, row: Row, name: str, free: Iterator[str]) -> list[Row]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import netaddr
 import sqlalchemy as sa
 
-from netinv_core.caches import CacheCounts
+from netinv_core.caches import BoundedCache
 from netinv_core.changelog.models import DELETE, UPDATE, ChangeNumbering, ObjectChange
 from netinv_core.db import json_sql
 from netinv_core.db.row_select import RowSelect
@@ -47,36 +47,10 @@ class Run:
     left: tuple[Range, ...] = ()
 
 
-class Runs:
-    """The runs that a process remembers, by address space and beginning."""
-
-    def __init__(self) -> None:
-        self._runs: dict[Any, Run] = {}
-        self._counts = CacheCounts("full ranges", self._runs.__len__)
-
-    def get(self, key: Any) -> Run | None:
-        """Returns a run."""
-        run = self._runs.get(key)
-        self._counts.hits += run is not None
-        self._counts.misses += run is None
-        return run
-
-    def set(self, key: Any, run: Run) -> None:
-        """Remembers a run in place of the one before."""
-        self._runs.pop(key, None)
-        self._runs[key] = run
-        while len(self._runs) > MOST_RUNS:
-            self._runs.pop(next(iter(self._runs)), None)
-
-    def forget(self, key: Any) -> None:
-        """Forgets a run."""
-        self._runs.pop(key, None)
-
-
 @cached_in_registry
-def runs_of(registry: Registry) -> Runs:
-    """The runs of this process."""
-    return Runs()
+def runs_of(registry: Registry) -> BoundedCache[Run]:
+    """The runs that this process remembers, by address space and beginning."""
+    return BoundedCache("full ranges", MOST_RUNS)
 
 
 def last_number(uow: UnitOfWork) -> int:

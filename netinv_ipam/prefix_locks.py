@@ -1,0 +1,133 @@
+"""Locks of the prefixes from which addresses and networks are allocated."""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import netaddr
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.caches import BoundedCache
+from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.row_select import RowSelect
+from netinv_core.read import listing
+from netinv_core.read.lookups import any_of
+from netinv_core.registry_cache import cached_in_registry
+from netinv_ipam import networks
+from netinv_ipam.prefixes import Prefix
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+
+Row = dict[str, Any]
+Place = tuple[str, uuid.UUID | None]  # the network and the VRF of a prefix
+MOST_PLACES = 10_000
+
+_table: Any = Prefix.__table__
+
+
+@cached_in_registry
+def _places_of(registry: Registry) -> BoundedCache[Place]:
+    """The places of the prefixes from which this process has allocated; a prefix seldom has another one."""
+    return BoundedCache("places of prefixes", MOST_PLACES)
+
+
+def locked(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Row | None:
+    """Locks a prefix's row until the transaction ends, so that only this transaction allocates from it.
+
+    Returns the row, or ``None`` when the user may not view such a prefix, or its network or VRF has changed meanwhile.
+    One statement when the place is known, which is asked for only with a permission for every prefix.
+    """
+    if permissions.scope(uow, endpoint, "view", _table) is not None:
+        place = _place(uow, endpoint, key)
+        return None if place is None else _locked_at(uow, place).get(key)
+    places = _places_of(uow.registry)
+    known = places.get(key)
+    if known is not None and (row := _locked_at(uow, known).get(key)) is not None:
+        return row
+    place = _place(uow, endpoint, key)
+    if place is None:
+        return None
+    places.set(key, place)
+    return _locked_at(uow, place).get(key)
+
+
+def _place(uow: UnitOfWork, endpoint: Endpoint, key: Any) -> Place | None:
+    """The place of a prefix; ``None`` for one that the user may not view."""
+    row = listing.rows(uow, endpoint, [key], "view").get(key)
+    return None if row is None else (row["prefix"], row["vrf_id"])
+
+
+def _locked_at(uow: UnitOfWork, place: Place) -> dict[Any, Row]:
+    """Locks the prefixes of a network in a VRF, and returns their rows by id.
+
+    They are locked exclusively (``FOR UPDATE``), wider prefixes that contain the network with a shared lock (``FOR KEY
+    SHARE``). So allocations from a prefix, from the prefixes that contain it and from those inside it wait for each
+    other. Those from two prefixes beside each other do not. All lock from the widest prefix to the narrowest: no
+    deadlocks.
+    """
+    network, vrf_id = netaddr.IPNetwork(place[0]), place[1]
+    values = {"network": networks.first(network), "prefix_length": network.prefixlen, "vrf_id": vrf_id}
+    if uow.registry.dialect == "postgresql":
+        above = {low for _, low, _ in networks.edges_of_parents(network, equal=False)}
+        values |= {"above": sorted(above), "broadcast": networks.last(network)}
+        rows = uow.rows(_wider_and_own(), values)
+        return {row["id"]: row for row in (dict(zip(_table.c.keys(), values, strict=True)) for values in rows)}
+    wider = [_at(parent) for parent in networks.parents(network, equal=False)]
+    if wider and uow.registry.dialect != "sqlite":  # whose transactions lock the database
+        uow.execute(_hinted(_shared().where(any_of(wider))), {"vrf_id": vrf_id})
+    rows = uow.execute(_hinted(_own()), values).mappings()
+    return {row["id"]: dict(row) for row in rows}
+
+
+def _at(network: netaddr.IPNetwork) -> Any:
+    """Condition for prefixes of exactly this network."""
+    return sa.and_(_table.c.network == networks.first(network), _table.c.prefix_length == network.prefixlen)
+
+
+def _in_order(statement: Any) -> Any:
+    """The statement limited to a VRF, in the order in which prefixes are locked."""
+    vrf_id = sa.bindparam("vrf_id", type_=_table.c.vrf_id.type)
+    ordered = statement.order_by(_table.c.network, _table.c.prefix_length, _table.c.id)
+    return ordered.where(_table.c.vrf_id.is_not_distinct_from(vrf_id))
+
+
+def _shared() -> Any:
+    """SELECT of the ids of prefixes in a VRF, with a shared lock."""
+    return _in_order(sa.select(_table.c.id)).with_for_update(read=True, key_share=True)
+
+
+def _own() -> Any:
+    """SELECT of the prefixes of a network in a VRF, with an exclusive lock."""
+    place = [_table.c[name] == sa.bindparam(name) for name in ("network", "prefix_length")]
+    return lock_rows(_in_order(sa.select(_table)).where(*place))
+
+
+@functools.cache
+def _wider_and_own() -> RowSelect:
+    """SELECT of the prefixes of a network in a VRF, which locks those that contain it before (PostgreSQL).
+
+    The number of the wider ones is compared once, before any row is read.
+    """
+    wider = (
+        _shared()
+        .where(in_parameter("postgresql", _table.c.network, "above"))
+        .where(_table.c.prefix_length < sa.bindparam("prefix_length"), _table.c.broadcast >= sa.bindparam("broadcast"))
+        .cte("wider")
+    )
+    number = sa.select(sa.func.count()).select_from(wider).scalar_subquery()
+    return RowSelect(_own().where(number >= sa.literal_column("0")))
+
+
+def _hinted(statement: Any) -> Any:
+    """The statement with an index hint for MariaDB and MySQL, which lock every row that they scan, in the order of the
+    scan: with it they scan only the rows of the result, in this order.
+    """
+    for dialect in ("mysql", "mariadb"):
+        statement = statement.with_hint(_table, "FORCE INDEX (ix_ipam_prefix_place)", dialect)
+    return statement
