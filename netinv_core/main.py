@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import linecache
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -35,6 +36,18 @@ from netinv_core.uow import UnitOfWork
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # for a request whose transaction was aborted because of a concurrent one
 ATTEMPTS_TO_READ = 2  # at a replica, and, where that is lost meanwhile, at the primary
+VIEWS = (
+    "derivers",
+    "actions",
+    "errors",
+    "root_views",
+    "filterset_views",
+    "openapi_views",
+    "media",
+    "health",
+    "metrics",
+    "query_views",
+)
 MAX_RETRIED_BODY_SIZE = 1 << 20  # bytes; larger bodies are not kept in memory for another attempt
 
 
@@ -124,6 +137,7 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
         huey = task_queue.queue(typed_settings["queue_url"])
         task_queue.add_tasks(huey, engine, app.registry.netinv)
         task_queue.start_embedded(huey)
+    linecache.clearcache()  # sources that Pyramid read for messages about conflicts
     # Objects of the start live forever. Frozen, they are skipped by the garbage collections of large responses.
     gc.collect()
     gc.freeze()
@@ -168,13 +182,14 @@ def _wsgi_app(
     """
     registry = _registry(engine.dialect.name, typed_settings, packages)
     config = Configurator(
+        introspection=False,  # a copy of the configuration for tools, which nothing reads
         settings={
             **settings,
             "tm.manager_hook": pyramid_tm.explicit_manager,
             "tm.annotate_user": False,
             "handle_exceptions": False,  # those of Cornice; netinv_core.http.errors has its own
             "tm.commit_veto": "pyramid_tm.default_commit_veto",
-        }
+        },
     )
     config.registry.netinv = registry
     config.registry.netinv_engine = engine
@@ -190,16 +205,8 @@ def _wsgi_app(
     config.include("netinv_core.telemetry.routes")
     config.set_execution_policy(mount_policy(admission_policy(RetryableExecutionPolicy(ATTEMPTS, _attempts))))
     config.include("cornice")
-    config.include("netinv_core.http.derivers")
-    config.include("netinv_core.http.actions")
-    config.include("netinv_core.http.errors")
-    config.include("netinv_core.http.root_views")
-    config.include("netinv_core.http.filterset_views")
-    config.include("netinv_core.http.openapi_views")
-    config.include("netinv_core.http.media")
-    config.include("netinv_core.http.health")
-    config.include("netinv_core.http.metrics")
-    config.include("netinv_core.http.query_views")
+    for name in VIEWS:
+        config.include(f"netinv_core.http.{name}")
     package_by_action = include_packages(config)
     config.include("netinv_core.http.cornice_services")
     plugins = {registry.packages[app.name] for app in registry.apps.values() if app.plugin}

@@ -14,7 +14,7 @@ from pyramid.request import Request
 
 from netinv_core.auth import permissions
 from netinv_core.auth.security_policy import API_ACCESS
-from netinv_core.db import migrate
+from netinv_core.db import revisions
 from netinv_core.endpoint import Endpoint
 from netinv_core.labels import description_of, plural_of
 from netinv_core.registry import Registry
@@ -114,7 +114,7 @@ def pending_migrations(registry: Registry, engine: sa.Engine) -> list[str]:
     """The migrations that the database lacks. They are not looked for again once there are none."""
     if registry in _migrated:
         return []
-    missing = migrate.pending(engine, registry)
+    missing = revisions.pending(engine, registry)
     if not missing:
         _migrated.add(registry)
     return missing

@@ -11,7 +11,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 
 from netinv_core.changelog.masking import MASK, credential_name
-from netinv_core.db.migrate import pending
+from netinv_core.db.revisions import pending
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name

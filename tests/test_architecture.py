@@ -73,7 +73,7 @@ OPEN_MODULES = {
         "db.engine",
         "db.json_sql",
         "db.locks",
-        "db.migrate",
+        "db.revisions",
         "db.row_select",
         "endpoint",
         "errors",

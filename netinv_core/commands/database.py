@@ -10,6 +10,7 @@ import click
 from netinv_core.app import App
 from netinv_core.commands.environment import Environment
 from netinv_core.db import migrate as migrating
+from netinv_core.db import revisions
 from netinv_core.http import openapi as documents
 from netinv_core.http.versions import NEWEST, SUPPORTED
 from netinv_core.tasks import queue as task_queue
@@ -28,7 +29,7 @@ def migrate(environment: Environment, check: bool, remove: str | None) -> None:
     if remove is not None:
         _remove(environment, remove)
         return
-    missing = migrating.pending(environment.engine, environment.registry)
+    missing = revisions.pending(environment.engine, environment.registry)
     if check:
         click.echo("the database is up to date" if not missing else f"revisions are missing: {', '.join(missing)}")
         raise SystemExit(1 if missing else 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import stored_secrets
-from netinv_core.db import migrate
+from netinv_core.db import revisions
 
 if TYPE_CHECKING:
     from netinv_core.registry import Registry
@@ -37,7 +37,7 @@ def check_revisions(engine: Engine, registry: Registry, ini: str = "") -> None:
 
     :raises UnusableDatabase: when it lacks some, or has others
     """
-    found, name = migrate.revisions(engine, registry), engine.url.render_as_string()
+    found, name = revisions.revisions(engine, registry), engine.url.render_as_string()
     if found.unknown:
         raise UnusableDatabase(newer(name, found.unknown))
     if found.missing and not found.applied.get("core"):

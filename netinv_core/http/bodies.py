@@ -28,7 +28,8 @@ def read_content(request: Request, max_size: int, setting: str) -> bytes:
         )
     if request.is_body_seekable:
         request.body_file_raw.seek(0)  # already read by an earlier attempt at this request
-    content: bytes = request.body_file.read(max_size + 1)
+    # A buffered reader allocates what it is asked for, so no more than the announced length is.
+    content: bytes = request.body_file.read(max_size + 1 if request.content_length is None else request.content_length)
     if len(content) > max_size:
         raise TooLarge(f"The request body has more than {max_size} bytes ({setting}).")
     return content

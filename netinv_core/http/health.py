@@ -21,7 +21,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from sqlalchemy.engine import Engine
 
-from netinv_core.db import availability, migrate
+from netinv_core.db import availability, revisions
 from netinv_core.db.engine import options_for
 from netinv_core.db.replicas import Replicas
 from netinv_core.errors import NotAllowed
@@ -85,7 +85,7 @@ def _database(engine: Engine, registry: Registry) -> str:
     try:
         with engine.connect().execution_options(**options_for(registry.dialect, writing=False)) as connection:
             connection.execute(sa.select(1))
-            missing = migrate.missing(connection, _heads(registry))
+            missing = revisions.missing(connection, _heads(registry))
     except sa.exc.SQLAlchemyError as error:
         log.warning("not ready: the database cannot be used: %s", availability.reason(error))
         return UNREACHABLE if availability.is_away(error) else FAILED
@@ -96,7 +96,7 @@ def _database(engine: Engine, registry: Registry) -> str:
 
 @cached_in_registry
 def _heads(registry: Registry) -> dict[str, Sequence[str]]:
-    return migrate.heads(registry)
+    return revisions.heads(registry)
 
 
 @cached_in_registry

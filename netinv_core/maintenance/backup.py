@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.auth import stored_secrets
-from netinv_core.db import migrate
+from netinv_core.db import revisions
 from netinv_core.maintenance import archive
 from netinv_core.maintenance.archive import ArchiveError, Manifest
 from netinv_core.models.base import Base, now
@@ -43,7 +43,7 @@ class Backup:
 
 def left_out(engine: Engine, registry: Registry) -> list[str]:
     """Tables of the database that belong to no installed package, so that a backup cannot hold them."""
-    known = set(Base.metadata.tables) | set(migrate.heads(registry))
+    known = set(Base.metadata.tables) | set(revisions.heads(registry))
     return sorted(set(sa.inspect(engine).get_table_names()) - known)
 
 
@@ -71,7 +71,7 @@ def write(path: Path, engine: Engine, registry: Registry, note: Callable[[str], 
 
 
 def _write_members(members: zipfile.ZipFile, engine: Engine, registry: Registry, note: Callable[[str], Any]) -> Backup:
-    found = migrate.revisions(engine, registry)
+    found = revisions.revisions(engine, registry)
     manifest = Manifest(
         created=now().isoformat(timespec="seconds"),
         database=engine.dialect.name,

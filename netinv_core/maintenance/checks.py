@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
-from netinv_core.db import availability, migrate, start_check, text_indexes
+from netinv_core.db import availability, revisions, start_check, text_indexes
 from netinv_core.db.engine import db_now, is_pooled
 from netinv_core.db.replicas import FOREIGN, PROMOTED, UP, replicas_for
 from netinv_core.db.replicas import INTERVAL as PROBE_INTERVAL
@@ -80,7 +80,7 @@ def version(connection: Connection) -> Finding:
 
 def migrations(engine: Engine, registry: Registry, ini: str) -> Iterator[Finding]:
     """Checks that the database has the migrations of the installed packages, and no others."""
-    found, name = migrate.revisions(engine, registry), engine.url.render_as_string()
+    found, name = revisions.revisions(engine, registry), engine.url.render_as_string()
     if found.unknown:
         message, _, remedy = start_check.newer(name, found.unknown).partition("; ")
         yield Finding("migrations", PROBLEM, message, remedy)

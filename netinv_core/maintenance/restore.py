@@ -18,7 +18,7 @@ from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from netinv_core.auth import stored_secrets
 from netinv_core.auth.models import User
-from netinv_core.db import migrate
+from netinv_core.db import migrate, revisions
 from netinv_core.db.engine import WRITING
 from netinv_core.maintenance import archive
 from netinv_core.maintenance.archive import ArchiveError, Manifest, Reader
@@ -61,7 +61,7 @@ def restore(
                 files.write(root, name, reader.file(name))
         if options.replace:
             _remove_other_files(root, manifest)
-    if migrate.revisions(engine, registry).applied.keys() - manifest.revisions.keys():
+    if revisions.revisions(engine, registry).applied.keys() - manifest.revisions.keys():
         migrate.seed(engine, registry)  # packages that the backup does not know
     return manifest
 
@@ -92,15 +92,15 @@ def check_fit(manifest: Manifest, registry: Registry, options: Options) -> None:
     :raises ArchiveError: when they differ
     """
     releases = ", ".join(f"{name} {version}" for name, version in sorted(manifest.packages.items()))
-    heads = {table.removesuffix("_alembic_version"): list(found) for table, found in migrate.heads(registry).items()}
-    for package, revisions in manifest.revisions.items():
-        if package not in heads and revisions:
+    heads = {table.removesuffix("_alembic_version"): list(ids) for table, ids in revisions.heads(registry).items()}
+    for package, found in manifest.revisions.items():
+        if package not in heads and found:
             raise ArchiveError(
                 f"the backup has tables of {package}, which is not installed; it was made with {releases}"
             )
-        if package in heads and sorted(heads[package]) != sorted(revisions):
+        if package in heads and sorted(heads[package]) != sorted(found):
             raise ArchiveError(
-                f"the backup has revision {', '.join(revisions) or 'none'} of {package}, and the installed packages "
+                f"the backup has revision {', '.join(found) or 'none'} of {package}, and the installed packages "
                 f"{', '.join(heads[package])}; restore it with the packages that made it ({releases}), then upgrade"
             )
     for table in archive.tables():
@@ -123,7 +123,7 @@ def check_target(engine: Engine, registry: Registry, options: Options) -> None:
 
     :raises ArchiveError: for a target that is newer than the installed packages, or holds something
     """
-    unknown = migrate.revisions(engine, registry).unknown
+    unknown = revisions.revisions(engine, registry).unknown
     if unknown:
         raise ArchiveError(f"the database has revisions that the installed packages do not have: {', '.join(unknown)}")
     others = left_out(engine, registry)

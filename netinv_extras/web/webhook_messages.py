@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -17,12 +17,14 @@ from netinv_core.write import save
 from netinv_extras.web import delivery_queue
 from netinv_extras.webhooks import payload, preview
 from netinv_extras.webhooks.deliveries import STATES
-from netinv_extras.webhooks.http_client import Answer, Sender
 from netinv_web import notices
 from netinv_web.menu import may
 from netinv_web.objects.details import object_values
 from netinv_web.pages import form_of, page, see_other
 from netinv_web.paths import object_path
+
+if TYPE_CHECKING:
+    from netinv_extras.webhooks.http_client import Answer
 
 TEMPLATE = "netinv_extras:web/templates/webhook_test.jinja2"
 
@@ -69,6 +71,8 @@ def send_test(request: Request) -> Response:
 
     The addresses of the receiver are checked as for deliveries (:mod:`netinv_core.net.ssrf`).
     """
+    from netinv_extras.webhooks.http_client import Sender  # requests and urllib3, which a service needs here only
+
     uow = request.uow
     webhook = _webhook(request, "change")
     change = preview.sample_change(uow, webhook)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from netinv_core.db import migrate
+from netinv_core.db import revisions
 from netinv_core.models.base import now, table_of
 from netinv_core.packages import FailedPackage, discover
 from netinv_core.testing import Account, Service, Unique
@@ -196,7 +196,7 @@ def test_a_package_that_does_not_start_is_told_to_superusers(
 def test_pending_migrations_are_told_to_superusers(
     service: Service, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrate, "pending", lambda engine, registry: ["dcim_0099"])
+    monkeypatch.setattr(revisions, "pending", lambda engine, registry: ["dcim_0099"])
     home._migrated.discard(service.registry)
     (text,) = [text for text in texts(browser.get("/"), "attention") if "migrations" in text]
     assert "dcim_0099" in text

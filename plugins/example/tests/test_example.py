@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from netinv_example.maintenance_windows import MaintenanceWindow
 
 from netinv_core import main as service
-from netinv_core.db import migrate
+from netinv_core.db import migrate, revisions
 from netinv_core.packages import discover
 from netinv_core.testing import CHECKS, Api, Case, Check, Service, Unique
 from netinv_extras.jobs import runner as job_running
@@ -258,7 +258,7 @@ def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
     with empty_database(tmp_path) as engine:
         registry = service.registry_for(engine.dialect.name, {})
         migrate.upgrade(engine, registry)
-        assert migrate.pending(engine, registry) == []
+        assert revisions.pending(engine, registry) == []
         with_example = set(sa.inspect(engine).get_table_names())
         with pytest.raises(LookupError, match="example"):
             migrate.remove(engine, registry, registry.apps["dcim"])
@@ -267,10 +267,10 @@ def test_its_tables_come_and_go_and_leave_the_rest(tmp_path: Path) -> None:
         registry.apps["example"] = example
         migrate.remove(engine, registry, example)
         assert with_example - set(sa.inspect(engine).get_table_names()) == {MaintenanceWindow.__tablename__}
-        assert migrate.pending(engine, registry) == ["example_0001"]
+        assert revisions.pending(engine, registry) == ["example_0001"]
         del registry.apps["example"]
         migrate.upgrade(engine, registry)
-        assert migrate.pending(engine, registry) == []
+        assert revisions.pending(engine, registry) == []
         registry.apps["example"] = example
         migrate.upgrade(engine, registry)
         assert set(sa.inspect(engine).get_table_names()) == with_example

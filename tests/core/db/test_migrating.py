@@ -12,8 +12,10 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
-from netinv_core.db import migrate, text_indexes
+from netinv_core.app import App
+from netinv_core.db import migrate, revisions, text_indexes
 from netinv_core.db.engine import WRITING
 from netinv_core.main import registry_for
 from netinv_core.models.base import Base
@@ -25,9 +27,9 @@ def test_an_empty_database_becomes_what_the_models_say(tmp_path: Path) -> None:
     """Nothing is left for another revision to add or change."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        assert migrate.pending(engine, registry)
+        assert revisions.pending(engine, registry)
         migrate.upgrade(engine, registry)
-        assert migrate.pending(engine, registry) == []
+        assert revisions.pending(engine, registry) == []
         with engine.connect() as connection:
             ours = {"include_name": lambda name, kind, parents: _is_ours(name, kind)}
             found = compare_metadata(MigrationContext.configure(connection, opts=ours), Base.metadata)
@@ -57,9 +59,9 @@ def test_what_the_first_release_stored_is_kept_and_mended(tmp_path: Path) -> Non
     """Rows survive the tables' changes, and trees get keys of today's form."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrate._ordered(registry):
+        for app in revisions.ordered(registry):
             with engine.connect().execution_options(**{WRITING: True}) as connection:
-                alembic.command.upgrade(migrate._configuration(app, connection), f"{migrate._label(app)}_0001")
+                alembic.command.upgrade(migrate._configuration(app, connection), f"{revisions.label(app)}_0001")
                 connection.commit()
         now = {
             "created": datetime.date(2026, 1, 1),
@@ -100,7 +102,7 @@ def test_what_refers_to_a_table_that_is_made_anew_is_kept(tmp_path: Path) -> Non
     """
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrate._ordered(registry):
+        for app in revisions.ordered(registry):
             with migrate._changing_tables(engine) as connection:
                 alembic.command.upgrade(
                     migrate._configuration(app, connection), "extras_0013" if app.name == "extras" else "head"
@@ -119,7 +121,7 @@ def test_rows_that_a_new_constraint_does_not_allow_are_named(tmp_path: Path) -> 
     """Two schemas without an owner have one name: nothing is changed until one is renamed, and then both are kept."""
     with empty_database(tmp_path) as engine:
         registry = registry_for(engine.dialect.name, {})
-        for app in migrate._ordered(registry):
+        for app in revisions.ordered(registry):
             with migrate._changing_tables(engine) as connection:
                 alembic.command.upgrade(
                     migrate._configuration(app, connection), "extras_0015" if app.name == "extras" else "head"
@@ -149,7 +151,7 @@ def test_every_branch_goes_back_to_nothing(tmp_path: Path, database_template: st
     """Taking the applications back one by one, those that others rest on last, leaves the core's tables alone."""
     with migrated_database(tmp_path, database_template) as engine:
         registry = registry_for(engine.dialect.name, {})
-        waiting = [app for app in registry.apps.values() if app.migrations not in (None, migrate.CORE)]
+        waiting = [app for app in registry.apps.values() if app.migrations not in (None, revisions.CORE)]
         while waiting:
             app = waiting.pop(0)
             try:
@@ -195,3 +197,28 @@ def _add(connection: sa.Connection, name: str, /, **values: Any) -> uuid.UUID:
     connection.execute(sa.insert(table).values(**values))
     found: uuid.UUID = values["id"]
     return found
+
+
+def test_revisions_that_are_read_from_text_are_those_of_alembic(tmp_path: Path) -> None:
+    """Every package's, and one whose migrations use the forms that Alembic allows."""
+    for app in revisions.ordered(registry_for("sqlite", {})):
+        scripts = ScriptDirectory.from_config(migrate._configuration(app))
+        assert revisions.branch(app).known == {script.revision for script in scripts.walk_revisions()}
+        assert revisions.branch(app).heads == tuple(sorted(scripts.get_heads()))
+
+
+def test_revisions_of_merged_branches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "a": "revision: str = 'a'\ndown_revision: str | None = None\n",
+        "b": 'revision = "b"  # the = second\ndown_revision = "a"\n',
+        "c": 'revision = "c"\ndown_revision = ["a"]\n',
+        "d": 'revision = "d"\ndown_revision = (\n    "b",\n    "c",\n)\n',
+        "e": 'revision = "e"\ndown_revision = "c"\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setattr(revisions, "folder", lambda place: tmp_path)
+    assert revisions.branch(App(name="core", title="")) == revisions.Branch(frozenset("abcde"), ("d", "e"))
+    (tmp_path / "f.py").write_text("down_revision = 'e'\n")
+    with pytest.raises(LookupError, match="assigns no revision"):
+        revisions.branch(App(name="core", title=""))

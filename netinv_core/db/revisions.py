@@ -1,0 +1,151 @@
+"""Revisions of the installed packages, and those that a database has.
+
+A package's revisions are read from the text of its migrations. Alembic, with which :mod:`netinv_core.db.migrate`
+applies them, takes 10 MiB of memory and 0.1 s of a service's start.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import graphlib
+import importlib.util
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from netinv_core.app import App
+from netinv_core.models.base import Base
+from netinv_core.registry import Registry
+
+CORE = "netinv_core:migrations"
+# An assignment of a module, whose value may be a tuple over several lines.
+_ASSIGNMENT = re.compile(
+    r"^(revision|down_revision)\b[^=\n]*=\s*(\([^)]*\)|\[[^\]]*\]|None|\"[^\"\n]*\"|'[^'\n]*')", re.MULTILINE
+)
+
+
+def label(app: App) -> str:
+    """Returns the name of an application's branch, the prefix of its tables."""
+    return "core" if app.migrations == CORE else app.name
+
+
+def version_table(app: App) -> str:
+    """Returns the name of the table with the applied revisions of an application's branch."""
+    return f"{label(app)}_alembic_version"
+
+
+def folder(place: str) -> Path:
+    """Returns the path of the ``versions`` folder of ``package:folder``.
+
+    :raises LookupError: when the package is not installed
+    """
+    package, _, name = place.partition(":")
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise LookupError(f"the package {package} of the migrations {place} is not installed")
+    return Path(next(iter(spec.submodule_search_locations))) / name / "versions"
+
+
+def referred(app: App) -> set[str]:
+    """Returns the branches of the tables that an application's tables refer to."""
+    prefix = f"{label(app)}_"
+    tables = [table for table_name, table in Base.metadata.tables.items() if table_name.startswith(prefix)]
+    keys = [key for table in tables for key in table.foreign_keys]
+    return {"core", *[key.target_fullname.partition("_")[0] for key in keys]} - {label(app)}
+
+
+def ordered(registry: Registry) -> list[App]:
+    """Returns the applications with migrations in topological order of the references of their tables."""
+    apps = {label(app): app for app in registry.apps.values() if app.migrations}
+    order = graphlib.TopologicalSorter({name: referred(app) & set(apps) for name, app in sorted(apps.items())})
+    return [apps[name] for name in order.static_order()]
+
+
+@dataclasses.dataclass(frozen=True)
+class Branch:
+    """Revisions of an installed application: all of its branch, and those that no other one follows."""
+
+    known: frozenset[str]
+    heads: tuple[str, ...]
+
+
+def branch(app: App) -> Branch:
+    """Reads the revisions of an application.
+
+    :raises LookupError: for a migration without a revision
+    """
+    known, followed = set[str](), set[str]()
+    for path in sorted(folder(app.migrations or CORE).glob("*.py")):
+        if path.name == "__init__.py":
+            continue
+        values = {name: ast.literal_eval(value) for name, value in _ASSIGNMENT.findall(path.read_text("utf-8"))}
+        if not isinstance(values.get("revision"), str):
+            raise LookupError(f"the migration {path} assigns no revision")
+        known.add(values["revision"])
+        before = values.get("down_revision") or ()
+        followed |= {before} if isinstance(before, str) else set(before)
+    return Branch(frozenset(known), tuple(sorted(known - followed)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Revisions:
+    """Revisions of the database compared with those of the installed packages.
+
+    ``applied`` are those of the database by application, ``missing`` the heads that it lacks, ``unknown`` those of the
+    database that the installed packages do not have.
+    """
+
+    applied: dict[str, tuple[str, ...]]
+    missing: list[str]
+    unknown: list[str]
+
+
+def revisions(engine: Engine, registry: Registry) -> Revisions:
+    """Compares the revisions of the database with those of the installed packages."""
+    found, apps = Revisions({}, [], []), ordered(registry)
+    with engine.connect() as connection:
+        applied_by_table = _applied(connection, map(version_table, apps))
+    for app in apps:
+        applied, installed = applied_by_table.get(version_table(app), ()), branch(app)
+        unknown = [revision for revision in applied if revision not in installed.known]
+        found.applied[label(app)] = tuple(applied)
+        found.unknown.extend(unknown)
+        if not unknown:
+            found.missing.extend(head for head in installed.heads if head not in applied)
+    return found
+
+
+def pending(engine: Engine, registry: Registry) -> list[str]:
+    """Returns the head revisions that the database lacks, one for each package."""
+    return revisions(engine, registry).missing
+
+
+def heads(registry: Registry) -> dict[str, Sequence[str]]:
+    """Returns the head revisions of the installed packages, by the table that holds the applied ones."""
+    return {version_table(app): branch(app).heads for app in ordered(registry)}
+
+
+def missing(connection: Connection, heads: Mapping[str, Sequence[str]]) -> list[str]:
+    """Returns those of the ``heads`` (:func:`heads`) that a database lacks: one statement, and one for the tables."""
+    applied = {revision for found in _applied(connection, heads).values() for revision in found}
+    return [head for found in heads.values() for head in found if head not in applied]
+
+
+def _applied(connection: Connection, tables: Iterable[str]) -> dict[str, list[str]]:
+    """The applied revisions by table, of the ``tables`` that the database has."""
+    wanted = set(tables)
+    present = sorted(wanted.intersection(sa.inspect(connection).get_table_names()))
+    selects: list[Any] = [
+        sa.select(sa.literal(name), sa.column("version_num", sa.String())).select_from(sa.table(name))
+        for name in present
+    ]
+    applied: dict[str, list[str]] = {name: [] for name in present}
+    if selects:
+        for name, revision in connection.execute(sa.union_all(*selects)):
+            applied[name].append(revision)
+    return applied
