@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import in_values
+from netinv_core.db.engine import in_values, inlined_int
 from netinv_core.models.columns import Choices
 from netinv_core.read import lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
@@ -30,6 +30,7 @@ Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
 Expand = Callable[["UnitOfWork", "Endpoint", Any], Any]
 UNKNOWN = "Unknown filter field"
 NULL = "null"
+MOST_IDS = 500  # looked up for a search along a reference
 
 
 @dataclasses.dataclass(frozen=True)
@@ -286,12 +287,29 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             compare = LOOKUPS[lookup or "icontains"]
             try:
                 test = functools.partial(_lookup_test, compare, endpoint.registry.dialect, text)
-                conditions.append(_compare(uow, endpoint, table, path.split("."), test))
+                conditions.append(_searched(uow, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
 
     return Filter(name, apply, (), False)
+
+
+def _searched(
+    uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
+) -> Condition:
+    """Returns a condition as :func:`_compare`, for an OR with conditions that trigram indexes serve: PostgreSQL uses
+    them only if it has an index for each, which a subquery has not. So the few ids along a reference are looked up.
+    """
+    is_indexed = endpoint.model.text_indexes and endpoint.registry.dialect == "postgresql"
+    if not is_indexed or len(steps) == 1 or uow.deferred_lookups is not None:
+        return _compare(uow, endpoint, table, steps, test)
+    step = relations.relation(endpoint, steps[0])
+    ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
+    if ids is None:
+        return _compare(uow, endpoint, table, steps, test)
+    found = list(uow.execute(ids.limit(inlined_int("limit", MOST_IDS + 1))).scalars())
+    return step.reach(table, found if len(found) <= MOST_IDS else ids)
 
 
 def custom(

@@ -239,10 +239,20 @@ def compare(
     step = relation(endpoint, head)
     if rest[0] in KEYS and len(rest) == 1 and step.column is not None:
         return test(table.c[step.column])
-    target = step.target()
+    ids = first_ids(endpoint, steps, test, visible)
+    return sa.false() if ids is None else step.reach(table, ids)
+
+
+def first_ids(
+    endpoint: Endpoint, steps: Sequence[str], test: Callable[[Any], Any], visible: Visible = everything
+) -> Any:
+    """SELECT of the ids of the objects that the first step of a path may lead to for :func:`compare` to hold; ``None``
+    when the package of their model is not installed.
+    """
+    target = relation(endpoint, steps[0]).target()
     if target is None:
-        return sa.false()
-    return step.reach(table, _ids_of(target, visible, lambda inner: compare(target, inner, rest, test, visible)))
+        return None
+    return _ids_of(target, visible, lambda inner: compare(target, inner, steps[1:], test, visible))
 
 
 def _compare_last(endpoint: Endpoint, table: Any, name: str, test: Callable[[Any], Any], visible: Visible) -> Any:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from netinv_core.db import migrate, text_indexes
 from netinv_core.maintenance import checks
 from netinv_core.maintenance.findings import OK, WARNING
+from netinv_core.read import filters
 from netinv_core.registry import Registry
-from netinv_core.testing import Api, Service, Unique
+from netinv_core.testing import Api, Samples, Service, Unique
 from tests.support.databases import migrated_database
 
-ADDRESSES, TENANTS = "/api/ipam/ip-addresses/", "/api/tenancy/tenants/"
+ADDRESSES, TENANTS, DEVICES = "/api/ipam/ip-addresses/", "/api/tenancy/tenants/", "/api/dcim/devices/"
 INDEX = "tx_ipam_ip_address_dns_name"
 
 
@@ -54,3 +56,20 @@ def test_a_search_finds_addresses_by_their_beginning_and_by_part_of_a_name(api: 
     assert {item["address"] for item in api.get(ADDRESSES, {"q": word})["results"]} == {first, second}
     assert [item["address"] for item in api.get(ADDRESSES, {"q": "198.51.100."})["results"]] == [first]
     assert [item["address"] for item in api.get(ADDRESSES, {"q": "2001:DB8:AFF:1"})["results"]] == [second]
+
+
+@pytest.mark.parametrize("most", [filters.MOST_IDS, 0])
+def test_a_search_along_references_names_their_ids_where_a_trigram_index_serves_the_rest(
+    monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique, most: int
+) -> None:
+    """Within an OR, PostgreSQL uses no index for a subquery. Of more ids than ``most`` it is one all the same."""
+    monkeypatch.setattr(filters, "MOST_IDS", most)
+    device, word = Samples(service).make(service.registry["dcim.device"]), unique()
+    device_type = api.get(device["device_type"]["url"])
+    api.patch(device_type["manufacturer"]["url"], {"name": f"The {word.upper()} company"})
+    with service.statements() as executed:
+        assert [item["id"] for item in api.get(DEVICES, {"q": word})["results"]] == [device["id"]]
+    (ids,) = [sql for sql in executed if "dcim_device.comments" in sql and "ORDER BY" in sql]
+    is_named = service.registry.dialect == "postgresql" and most > 0
+    assert ("dcim_manufacturer" in ids) is not is_named
+    assert api.get(DEVICES, {"q": f"no {word}"})["count"] == 0
