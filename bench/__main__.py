@@ -141,7 +141,7 @@ def bench(
                 if is_mixed:
                     found = _run_mixed(service, progress, options)
                 elif options.large:
-                    found, other = _run_large(service, progress, options)
+                    found = _run_large(service, progress, options)
                 else:
                     found = _run(service, progress, options)
             except RuntimeError as error:
@@ -248,34 +248,35 @@ def _run_mixed(service: Service, progress: Progress, options: _Wanted) -> Specia
     return Special(conditions, {"request": load.kinds()}, found)
 
 
-def _run_large(service: Service, progress: Progress, options: _Wanted) -> tuple[report.Run, dict[str, Any]]:
-    """Measures the small set and the large one, or only the large one of a kept database; gives the large run and the
-    data of the small one.
-    """
+def _run_large(service: Service, progress: Progress, options: _Wanted) -> report.Run:
+    """Measures the small set and the large one, or only the large one of a kept database."""
     clients, seconds, only = options.clients or 1, options.seconds, options.only
     task = progress.add_task("starting", total=STARTS)
     known = million.remembered(service.database)
     if known is None:
-        small = _run(service, progress, dataclasses.replace(options, scale=1, only_pages=False))
-        spent = million.enlarge(
-            service.database, service.client(), lambda what: progress.update(task, description=what)
-        )
+        start, made = _start(service, progress, task), _seed(service, progress, task, 1)
+        million.complete(service.client())
+        analyze(service.database)
+        both = [*measures.measures(made), *million.measures()]
+        results = _measure(service, progress, task, both, clients, seconds)
+        small = report.Run("PostgreSQL", 1, clients, start, service.peak_memory(), made, results)
+        spent = million.enlarge(service.database, lambda what: progress.update(task, description=what))
         known = million.Kept(small.world, small.data())
         known.world.seconds["enlarged"] = spent
         million.remember(service.database, known)
         analyze(service.database)
     start = _start(service, progress, task)
-    wanted = [
-        item for item in (*measures.measures(known.world), *million.measures()) if only.lower() in item.name.lower()
-    ]
+    found = [*measures.measures(known.world), *million.measures(), *million.allocations()]
+    wanted = [item for item in found if only.lower() in item.name.lower()]
     results = _measure(service, progress, task, wanted, clients, seconds)
     run = report.Run("PostgreSQL", million.SCALE, clients, start, service.peak_memory(), known.world, results)
+    run.small = known.small
     plans = Plans(service.ini, service.database, service.headers)
     for measure in wanted:
         progress.update(task, description=f"plans: {measure.name}")
         run.scans += plans.offenders(measure)
     plans.close()
-    return run, known.small
+    return run
 
 
 if __name__ == "__main__":

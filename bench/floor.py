@@ -23,11 +23,20 @@ from bench.measures import Measure
 FEWEST, MOST = 5, 200
 WARM = 8  # psycopg prepares a statement when it runs for the sixth time
 # As netinv_core.db.engine has it.
-OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
+OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan -c jit=off"
 
 
 def _to_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+
+
+def bare_connection(database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
+    """A connection of psycopg to the database at an URL of SQLAlchemy, with the settings of the service."""
+    url = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
+    connection = psycopg.connect(url, autocommit=autocommit, options=OPTIONS)
+    set_json_loads(orjson.loads, connection)
+    set_json_dumps(_to_json, connection)
+    return connection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,14 +66,9 @@ class Replay:
     """Connections of bare psycopg: one for statements of a transaction, which is rolled back, one for others."""
 
     def __init__(self, database: str) -> None:
-        url = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
         self._connections = {
-            in_transaction: psycopg.connect(url, autocommit=not in_transaction, options=OPTIONS)
-            for in_transaction in (True, False)
+            in_transaction: bare_connection(database, autocommit=not in_transaction) for in_transaction in (True, False)
         }
-        for connection in self._connections.values():
-            set_json_loads(orjson.loads, connection)
-            set_json_dumps(_to_json, connection)
 
     def seconds(self, statements: Sequence[Statement], answer: Any) -> float:
         """The processor time of running the statements and dumping the answer."""

@@ -74,9 +74,8 @@ def remember(database: str, what: Kept) -> None:
     engine.dispose()
 
 
-def enlarge(database: str, client: Client, tell: Tell) -> float:
-    """Makes the large set of a seeded database; gives the seconds."""
-    began = time.perf_counter()
+def complete(client: Client) -> None:
+    """Adds to the small set what the further measures ask for."""
     for path, prefix in (("large", LARGE), ("crowded", CROWDED)):
         client.call("POST", "ipam/prefixes/", {"prefix": prefix, "status": "active", "description": path}, expect=201)
     sites = client.call("GET", "dcim/sites/?limit=50")["results"]
@@ -88,6 +87,11 @@ def enlarge(database: str, client: Client, tell: Tell) -> float:
         client.call("POST", "extras/config-contexts/", bodies[start : start + 500], expect=201)
     group = {"name": "All devices", "slug": "all-devices", "content_type": "dcim.device", "filter": {}}
     client.call("POST", "extras/dynamic-groups/", group, expect=201)
+
+
+def enlarge(database: str, tell: Tell) -> float:
+    """Makes the large set of a complete small one; gives the seconds."""
+    began = time.perf_counter()
     engine = engine_from(database)
     while number_some(engine):
         pass
@@ -173,12 +177,16 @@ def _without_indexes(connection: Connection, table: str) -> Iterator[None]:
 
 
 def measures() -> list[Measure]:
-    """Measures of the large set besides the requests of the small one."""
-    return [*_reads(), *_changes(), *_allocations()]
+    """Measures besides those of the small set alone, of both sets: what they find is in both."""
+    return [*_reads(), *_filtered(), *_changes()]
 
 
 def _listing(name: str, path: str, aim: float | None = None) -> Measure:
     return Measure(name, lambda client, _: len(client.call("GET", path)["results"]), aim=aim)
+
+
+def _search(what: str, text: str) -> Measure:
+    return Measure(f"GET search, {what}", lambda c, _: len(c.call("GET", f"search/?q={text}")["groups"]), aim=30)
 
 
 def _reads() -> list[Measure]:
@@ -203,13 +211,27 @@ def _reads() -> list[Measure]:
     return [
         Measure("GET addresses, 50, by cursor", lambda c, path: len(c.call("GET", path)["results"]), last, aim=8),
         _listing("GET addresses, 50, count none", "ipam/ip-addresses/?limit=50&count=none", 12),
-        _listing("GET addresses, q", "ipam/ip-addresses/?q=node-7777", 30),
-        _listing("GET addresses, dns_name__ic", "ipam/ip-addresses/?dns_name__ic=ODE-7777", 30),
-        _listing("GET devices, q", "dcim/devices/?q=box-777", 30),
-        _listing("GET prefixes, q", "ipam/prefixes/?q=13.0.7", 30),
-        Measure("GET search", lambda c, _: len(c.call("GET", "search/?q=box-777")["groups"]), aim=30),
+        _listing("GET addresses, q", "ipam/ip-addresses/?q=host-777", 30),
+        _listing("GET addresses, dns_name__ic", "ipam/ip-addresses/?dns_name__ic=OST-777", 30),
+        _listing("GET devices, q", "dcim/devices/?q=device-0077", 30),
+        _listing("GET devices, q that nothing has", "dcim/devices/?q=no+such+thing", 30),
+        _listing("GET prefixes, q", "ipam/prefixes/?q=10.1.7", 30),
+        _search("by a beginning", "device-0077"),
+        _search("by a part", "vice-0077"),
+        _search("for nothing", "no+such"),
         Measure("GET members of a dynamic group", members, aim=12),
         Measure("GET a device with its config context", lambda c, path: len([c.call("GET", path)]), device),
+    ]
+
+
+def _filtered() -> list[Measure]:
+    """Lists of the filters of which many rows pass."""
+    return [
+        _listing("GET addresses of a status, 50", "ipam/ip-addresses/?status=active&limit=50", 12),
+        _listing("GET addresses of a status, estimate", "ipam/ip-addresses/?status=active&limit=50&count=estimate", 12),
+        _listing("GET devices of a role, 50", "dcim/devices/?role=role-1&limit=50", 12),
+        _listing("GET devices of a region's tree, cursor", "dcim/devices/?region=continent-1&limit=50&cursor=", 12),
+        _listing("GET prefixes that contain, 50", "ipam/prefixes/?contains=10.1.20.9&status=active&limit=50", 12),
     ]
 
 
@@ -217,13 +239,15 @@ def _changes() -> list[Measure]:
     log = "extras/object-changes/"
     return [
         _listing("GET changes, 50", f"{log}?limit=50", 12),
-        _listing("GET changes, 50, offset 300,000", f"{log}?limit=50&offset=300000", 12),
+        _listing("GET changes, 50, offset 50,000", f"{log}?limit=50&offset=50000"),
         _listing("GET changes of a model", f"{log}?limit=50&changed_object_type=dcim.device"),
         Measure("GET feed", lambda client, _: len(client.call("GET", f"{log}feed/?limit=50")), aim=12),
     ]
 
 
-def _allocations() -> list[Measure]:
+def allocations() -> list[Measure]:
+    """Measures of the large set alone."""
+
     def opened(client: Client, description: str, action: str) -> str:
         prefix = client.call("GET", f"ipam/prefixes/?description={description}&limit=1")["results"][0]
         return f"ipam/prefixes/{prefix['id']}/{action}/"

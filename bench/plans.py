@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import psycopg
-from sqlalchemy.engine import make_url
 
-from bench.floor import OPTIONS, is_measurable
+from bench.floor import bare_connection, is_measurable
 from bench.in_process import InProcess, Statement
 from bench.measures import Measure
 
 LARGE = 20_000  # rows of a table, or rows that a scan reads and leaves out
+SEQUENTIAL = "Seq Scan"
 # As its users do, auto_explain tells of the plan that was used: a generic one, unlike EXPLAIN of a text with values.
 EXPLAIN = (
     "LOAD 'auto_explain'",
@@ -30,7 +29,9 @@ EXPLAIN = (
 
 @dataclasses.dataclass(frozen=True)
 class Offender:
-    """A scan of a large table in a statement of a request; ``ms`` is the time of the statement."""
+    """A scan of a large table in a statement of a request; ``rows`` is the number of rows read, ``ms`` the time of the
+    statement.
+    """
 
     request: str
     table: str
@@ -39,14 +40,18 @@ class Offender:
     ms: float
     text: str
 
+    @property
+    def is_sequential(self) -> bool:
+        """True for a scan of the whole table, which takes longer the larger the table is."""
+        return self.scan == SEQUENTIAL
+
 
 class Plans:
     """Runs requests in this process, and their statements again with their plans."""
 
     def __init__(self, ini: Path, database: str, headers: dict[str, str]) -> None:
         self._client = InProcess(ini, headers)
-        url = make_url(database).set(drivername="postgresql").render_as_string(hide_password=False)
-        self._connection = psycopg.connect(url, options=OPTIONS)
+        self._connection = bare_connection(database)
         for command in EXPLAIN:
             self._connection.execute(command)
         self._connection.commit()
@@ -60,8 +65,9 @@ class Plans:
         if not is_measurable(measure):
             return []
         client: Any = self._client
+        prepared = measure.prepare(client) if measure.prepare is not None else None
         with self._client.rolled_back():
-            measure.call(client, measure.prepare(client) if measure.prepare is not None else None)
+            measure.call(client, prepared)
         found = [self._worst(measure.name, statement) for statement in self._client.statements if not statement.many]
         return [offender for offender in found if offender is not None]
 
@@ -76,7 +82,7 @@ class Plans:
             for table, scan, rows in _scans(plan["Plan"])
             if table in self._large
         ]
-        return max(scans, key=lambda scan: scan.rows, default=None)
+        return max(scans, key=lambda scan: (scan.is_sequential, scan.rows), default=None)
 
     def close(self) -> None:
         """Closes all connections."""
@@ -93,9 +99,11 @@ def _plan(notice: str) -> dict[str, Any] | None:
 def _scans(node: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
     """Table, kind and rows read of each sequential scan, and of each other scan that reads many rows."""
     loops = node.get("Actual Loops", 1)
+    if not loops:  # never executed
+        return
     removed = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
     rows = round((node.get("Actual Rows", 0) + removed) * loops)
-    if "Relation Name" in node and (node["Node Type"] == "Seq Scan" or rows > LARGE):
+    if "Relation Name" in node and (node["Node Type"] == SEQUENTIAL or rows > LARGE):
         yield node["Relation Name"], node["Node Type"], rows
     for inner in node.get("Plans", ()):
         yield from _scans(inner)

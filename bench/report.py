@@ -22,6 +22,7 @@ from bench.special import Special
 from bench.world import World
 
 UNFOLDED = 120
+GROWTH = 1.5  # of a request's time from the small set to the large one, at most
 AIMS = {
     "cold start, s": 1.5,
     "peak memory, MiB": 140.0,
@@ -48,6 +49,7 @@ class Run:
     pages: list[PageResult] = dataclasses.field(default_factory=list)
     visits: list[BrowserResult] = dataclasses.field(default_factory=list)
     scans: list[Offender] = dataclasses.field(default_factory=list)
+    small: dict[str, Any] = dataclasses.field(default_factory=dict)  # of a large set: the data of the small one
 
     @property
     def comparable(self) -> bool:
@@ -56,8 +58,9 @@ class Run:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a request was answered otherwise than expected."""
-        return any(result.errors for result in self.results)
+        """Whether a request was answered otherwise than expected, or read a large table from end to end."""
+        is_answered_wrong = any(result.errors for result in self.results)
+        return is_answered_wrong or any(scan.is_sequential for scan in self.scans)
 
     def show(self, other: dict[str, Any] | None) -> None:
         """Prints the run, beside another one when given."""
@@ -78,6 +81,7 @@ class Run:
             "measures": {result.name: dataclasses.asdict(result) for result in self.results},
             "floors": {floor.name: floor.data() for floor in self.floors},
             "pages": {result.name: dataclasses.asdict(result) for result in self.pages},
+            "small": self.small.get("measures", {}),
             "scans": [dataclasses.asdict(scan) for scan in self.scans],
             "visits": {result.name: dataclasses.asdict(result) for result in self.visits},
         }
@@ -109,6 +113,8 @@ def show(run: Run, other: dict[str, Any] | None) -> None:
         console.print(f"× {_conditions(other)}, {other['when']}")
     if run.results:
         console.print(_requests(run, other))
+    if run.small:
+        console.print(_sizes(run))
     if run.floors:
         console.print(_floors(run, other))
     if run.pages:
@@ -139,6 +145,20 @@ def _requests(run: Run, other: dict[str, Any] | None) -> Table:
             before = other["measures"].get(found.name, {})
             cells += [_ratio(found.median_ms, before.get("median_ms")), _ratio(found.p95_ms, before.get("p95_ms"))]
         table.add_row(found.name, *cells, style="red" if found.errors else "")
+    return table
+
+
+def _sizes(run: Run) -> Table:
+    """The best time of each request with the small set and with the large one: a median has more of other load."""
+    table, small = Table("request"), run.small["measures"]
+    for name in ("small ms", "large ms", "×", "aim ms"):
+        table.add_column(name, justify="right")
+    for found in run.results:
+        before = small.get(found.name, {}).get("best_ms")
+        ratio = found.best_ms / before if before else 0.0
+        shown = f"[{'green' if ratio <= GROWTH else 'yellow'}]{ratio:.2f}[/]" if before else ""
+        cells = [f"{before:.1f}" if before else "", f"{found.best_ms:.1f}", shown]
+        table.add_row(found.name, *cells, _aim(found.best_ms, found.aim_ms, below=True))
     return table
 
 
@@ -184,12 +204,19 @@ def _visits(run: Run) -> Table:
 
 
 def _scans(run: Run) -> Table:
-    """Sequential scans of large tables, and other scans that read many rows."""
+    """Scans of large tables: sequential ones, in red, and others that read many rows."""
     table = Table("request", "scan", "table")
     for name in ("rows", "ms"):
         table.add_column(name, justify="right")
     for scan in run.scans:
-        table.add_row(scan.request, scan.scan, scan.table, str(scan.rows), f"{scan.ms:.1f}")
+        table.add_row(
+            scan.request,
+            scan.scan,
+            scan.table,
+            str(scan.rows),
+            f"{scan.ms:.1f}",
+            style="red" if scan.is_sequential else "",
+        )
     return table
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -79,7 +79,8 @@ class Registry:
         self._unions = BoundedCache[Union]("unions", UNIONS)
         self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
         self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
-        self.list_counts: dict[str, CachedCount] = {}  # by label
+        self.list_counts: dict[Hashable, CachedCount] = {}  # see netinv_core.read.counts
+        self.long_lists: set[str] = set()  # labels of those with a cached count
         self._cached: tuple[int | None, dict[Any, Any]] = (None, {})
         self.configuration_counts = CacheCounts("configuration", lambda: len(self._cached[1]))
         self.derived_counts = CacheCounts("registry", lambda: len(self.derived))

@@ -125,6 +125,7 @@ OWN: SettingDefinitions = {
     "embedded_worker": (flag, False),
     "paginate_count": (int, 50),
     "max_page_size": (count, 1000),
+    "exact_count_limit": (count, 0),
     "max_export_size": (count, 10_000),
     "strict_filtering": (flag, True),
     "enforce_global_unique": (flag, False),

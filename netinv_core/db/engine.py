@@ -253,17 +253,6 @@ def inlined_int(name: str, value: int) -> Any:
     return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
 
 
-def estimated_count(dialect: str, table: Any) -> Any:
-    """SELECT of the number of rows of a table by the statistics of the database; ``None`` where it keeps none.
-
-    It gives a negative number, or 0, for a table that was never analysed.
-    """
-    if dialect != "postgresql":
-        return None
-    statement = sa.text("SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = to_regclass(CAST(:name AS TEXT))")
-    return statement.bindparams(name=table.name)
-
-
 def lower(dialect: str, expression: Any) -> Any:
     """SQL expression: ``expression`` in lower case, by the rules of Unicode on every database."""
     if dialect == "postgresql":

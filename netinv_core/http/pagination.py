@@ -15,7 +15,7 @@ from netinv_core.errors import Invalid
 from netinv_core.http.request_uow import RequestUnitOfWork
 from netinv_core.http.serialization import Query
 from netinv_core.read.listing import Slice
-from netinv_core.read.pages import COUNT, COUNTS, CURSOR, EXACT, NONE, Page
+from netinv_core.read.pages import BOUNDED, COUNT, COUNTS, CURSOR, EXACT, NONE, Page
 
 PARAMETERS = frozenset({CURSOR, COUNT})  # of pages, in lists without filters of these names
 OFFSET_WITH_CURSOR = "A page that begins at a cursor has no offset."
@@ -56,12 +56,13 @@ def page_window(query: Query, settings: Mapping[str, Any], filters: Collection[s
     part = window(query, settings)
     given = {name: query[name][-1].strip() for name in PARAMETERS if name in query and name not in filters}
     cursor = given.get(CURSOR)
-    count = given.get(COUNT) or (EXACT if cursor is None else NONE)
-    if count not in COUNTS:
+    unasked = BOUNDED if settings.get("exact_count_limit") else EXACT
+    count = given.get(COUNT)
+    if count and count not in COUNTS:
         raise Invalid.field(COUNT, f"Select a valid choice. '{count}' is not one of: {', '.join(COUNTS)}")
     if cursor and part.offset:
         raise Invalid.field("offset", OFFSET_WITH_CURSOR)
-    return dataclasses.replace(part, cursor=cursor, count=count)
+    return dataclasses.replace(part, cursor=cursor, count=count or (unasked if cursor is None else NONE))
 
 
 def body(request: Request, page: Page, results: Sequence[Any]) -> dict[str, Any]:

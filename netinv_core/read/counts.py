@@ -1,20 +1,25 @@
-"""Counts of whole lists: exact and cached in the process for the lists that take long to count.
+"""Counts of lists: exact and cached in the process for the lists that take long to count; estimates of filtered ones.
 
-A cached count is that of the last number of a change record: changes that wait for numbers are left out of it. It is
-brought up to date by the change records with later numbers and without: it adds the created objects and subtracts the
-deleted ones. Both statements see one snapshot each, so the sum is exact for every change made through the service.
-:data:`LIFETIME` bounds what rows changed by other means, or a retention in progress, make of it.
+A cached count is that of the last number of a change record: changes that wait for numbers are left out of it. That of
+a whole list is brought up to date by the change records with later numbers and without: it adds the created objects and
+subtracts the deleted ones. That of a filtered list counts until the next change of any object. Both statements see one
+snapshot each, so the count is exact for every change made through the service. :data:`LIFETIME` bounds what rows
+changed by other means, or a retention in progress, make of it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import time
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
+from netinv_core.db.engine import inlined_int
+from netinv_core.db.estimates import expected_rows, rows_of_plan
 from netinv_core.models.base import table_of
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 CACHED_FROM = 20_000  # rows; fewer are counted each time
 MOST_CHANGES = 1000  # change records read to bring a count up to date
+MOST_COUNTS = 500  # cached
 LIFETIME = 60.0  # seconds
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
@@ -41,42 +47,82 @@ class CachedCount:
     until: float
 
 
-def cached_count(uow: UnitOfWork, endpoint: Endpoint) -> int | None:
-    """Returns the number of all objects of an endpoint; ``None`` when it is to be counted without the cache.
+def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] = ()) -> int | None:
+    """Returns the number of the objects of an endpoint that meet the conditions; ``None`` when they are to be counted
+    without the cache.
 
     At most two statements, one as a rule.
     """
     cache = uow.registry.list_counts
-    known = cache.get(endpoint.label)
-    if known is None or uow.writing or not _has_records(endpoint):
+    if uow.writing or not _has_records(endpoint) or (conditions and endpoint.label not in uow.registry.long_lists):
+        return None
+    key = _key(uow, endpoint, conditions)
+    known = cache.get(key)
+    if known is None:
         return None
     if known.number is not None and time.monotonic() < known.until:
         seen, change = uow.execute(_since(endpoint), {"number": known.number, "label": endpoint.label}).one()
-        if seen <= MOST_CHANGES:
+        if seen <= (0 if conditions else MOST_CHANGES):
             uow.registry.list_count_counts.hits += 1
             return known.count + int(change)
     uow.registry.list_count_counts.misses += 1
-    count, number, waiting, change = uow.execute(_counted(endpoint), {"label": endpoint.label}).one()
-    known_number = number if waiting <= MOST_CHANGES else None
-    cache[endpoint.label] = CachedCount(count - int(change), known_number, time.monotonic() + LIFETIME)
+    count, number, waiting, change = uow.execute(_counted(endpoint, conditions), {"label": endpoint.label}).one()
+    counted = CachedCount(
+        count if conditions else count - int(change),
+        number if waiting <= (0 if conditions else MOST_CHANGES) else None,
+        time.monotonic() + LIFETIME,
+    )
+    cache[key] = counted
     return int(count)
 
 
-def remember(uow: UnitOfWork, endpoint: Endpoint, count: int) -> None:
-    """Marks an endpoint whose list was counted without the cache, if the list is long."""
-    if count >= CACHED_FROM and not uow.writing and _has_records(endpoint):
-        uow.registry.list_counts.setdefault(endpoint.label, CachedCount(count, None, 0.0))
+def remember(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count: int) -> None:
+    """Marks a list that was counted without the cache, if it is long."""
+    if count < CACHED_FROM or uow.writing or not _has_records(endpoint):
+        return
+    cache = uow.registry.list_counts
+    uow.registry.long_lists.add(endpoint.label)
+    cache.setdefault(_key(uow, endpoint, conditions), CachedCount(count, None, 0.0))
+    while len(cache) > MOST_COUNTS:
+        cache.pop(next(iter(cache)), None)
+
+
+def bounded_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], most: int) -> int | None:
+    """Returns the number of the objects that meet the conditions: exact up to ``most``, and beyond it what PostgreSQL
+    expects by its statistics; ``None`` on databases that tell no such number.
+
+    Two statements at most.
+    """
+    table = endpoint.table
+    rows = sa.select(table.c.id).where(*conditions)
+    expected = expected_rows(uow.registry.dialect, rows)
+    if expected is None:
+        return None
+    first = rows.limit(inlined_int("most", most + 1)).subquery()
+    count = int(uow.execute(sa.select(sa.func.count()).select_from(first)).scalar() or 0)
+    if count <= most:
+        return count
+    return max(count, rows_of_plan(uow.execute(expected).scalar_one()))
+
+
+def _key(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> Hashable:
+    """The key of a list in the cache: its label, with conditions their SQL and its parameters too."""
+    if not conditions:
+        return endpoint.label
+    compiled = sa.select(endpoint.table.c.id).where(*conditions).compile(dialect=uow.connection.dialect)
+    parameters = sorted((name, repr(value)) for name, value in compiled.params.items())
+    return endpoint.label, hashlib.sha256(repr((compiled.string, parameters)).encode()).digest()
 
 
 def _has_records(endpoint: Endpoint) -> bool:
     return endpoint.table is _change or (endpoint.resource.recorded and endpoint.resource.of is None)
 
 
-def _counted(endpoint: Endpoint) -> sa.Select[tuple[int, int, int, int]]:
+def _counted(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[int, int, int, int]]:
     """SELECT of the count, the last number given, the number of change records that wait for numbers, and what they
     have added to the count.
     """
-    count = sa.select(sa.func.count()).select_from(endpoint.table).scalar_subquery()
+    count = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions).scalar_subquery()
     waiting = _records(_change.c.number.is_(None))
     return sa.select(count, _given, *_totals(endpoint, waiting)).select_from(waiting)
 

@@ -32,7 +32,7 @@ class Slice:
     """Part of a list; ``limit`` 0 means no limit.
 
     ``cursor`` is where it begins, blank for the start of the list, ``None`` for a part by ``offset`` alone; ``count``
-    is ``exact``, ``estimate`` or ``none`` (:mod:`netinv_core.read.pages`).
+    is ``exact``, ``bounded``, ``estimate`` or ``none`` (:mod:`netinv_core.read.pages`).
     """
 
     limit: int
@@ -90,14 +90,12 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
 
     :raises Invalid: for a condition that the database cannot evaluate
     """
-    cached = None if conditions else counts.cached_count(uow, endpoint)
-    if cached is not None:
-        return cached
-    statement = endpoint.list_selects.count.statement.where(*conditions)
     with filter_errors_as_400():
-        count = int(uow.execute(statement).scalar() or 0)
-    if not conditions:
-        counts.remember(uow, endpoint, count)
+        cached = counts.cached_count(uow, endpoint, conditions)
+        if cached is not None:
+            return cached
+        count = int(uow.execute(endpoint.list_selects.count.statement.where(*conditions)).scalar() or 0)
+    counts.remember(uow, endpoint, conditions, count)
     return count
 
 

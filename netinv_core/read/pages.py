@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import crypto
-from netinv_core.db.engine import estimated_count
+from netinv_core.db.estimates import estimated_count
 from netinv_core.errors import Invalid
-from netinv_core.read import keyset, listing, ordering
+from netinv_core.read import counts, keyset, listing, ordering
 from netinv_core.read.keyset import Position
 from netinv_core.read.listing import Parameters, Slice
 from netinv_core.read.ordering import Order
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CURSOR, COUNT = "cursor", "count"  # query parameters
 EXACT, ESTIMATE, NONE = COUNTS = ("exact", "estimate", "none")
+BOUNDED = "bounded"  # exact up to the setting ``exact_count_limit``
+COUNTED = 10_000  # objects of a filtered list that are counted for an estimate, without the setting
 INVALID_CURSOR = "It is no cursor of this list with these filters and this order."
 
 
@@ -63,7 +65,7 @@ def _by_offset(
     limit, extra = window.limit, int(window.count != EXACT and window.limit > 0)
     keys = listing.selected(uow, endpoint, conditions, dataclasses.replace(window, limit=limit + extra), names)
     found, keys = len(keys), keys[:limit] if limit else keys
-    seen = window.offset + found
+    seen = window.offset + found if found else 0
     is_last = (found > 0 or not window.offset) and (not limit or found < limit + extra)
     count = seen if is_last and window.count != NONE else _count(uow, endpoint, conditions, window.count, seen)
     has_next = limit > 0 and (found > limit if extra else window.offset + limit < (count or 0))
@@ -108,9 +110,19 @@ def _position(secret: str, cursor: str, context: str) -> Position:
 
 
 def _count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count: str, seen: int) -> int | None:
-    """The length of a list of which ``seen`` objects are known; an estimate only where nothing limits the list."""
+    """The length of a list of which ``seen`` objects are known."""
     if count == NONE:
         return None
-    statement = estimated_count(uow.registry.dialect, endpoint.table) if count == ESTIMATE and not conditions else None
+    found = None if count == EXACT else _estimate(uow, endpoint, conditions, count)
+    return listing.count_of(uow, endpoint, conditions) if found is None else max(found, seen)
+
+
+def _estimate(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any], count: str) -> int | None:
+    """The length of a list without counting many objects; ``None`` where the database does not tell it."""
+    if conditions:
+        most = uow.registry.settings.get("exact_count_limit") or COUNTED
+        with listing.filter_errors_as_400():
+            return counts.bounded_count(uow, endpoint, conditions, most)
+    statement = estimated_count(uow.registry.dialect, endpoint.table) if count == ESTIMATE else None
     estimated = 0 if statement is None else int(uow.execute(statement).scalar() or 0)
-    return max(estimated, seen) if estimated > 0 else listing.count_of(uow, endpoint, conditions)
+    return estimated if estimated > 0 else None
