@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import secrets
 import statistics
 import threading
 import time
@@ -107,9 +108,11 @@ def _cables(world: World) -> list[Measure]:
         itertools.cycle(world.ids["dcim/interfaces/"]),
     )
 
+    drawn = secrets.token_hex(4)  # a kept database has those of other runs
+
     def free(client: Client, number: int) -> list[str]:
         bodies = [
-            {"device": devices[0], "name": f"free {next(numbers)}", "type": "1000base-t", "status": "active"}
+            {"device": devices[0], "name": f"free {drawn} {next(numbers)}", "type": "1000base-t", "status": "active"}
             for _ in range(number)
         ]
         return [item["id"] for item in client.call("POST", "dcim/interfaces/", bodies, expect=201)]

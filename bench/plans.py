@@ -68,13 +68,16 @@ class Plans:
         prepared = measure.prepare(client) if measure.prepare is not None else None
         with self._client.rolled_back():
             measure.call(client, prepared)
-        found = [self._worst(measure.name, statement) for statement in self._client.statements if not statement.many]
+        found = [self._worst(measure.name, statement) for statement in self._client.statements]
+        self._connection.rollback()
         return [offender for offender in found if offender is not None]
 
     def _worst(self, name: str, statement: Statement) -> Offender | None:
         self._notices.clear()
+        if statement.many:
+            self._connection.cursor().executemany(statement.text, statement.parameters)
+            return None
         self._connection.execute(statement.text, statement.parameters)
-        self._connection.rollback()
         scans = [
             Offender(name, table, scan, rows, float(plan["Plan"]["Actual Total Time"]), statement.text)
             for plan in map(_plan, self._notices)

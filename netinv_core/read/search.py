@@ -2,8 +2,8 @@
 
 Recognisers come from packages (hook ``netinv_search``). They return conditions, and one UNION ALL selects the ids for
 all of them. Ids and names are those of :mod:`netinv_core.read.search_stages`. If nothing is found so, a submitted
-search applies the filter ``q`` to a bounded number of rows of each resource. Everything is limited to what the user may
-view.
+search applies the filter ``q``: to a bounded number of rows of each resource, to all of one with trigram indexes.
+Everything is limited to what the user may view.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied, Invalid
 from netinv_core.packages import errors_of
-from netinv_core.read import listing, search_stages
+from netinv_core.read import listing, pages, search_stages
 from netinv_core.read.plan import fetch_together
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_LENGTH = 200
 MAX_LIMIT = 50
-SCANNED_ROWS = 1000  # of each resource, by the filter ``q``
+SCANNED_ROWS = 1000  # of each resource without trigram indexes, by the filter ``q``
 _IN = re.compile(r"in:(\S+)\s*(.*)", re.S)
 Links = Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]]
 
@@ -176,7 +176,9 @@ def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
         item = endpoint.filters.get("q")
         if item is None or endpoint.resource.exempt_by_name_only:
             continue
-        table = sa.select(endpoint.table).limit(SCANNED_ROWS).subquery()
+        is_bounded = not search_stages.has_index(endpoint, text)
+        table: Any = endpoint.table.alias()
+        table = sa.select(table).limit(SCANNED_ROWS).subquery() if is_bounded else table
         try:
             condition = item.apply(uow, endpoint, table, "", [text])
         except (ValueError, Invalid):
@@ -271,11 +273,11 @@ def _in_resource(uow: UnitOfWork, name: str, text: str, limit: int) -> list[dict
     if endpoint is None or "q" not in endpoint.filters or not _may_view(uow, endpoint):
         raise Invalid.field("q", f"There is no resource '{name}' to search in.")
     parameters = [("q", [text])] if text else []
-    count, keys = listing.ids(uow, endpoint, parameters, listing.Slice(limit, 0))
+    found = pages.page(uow, endpoint, parameters, listing.Slice(limit, 0, count=pages.NONE))
     match = Match(endpoint.label, endpoint.plural, "q", lambda table: None, [("q", text)] if text else [])
-    query = _Query(match, endpoint, "in", [(key, None) for key in keys])
+    query = _Query(match, endpoint, "in", [(key, None) for key in found.keys])
     groups = _groups(uow, [query], limit)
-    return [{**group, "count_more": count > limit} for group in groups]
+    return [{**group, "count_more": found.following is not None} for group in groups]
 
 
 def _may_view(uow: UnitOfWork, endpoint: Endpoint) -> bool:

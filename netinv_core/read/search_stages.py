@@ -1,12 +1,14 @@
 """Stages of the search that look into every resource: ids and names, each a cached UNION ALL with bound parameters.
 
 Building a SELECT for each of ninety resources takes SQLAlchemy 100 ms and more. So the statement for the resources that
-a user may view without constraints is kept by the registry; only those with constraints are built for the request.
+a user may view without constraints is kept by the registry; only those with constraints are built for the request, and
+those with trigram indexes: PostgreSQL uses these only where it sees the text.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
-from netinv_core.db.engine import lower
+from netinv_core.db.engine import inlined_int, lower
 from netinv_core.errors import Denied
 from netinv_core.models.columns import column_info
 from netinv_core.models.types import Chars, LongText
 from netinv_core.read import lookups
+from netinv_core.read.lookups import LOOKUPS
 from netinv_core.read.union import Union
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 SCANNED_ROWS = 4000  # of each resource, for names that contain the text
+_TRIGRAM = re.compile(r"[^\W_]{3}")
 SPELLINGS = 4  # of upper and lower case
 Rows = list[tuple[Any, str | None]]
 SelectOf = Callable[["Endpoint", Any], Any]
@@ -96,7 +100,9 @@ def names_that_begin(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows]:
 
 
 def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows]:
-    """Returns the objects whose names contain a text, among the first :data:`SCANNED_ROWS` of each resource."""
+    """Returns the objects whose names contain a text: among all of a resource with a trigram index of its names, among
+    the first :data:`SCANNED_ROWS` of any other.
+    """
     dialect = uow.registry.dialect
     columns = {endpoint.label: name.column for endpoint, name in _named(uow.registry)}
     parameters = {
@@ -111,8 +117,22 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
         scanned = rows.subquery()
         return _limited(sa.select(scanned.c.id, scanned.c.value).where(_contains(dialect, scanned.c.value)))
 
+    def select_indexed(endpoint: Endpoint, table: Any) -> Any:
+        column = table.c[columns[endpoint.label]]
+        rows = sa.select(table.c.id, column.label("value")).where(LOOKUPS["icontains"](dialect, column, text))
+        return rows.limit(inlined_int("search_limit", limit))
+
     resources = [endpoint for endpoint, _ in _named(uow.registry)]
-    return _union(uow, "search names that contain", resources, select, parameters)
+    indexed = [item for item in resources if has_index(item, text) and columns[item.label] in item.model.text_indexes]
+    others = [endpoint for endpoint in resources if endpoint not in indexed]
+    found = _union(uow, "search names that contain", others, select, parameters)
+    return found | _union(uow, "", indexed, select_indexed, {})
+
+
+def has_index(endpoint: Endpoint, text: str) -> bool:
+    """True when trigram indexes tell which of all objects of an endpoint have a text."""
+    is_kept = endpoint.registry.dialect == "postgresql" and bool(endpoint.model.text_indexes)
+    return is_kept and _TRIGRAM.search(text) is not None
 
 
 def _spellings(text: str) -> Sequence[str]:
@@ -144,7 +164,8 @@ def _union(
     uow: UnitOfWork, stage: str, resources: Iterable[Endpoint], select: SelectOf, parameters: Mapping[str, Any]
 ) -> dict[str, Rows]:
     """Runs a SELECT of ids and texts for each resource, limited to what the user may view: one statement for those
-    without constraints, and another one if there are some with.
+    without constraints, which is kept by the name of the ``stage`` if it has one, and another one if there are some
+    with.
     """
     free: list[Endpoint] = []
     limited: list[Endpoint] = []
@@ -156,8 +177,12 @@ def _union(
         (free if allowed is None else limited).append(endpoint)
     rows: dict[str, Rows] = {}
     if free:
-        key = (stage, tuple(endpoint.label for endpoint in free))
-        union = uow.registry.union(key, lambda: [_part(select(item, item.table.alias())) for item in free])
+        key = (stage, SCANNED_ROWS, tuple(endpoint.label for endpoint in free))
+
+        def parts() -> list[Any]:
+            return [_part(select(item, item.table.alias())) for item in free]
+
+        union = uow.registry.union(key, parts) if stage else Union(uow.registry.dialect, parts())
         rows |= zip((item.label for item in free), _pairs(union, uow, parameters), strict=True)
     if limited:
         union = Union(uow.registry.dialect, list(_limited_parts(uow, limited, select)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netinv_core.read import search, search_stages
 from netinv_core.testing import Api, Samples, Service, Unique
 
 SEARCH, SITES, TENANTS = "/api/search/", "/api/dcim/sites/", "/api/tenancy/tenants/"
@@ -111,9 +112,35 @@ def test_wildcards_and_odd_characters_stand_for_themselves(api: Api) -> None:
         api.get(SEARCH, {"q": text}, status=(200, 400))
 
 
+def test_all_of_a_resource_with_trigram_indexes_is_searched(
+    monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
+) -> None:
+    """Of others, and on other databases, the first rows. Constraints of permissions apply to either."""
+    for module in (search, search_stages):
+        monkeypatch.setattr(module, "SCANNED_ROWS", 0)
+    samples, word = Samples(service), unique()
+    first, second = (samples.make(service.registry["dcim.device"]) for _ in range(2))
+    api.patch(first["url"], {"name": f"sw-{word}", "serial": f"Z{word[::-1]}"})
+    api.patch(second["url"], {"name": f"sw-{word}-b"})
+    api.post(TENANTS, {"name": f"sw-{word}"})
+    is_indexed = service.registry.dialect == "postgresql"
+    expected = {"dcim.device": [first["id"], second["id"]]} if is_indexed else {}
+    assert {label: sorted(ids) for label, ids in groups_of(api, word).items()} == {
+        label: sorted(ids) for label, ids in expected.items()
+    }
+    by_serial = {"dcim.device": [first["id"]]} if is_indexed else {}
+    assert groups_of(api, word[::-1]) == by_serial
+    limited = service.user(("view", "dcim.device", {"name": f"sw-{word}"})).api
+    assert [groups_of(limited, text) for text in (word, word[::-1])] == [by_serial] * 2
+    assert groups_of(service.user(("view", "dcim.device", {"name": "none"})).api, word) == {}
+
+
 def test_a_search_takes_a_fixed_number_of_statements(service: Service, places: dict[str, Any]) -> None:
-    """Authentication, recognisers, two for names, representations; the filters ``q`` if nothing else is found."""
+    """Authentication, recognisers, two for names, representations; the filters ``q`` if nothing else is found. With
+    trigram indexes one more for names, and one for names along references.
+    """
+    more = 2 if service.registry.dialect == "postgresql" else 0
     for text, most in ((places["word"], 6), ("no such name", 6), (f"near{places['word']}", 7), ("198.18.0.1", 6)):
         with service.statements() as statements:
             service.api.get(SEARCH, {"q": text})
-        assert len(statements) <= most, "\n".join(statements)
+        assert len(statements) <= most + more, "\n".join(statements)
