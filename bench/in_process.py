@@ -18,6 +18,7 @@ import orjson
 import psycopg
 from sqlalchemy import event
 
+from netinv_core.db.read_connection import ReadConnection
 from netinv_core.main import main
 
 HOST = "127.0.0.1"
@@ -70,7 +71,8 @@ class InProcess:
 
         def note(connection: Any, cursor: Any, text: str, parameters: Any, context: Any, many: bool) -> None:
             if threading.current_thread() is thread:  # not those of background threads
-                self.statements.append(Statement(text, parameters, many, not cursor.connection.autocommit))
+                alone = isinstance(connection, ReadConnection) or cursor.connection.autocommit
+                self.statements.append(Statement(text, parameters, many, not alone))
 
         def connect(dialect: Any, record: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
             return Connection.connect(*arguments, **options)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import read_positions
 from netinv_core.db.engine import options_for
+from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import Row, RowSelect
 from netinv_core.models.base import now
 from netinv_core.patterns import Budget
@@ -98,7 +99,8 @@ class UnitOfWork:
       object;
     * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`);
     * ``keyed_request``: the request's Idempotency-Key and stored answer (:mod:`netinv_core.stored_answers`);
-    * ``read_route``: the way to a read replica, for a request that only reads (:mod:`netinv_core.db.replicas`).
+    * ``read_route``: the way to a read replica, for a request that only reads (:mod:`netinv_core.db.replicas`);
+    * ``read_connection``: the connection of a request that only reads, where it is not its session's.
     """
 
     registry: Registry
@@ -120,6 +122,7 @@ class UnitOfWork:
     deferred_lookups: list[NameQuery] | None = None
     keyed_request: KeyedRequest | None = None
     read_route: ReadRoute | None = None
+    read_connection: ReadConnection | None = None
     _pattern_budget: Budget | None = None
     _change_sets: list[ChangeSet] = dataclasses.field(default_factory=lambda: [ChangeSet()])
     _connection: sa.Connection | None = None
@@ -269,7 +272,9 @@ class UnitOfWork:
 
     @property
     def connection(self) -> sa.Connection:
-        """The session's connection."""
+        """The session's connection, or that of :attr:`read_connection`."""
+        if self.read_connection is not None:
+            return self.read_connection.whole
         if self._connection is None:
             options = options_for(self.registry.dialect, writing=self.writing)
             self._connection = self.session.connection(execution_options=options)
@@ -288,7 +293,10 @@ class UnitOfWork:
 
     def close(self) -> None:
         """Returns the connections to their pools."""
-        self.session.close()
+        if self.read_connection is not None:
+            self.read_connection.close()
+        if self.read_connection is None or self.session.in_transaction():
+            self.session.close()
         if self._primary is not None:
             self._primary.close()
 
@@ -299,6 +307,8 @@ class UnitOfWork:
         """
         self.session.close()
         self._connection = None
+        if self.read_connection is not None:
+            self.read_connection.close()
         self.expire_all()
 
     def as_system(self) -> Self:
@@ -349,7 +359,11 @@ class UnitOfWork:
 
     def rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
         """The rows of a SELECT that is kept, for these values of its parameters."""
-        return select.rows(self.connection, values)
+        return select.rows(self.read_connection or self.connection, values)
+
+    def first(self, select: RowSelect, values: Mapping[str, Any]) -> Any:
+        """The first row of a SELECT that is kept; ``None`` without rows."""
+        return select.first(self.read_connection or self.connection, values)
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""

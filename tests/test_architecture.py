@@ -186,6 +186,7 @@ EXTRAS = {
     **{"testing": "testing", "web": "web"},
     **{"tasks/redis_queue.py": "redis", "tasks/redis_buckets.py": "redis", "telemetry/otel.py": "otel"},
     "db/psycopg_cursor.py": "postgresql",
+    "db/prepared_selects.py": "postgresql",
 }
 # Suppressed warnings of the tools, with their reasons.
 SUPPRESSIONS = {

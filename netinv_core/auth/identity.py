@@ -103,8 +103,8 @@ def account_row(uow: UnitOfWork, select: RowSelect, values: Mapping[str, Any]) -
         route.needed = read_positions.needed(row)
         return row
     if keyed is None:
-        return select.first(uow.connection, values)
-    return _with_answer(select).first(uow.connection, {**values, "key_digest": keyed.key_digest})
+        return uow.first(select, values)
+    return uow.first(_with_answer(select), {**values, "key_digest": keyed.key_digest})
 
 
 @functools.cache
@@ -197,7 +197,7 @@ def by_id(uow: UnitOfWork, user_id: uuid.UUID) -> Identity:
     :raises LookupError: for a deleted account
     :raises Denied: for an inactive user
     """
-    row = _by_id.first(uow.connection, {"id": user_id})
+    row = uow.first(_by_id, {"id": user_id})
     if row is None:
         raise LookupError("the account is no longer there")
     return _long_lived(uow, row)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import re
 import types
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Dialect
+from sqlalchemy.pool import PoolProxiedConnection
 
+from netinv_core.db.read_connection import ReadConnection
+
+if TYPE_CHECKING:
+    from netinv_core.db.prepared_selects import PreparedSelects
+
+_PREPARED = "netinv: prepared SELECTs"
+_PARAMETER = re.compile(r"%(?:%|\((\w+)\)s)")
 Row = Sequence[Any]
 Processor = Any  # converts one value to or from what the driver takes
 
@@ -30,21 +38,53 @@ class _Failure:
     original_exception: BaseException
 
 
-@dataclasses.dataclass(eq=False)
+class ServerText:
+    """The text of a statement as the server gets it: with the parameters ``$1``, ``$2`` … in place of named ones, whose
+    ``names`` are in this order.
+    """
+
+    def __init__(self, text: str) -> None:
+        positions: dict[str, int] = {}
+
+        def numbered(match: re.Match[str]) -> str:
+            name = match[1]
+            return "%" if name is None else f"${positions.setdefault(name, len(positions) + 1)}"
+
+        self.content = _PARAMETER.sub(numbered, text).encode()
+        self.names = list(positions)
+
+
 class _Compiled:
     """A statement for the driver: its text, and the conversions of parameters by name and of values by position; the
     latter are known from the first result.
     """
 
-    statement: Any
-    text: str
-    binds: Mapping[str, Processor]
-    results: Sequence[tuple[int, Processor]] | None = None
+    def __init__(self, statement: Any, dialect: Dialect) -> None:
+        compiled: Any = statement.compile(dialect=dialect)
+        self._statement = statement
+        self.text: str = compiled.string
+        self.server_text = ServerText(self.text)
+        self.results: Sequence[tuple[int, Processor]] | None = None
+        self._own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
+        self._binds: list[tuple[str, Processor]] = [
+            (name, convert)
+            for name, parameter in compiled.binds.items()
+            if (convert := parameter.type.dialect_impl(dialect).bind_processor(dialect)) is not None
+        ]
+
+    def learn_results(self, dialect: Dialect, description: Sequence[Any]) -> None:
+        """Finds the conversions of values; some depend on the type that the database returns."""
+        columns = enumerate(zip(self._statement.selected_columns, description, strict=True))
+        processors = (
+            (position, column.type.dialect_impl(dialect).result_processor(dialect, described[1]))
+            for position, (column, described) in columns
+        )
+        self.results = [(position, convert) for position, convert in processors if convert is not None]
 
     def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters as the driver takes them."""
-        parameters: dict[str, Any] = self.statement.construct_params(values)
-        for name, convert in self.binds.items():
+        parameters = {**self._own, **values}
+        for name, convert in self._binds:
             parameters[name] = convert(parameters[name])
         return parameters
 
@@ -74,68 +114,82 @@ class RowSelect:
         self._names: list[str] = [column.name for column in statement.selected_columns]
         self._compiled: _Compiled | None = None
 
-    def rows(self, connection: Connection, values: Mapping[str, Any]) -> Sequence[Row]:
+    def rows(self, connection: Connection | ReadConnection, values: Mapping[str, Any]) -> Sequence[Row]:
         """The rows for these values of the parameters.
 
         :raises sqlalchemy.exc.DBAPIError: as :meth:`sqlalchemy.engine.Connection.execute`
         """
-        if connection.dialect.name != "postgresql":
+        if isinstance(connection, Connection) and connection.dialect.name != "postgresql":
             return connection.execute(self.statement, values).all()
-        compiled = self._compiled or self._compile(connection)
-        with _executed(connection, compiled.text, compiled.parameters(values)) as cursor:
-            if compiled.results is None:
-                compiled.results = self._result_processors(connection.dialect, cursor.description)
-            return compiled.converted(cursor.fetchall())
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self._compiled = _Compiled(self.statement, connection.dialect)
+        return compiled.converted(_driver_rows(connection, compiled, compiled.parameters(values)))
 
-    def first(self, connection: Connection, values: Mapping[str, Any]) -> Any:
+    def first(self, connection: Connection | ReadConnection, values: Mapping[str, Any]) -> Any:
         """The first row, with its columns as attributes; ``None`` without rows."""
         rows = self.rows(connection, values)
         return types.SimpleNamespace(**dict(zip(self._names, rows[0], strict=True))) if rows else None
 
-    def _compile(self, connection: Connection) -> _Compiled:
-        dialect = connection.dialect
-        compiled: Any = self.statement.compile(dialect=dialect)
-        binds = {
-            name: convert
-            for name, parameter in compiled.binds.items()
-            if (convert := parameter.type.dialect_impl(dialect).bind_processor(dialect)) is not None
-        }
-        self._compiled = _Compiled(compiled, compiled.string, binds)
-        return self._compiled
 
-    def _result_processors(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Processor]]:
-        """The conversions of values; some depend on the type that the database returns."""
-        columns = enumerate(zip(self.statement.selected_columns, description, strict=True))
-        processors = (
-            (position, column.type.dialect_impl(dialect).result_processor(dialect, described[1]))
-            for position, (column, described) in columns
-        )
-        return [(position, convert) for position, convert in processors if convert is not None]
-
-
-@contextlib.contextmanager
-def _executed(connection: Connection, text: str, parameters: dict[str, Any]) -> Iterator[Any]:
-    """A cursor of the driver that has executed a statement."""
-    dialect, events, execution = connection.dialect, connection.engine.dispatch, _Execution(text)
-    cursor = connection.connection.cursor()
+def _driver_rows(connection: Connection | ReadConnection, compiled: _Compiled, parameters: dict[str, Any]) -> list[Row]:
+    """The rows as the driver has them: of the statement that it has prepared, or of a cursor, which prepares one."""
+    pooled, events, text = connection.connection, connection.engine.dispatch, compiled.text
+    execution = _Execution(text)
+    prepared = _prepared_selects(pooled)
+    cursor: Any = prepared
     try:
+        alone = isinstance(connection, ReadConnection)
+        found = None if compiled.results is None else prepared.find(compiled.server_text, parameters, alone=alone)
+        if found is None:
+            cursor = connection.cursor() if isinstance(connection, ReadConnection) else pooled.cursor()
         events.before_cursor_execute(connection, cursor, text, parameters, execution, False)
-        cursor.execute(text, parameters)
+        if found is None:
+            cursor.execute(text, parameters)
+        else:
+            prepared.execute(*found)
         events.after_cursor_execute(connection, cursor, text, parameters, execution, False)
-        yield cursor
-    except dialect.loaded_dbapi.Error as error:
-        dialect.dispatch.handle_error(_Failure(execution, error))
-        is_disconnect = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-        if is_disconnect:
-            connection.invalidate(error)
-        raise sa.exc.DBAPIError.instance(
-            text,
-            parameters,
-            error,
-            dialect.loaded_dbapi.Error,
-            hide_parameters=True,
-            connection_invalidated=is_disconnect,
-            dialect=dialect,
-        ) from error
+        if compiled.results is None:
+            compiled.learn_results(connection.dialect, cursor.description)
+        rows: list[Row] = cursor.fetchall()
+        return rows
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _reported(connection, cursor, execution, parameters, error) from error
     finally:
-        cursor.close()
+        if cursor is not prepared:
+            cursor.close()
+
+
+def _prepared_selects(pooled: PoolProxiedConnection) -> PreparedSelects:
+    """The statements that the driver's connection has prepared."""
+    prepared: PreparedSelects | None = pooled.info.get(_PREPARED)
+    if prepared is None:
+        from netinv_core.db.prepared_selects import PreparedSelects  # the driver is an extra
+
+        driver: Any = pooled.driver_connection
+        prepared = pooled.info[_PREPARED] = PreparedSelects(driver)
+    return prepared
+
+
+def _reported(
+    connection: Connection | ReadConnection,
+    cursor: Any,
+    execution: _Execution,
+    parameters: Mapping[str, Any],
+    error: Any,
+) -> Exception:
+    """The error to raise for one of the driver, which listeners are told. A lost connection is invalidated."""
+    dialect = connection.dialect
+    dialect.dispatch.handle_error(_Failure(execution, error))
+    is_disconnect = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
+    if is_disconnect:
+        connection.invalidate(error)
+    return sa.exc.DBAPIError.instance(
+        execution.statement,
+        parameters,
+        error,
+        dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=is_disconnect,
+        dialect=dialect,
+    )

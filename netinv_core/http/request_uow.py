@@ -8,6 +8,7 @@ from pyramid.request import Request
 
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db.engine import join_transaction
+from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions
 from netinv_core.http.methods import UNSAFE_METHODS
@@ -75,6 +76,8 @@ def unit_of_work(request: Request) -> RequestUnitOfWork:
     uow.query = query_of(request)
     if not writing:
         uow.read_route = _read_route(request)
+        if uow.read_route is None and registry.dialect == "postgresql":
+            uow.read_connection = ReadConnection(session.bind)
     if writing and (digest := digest_of_key(request.headers.get(IDEMPOTENCY_KEY, "").strip())) is not None:
         uow.keyed_request = KeyedRequest(digest)
     return uow

@@ -90,13 +90,17 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
 
     :raises Invalid: for a condition that the database cannot evaluate
     """
+    select = endpoint.list_selects.count
     with filter_errors_as_400():
         cached = counts.cached_count(uow, endpoint, conditions)
         if cached is not None:
             return cached
-        count = int(uow.execute(endpoint.list_selects.count.statement.where(*conditions)).scalar() or 0)
+        if conditions:
+            count = int(uow.execute(select.statement.where(*conditions)).scalar() or 0)
+        else:
+            ((count,),) = uow.rows(select, {})
     counts.remember(uow, endpoint, conditions, count)
-    return count
+    return int(count)
 
 
 def selected(
