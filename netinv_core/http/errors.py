@@ -18,6 +18,7 @@ from netinv_core.auth.audit import audit
 from netinv_core.db import availability
 from netinv_core.db.engine import is_timeout
 from netinv_core.errors import CONCURRENT_CHANGE, Conflict, Denied, NotFound, RequestError, Unavailable
+from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.problems import error_response, unexpected
 from netinv_core.http.request_id import id_of
 
@@ -104,7 +105,8 @@ def broken(error: Exception, request: Request) -> Response:
 
     A request that failed because of a concurrent change is run again; 409 after the last attempt.
     """
-    maybe_tag_retryable(request, (type(error), error, error.__traceback__))
+    if request.method in UNSAFE_METHODS:  # others have no transaction manager
+        maybe_tag_retryable(request, (type(error), error, error.__traceback__))
     if availability.is_busy(error):
         mark_error_retryable(error)
     if is_error_retryable(request, error):
