@@ -64,8 +64,8 @@ coverage: $(PLUGINS)  ## run the same tests and print the line and branch covera
 # The seeds differ, so that the databases get different generated input; INPUTS=many or all makes more of it.
 test-all: $(PLUGINS) $(PROVIDER) $(LDAP)  ## run the rest on SQLite, the tests in Chromium, those with directories, and nearly all on PostgreSQL and MariaDB with Redis
 	$(PYTEST) --input-seed=0 -m "(slow or crash or repetition) and not browser and not directory"
-	$(PYTEST) --input-seed=0 -m browser
-	PYTHONPATH=$(PLUGINS):$(LDAP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --input-seed=0 -m directory
+	$(PYTEST) --input-seed=0 -m browser tests/browser
+	PYTHONPATH=$(PLUGINS):$(LDAP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --input-seed=0 -m directory tests/oidc tests/ldap
 	NETINV_TEST_DATABASE=$(POSTGRESQL) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=1 -m "not any_database"
 	NETINV_TEST_DATABASE=$(MARIADB) NETINV_TEST_QUEUE=$(REDIS) $(PYTEST) --inputs=$(INPUTS) --input-seed=2 -m "not any_database"
 

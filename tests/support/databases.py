@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -21,11 +21,40 @@ from netinv_core.main import registry_for
 
 SERVER = os.environ.get("NETINV_TEST_DATABASE", "")
 DIALECT = make_url(SERVER).get_backend_name() if SERVER else "sqlite"
+# Settings of MariaDB with which neither commits nor new tables wait for the disk.
+UNSYNCED = {"innodb_flush_log_at_trx_commit": 0, "sync_frm": 0}
 
 
 def migrate(engine: Engine) -> None:
     """Creates the tables and seed rows that a service starts with."""
     migrating.upgrade(engine, registry_for(engine.dialect.name, {}))
+
+
+@contextlib.contextmanager
+def unsynced_commits() -> Iterator[None]:
+    """MariaDB writes its log to the disk once a second instead of at each commit while the block runs.
+
+    The settings are those of the server. Of several runs at the same time the one that has the lock sets them, and sets
+    them back at its end; a user who may not set them waits for the disk.
+    """
+    server = engine_from(SERVER, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with server.connect() as connection:
+        if not connection.execute(sa.text("SELECT GET_LOCK('netinv_tests_unsynced', 0)")).scalar():
+            yield
+            return
+        before = {name: connection.execute(sa.text(f"SELECT @@GLOBAL.{name}")).scalar() for name in UNSYNCED}
+        try:
+            _set_global(connection, UNSYNCED)
+            yield
+        finally:
+            _set_global(connection, before)
+
+
+def _set_global(connection: sa.Connection, settings: Mapping[str, int]) -> None:
+    """Sets settings of the server if the user may."""
+    with contextlib.suppress(sa.exc.DBAPIError):
+        for name, value in settings.items():
+            connection.execute(sa.text(f"SET GLOBAL {name} = {value}"))
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ cleaned.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.auth import crypto
 from netinv_core.testing import Api, Service, Unique
-from tests.support.databases import migrated_database, template_database
+from tests.support.databases import DIALECT, migrated_database, template_database, unsynced_commits
 from tests.support.jobs import JOBS, fork_server, jobs_service
 from tests.support.plugins import installation
 from tests.support.seed import seed_deliveries, seed_job_results
@@ -32,6 +33,16 @@ gc.set_threshold(50_000, 20, 10)
 
 # names of tests.support.databases: a module that imports one makes databases or queues without a fixture
 MAKERS = {"SERVER", "DIALECT", "empty_database", "migrated_database", "template_database", "new_queue_url"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets the commits of the whole run on MariaDB not wait for the disk; the processes of pytest-xdist leave it to
+    the one that starts them.
+    """
+    if DIALECT == "mysql" and not hasattr(config, "workerinput"):
+        commits = contextlib.ExitStack()
+        commits.enter_context(unsynced_commits())
+        config.add_cleanup(commits.close)
 
 
 @pytest.hookimpl(tryfirst=True)
