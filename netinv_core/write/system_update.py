@@ -20,12 +20,18 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 
-def system_update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any, Mapping[str, Any]]) -> list[Any]:
-    """Sets columns of objects (``{id: {column: value}}``); returns the ids of the objects that changed."""
+def system_update(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    values_by_id: Mapping[Any, Mapping[str, Any]],
+    locked: Mapping[Any, Mapping[str, Any]] | None = None,
+) -> list[Any]:
+    """Sets columns of objects (``{id: {column: value}}``); returns the ids of the objects that changed.
+
+    :param locked: the rows of all these objects, when the transaction has locked them already
+    """
     table = endpoint.table
-    statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))
-    result = uow.execute(statement, {"keys": list(values_by_id)}).mappings() if values_by_id else ()
-    rows = {row["id"]: dict(row) for row in result}
+    rows = _locked(uow, table, values_by_id) if locked is None else locked
     changes: dict[Any, dict[str, Any]] = {}
     for key, values in values_by_id.items():
         if key in rows and (changed := {name: value for name, value in values.items() if rows[key][name] != value}):
@@ -45,6 +51,14 @@ def system_update(uow: UnitOfWork, endpoint: Endpoint, values_by_id: Mapping[Any
         old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
         uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
     return list(changes)
+
+
+def _locked(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Any]) -> dict[Any, Mapping[str, Any]]:
+    """Locks the rows of objects until the transaction ends, and returns them by id."""
+    if not values_by_id:
+        return {}
+    statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))
+    return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": list(values_by_id)}).mappings()}
 
 
 def _after(

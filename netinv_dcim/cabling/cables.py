@@ -34,6 +34,7 @@ from netinv_extras.statuses import Status
 SIDES = ("termination_a", "termination_b")
 FIXED = "Cable termination points may not be modified. Delete and recreate the cable instead."
 Rows = Mapping[End, Any]
+_LOCKED = "locked ends"  # with a table, the name of these rows in the cache of rows
 
 
 def cable_display_name(label: str, key: uuid.UUID) -> str:
@@ -152,6 +153,7 @@ def _locked(uow: UnitOfWork, ends: Iterable[End]) -> Rows:
             statement = lock_rows(sa.select(table).where(*conditions).order_by(table.c.id))
             rows = uow.execute(statement, {"keys": list(keys_by_label[label])}).all()
             uow.row_cache.setdefault(table, {}).update((row.id, row) for row in rows)
+            uow.row_cache.setdefault((_LOCKED, table), {}).update((row.id, dict(row._mapping)) for row in rows)
             locked |= {End(label, row.id): row for row in rows}
     return locked
 
@@ -295,7 +297,9 @@ def _rewrite(
     for label, rows in end_values.items():
         for key, values in rows.items():
             values |= path_columns.get(label, {}).pop(key, {})
-        system_update(uow, uow.registry[label], rows)
+        endpoint = uow.registry[label]
+        locked = uow.row_cache.get((_LOCKED, endpoint.table), {})
+        system_update(uow, endpoint, rows, locked if rows.keys() <= locked.keys() else None)
     for label, rows in path_columns.items():
         _write(uow, uow.registry[label], rows)
 

@@ -51,6 +51,27 @@ def test_a_changed_text_of_a_mounted_device_takes_eight_statements(service: Serv
     assert len(statements(service, "PATCH", device["url"], {"comments": "second"})) <= 8
 
 
+def test_a_new_cable_takes_fourteen_statements(service: Service) -> None:
+    """User, cables of the ends, lock of cables and of the ends, INSERT, ends before with their lists, UPDATE, ends
+    after with the names of their peers, the cable with names and tags, the change records.
+    """
+    device = sample(service, "dcim.device")["id"]
+    bodies = [{"device": device, "name": service.unique(), "type": "1000base-t", "status": "active"} for _ in range(4)]
+    ports = [port["id"] for port in service.api.post("/api/dcim/interfaces/", bodies)]
+    cables = [
+        {
+            "termination_a_type": "dcim.interface",
+            "termination_a_id": a,
+            "termination_b_type": "dcim.interface",
+            "termination_b_id": b,
+            "status": "connected",
+        }
+        for a, b in zip(ports[::2], ports[1::2], strict=True)
+    ]
+    statements(service, "POST", "/api/dcim/cables/", cables[0])
+    assert len(found := statements(service, "POST", "/api/dcim/cables/", cables[1])) <= 14, "\n".join(found)
+
+
 @pytest.mark.parametrize("number", [1, 20])
 def test_an_allocation_asks_for_no_status(service: Service, number: int) -> None:
     """User, lock of the prefix (MariaDB: of those around it before), changes and what is taken, INSERT, row, its lists,
