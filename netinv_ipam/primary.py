@@ -101,10 +101,12 @@ class PrimaryAddressOwner:
 
     def _owner_rows(self, uow: UnitOfWork, keys: Sequence[Any]) -> Sequence[Any]:
         """The ids and primary addresses of the objects for which one of these addresses is primary."""
+        if not keys:
+            return []
         table = self.model.__table__
         places = [table.c[f"{place}_id"] for place in PLACES]
         statement = sa.select(table.c.id, *places).where(sa.or_(*[place.in_(keys) for place in places]))
-        return uow.execute(statement).mappings().all() if keys else []
+        return uow.execute(statement).mappings().all()
 
     def _interfaces_after_move(self, uow: UnitOfWork, moving: Mapping[Any, Draft]) -> dict[Any, list[Any]]:
         """The interfaces that each changed address will be assigned to, directly or through its NAT inside address."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.caches import lru_cache
+
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
@@ -22,5 +24,11 @@ def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[
     for key, values in values_by_id.items():
         groups.setdefault(tuple(sorted(values)), []).append({_KEY: key, **values})
     for names, parameters in groups.items():
-        statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY))
-        uow.write(statement.values({name: sa.bindparam(name) for name in names}), parameters)
+        uow.write(_update(table, names), parameters)
+
+
+@lru_cache("bulk updates", 1000)
+def _update(table: Any, names: tuple[str, ...]) -> Any:
+    """UPDATE of columns of a row by its id."""
+    statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY))
+    return statement.values({name: sa.bindparam(name) for name in names})

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from netinv_core.db.engine import in_parameter
+from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import CONCURRENT_CHANGE, Invalid
 from netinv_core.models.columns import column_info
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write.draft import ALL, NON_FIELD
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ Values = tuple[Any, ...]
 Holders = dict[Names, dict[Values, set[Any]]]
 
 
+@cached_in_registry
 def _sets(endpoint: Endpoint, *, early: bool) -> list[Names]:
     """Returns the columns of each unique set, field-level (``early``) or model-level, in order of declaration."""
     constraints = [c for c in endpoint.table.constraints if isinstance(c, sa.UniqueConstraint) and "early" in c.info]
@@ -83,18 +87,37 @@ def _query_holders(
     uow: UnitOfWork, endpoint: Endpoint, drafts_by_set: Mapping[Names, Sequence[Draft]], holders: Holders
 ) -> None:
     """Adds rows that may have the values of drafts to ``holders``: a UNION ALL with a SELECT for each unique set."""
-    table = endpoint.table
-    sets = list(drafts_by_set)
+    sets = tuple(drafts_by_set)
+    columns = list(dict.fromkeys(name for names in sets for name in names))
+    values = {
+        f"{name}_{number}": list({draft[name] for draft in drafts_by_set[names]})
+        for number, names in enumerate(sets)
+        for name in names
+    }
+    for number, key, *row in uow.rows(_select_holders(endpoint, sets), values):
+        names, value_of = sets[number], dict(zip(columns, row, strict=True))
+        holders[names].setdefault(tuple(value_of[name] for name in names), set()).add(key)
+
+
+@cached_in_registry
+def _select_holders(endpoint: Endpoint, sets: tuple[Names, ...]) -> RowSelect:
+    """SELECT of the rows with values of the parameters ``column_number`` in the unique sets, with the set's number."""
+    table, dialect = endpoint.table, endpoint.registry.dialect
     columns = list(dict.fromkeys(name for names in sets for name in names))
     selects = []
     for number, names in enumerate(sets):
-        conditions = [table.c[name].in_({draft[name] for draft in drafts_by_set[names]}) for name in names]
-        set_number: Any = sa.literal_column(str(number))
-        selects.append(sa.select(set_number, table.c.id, *[table.c[name] for name in columns]).where(*conditions))
-    statement = sa.union_all(*selects) if len(selects) > 1 else selects[0]
-    for number, key, *row in uow.execute(statement):
-        names, value_of = sets[number], dict(zip(columns, row, strict=True))
-        holders[names].setdefault(tuple(value_of[name] for name in names), set()).add(key)
+        conditions = [_among(dialect, table.c[name], f"{name}_{number}") for name in names]
+        set_number: Any = sa.literal_column(str(number), sa.Integer())
+        selected = sa.select(set_number.label("number"), table.c.id, *[table.c[name] for name in columns])
+        selects.append(selected.where(*conditions))
+    return RowSelect(sa.union_all(*selects) if len(selects) > 1 else selects[0])
+
+
+def _among(dialect: str, column: Any, name: str) -> Any:
+    """Condition that a column of any type is one of the values of a parameter."""
+    if dialect == "sqlite":
+        return column.in_(sa.bindparam(name, type_=column.type, expanding=True))
+    return in_parameter(dialect, column, name)
 
 
 def _conflicts_in_memory(uow: UnitOfWork, endpoint: Endpoint, names: Names, drafts: Sequence[Draft]) -> set[Draft]:
@@ -161,6 +184,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
             draft.reject(NON_FIELD, _message(endpoint, names))
 
 
+@cached_in_registry
 def _unique_fields(endpoint: Endpoint, *, references: bool) -> dict[str, Field]:
     """Returns the fields of unique columns, by column: foreign keys (``references``), or the others."""
     fields: dict[str, Field] = {}

@@ -233,6 +233,8 @@ def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str
 
     Returns the existing choices by the slug of their field.
     """
+    if not values:
+        return {}
     field, choice = table_of(CustomField), table_of(CustomFieldChoice)
     # MariaDB and MySQL lock only the index entries that are read. Reading the weight locks the row itself,
     # not an entry of the index on field and value.
@@ -241,7 +243,7 @@ def lock_choices(uow: UnitOfWork, slugs: Collection[str], values: Collection[str
     statement = joined.where(field.c.slug.in_(slugs), choice.c.value.in_(values)).order_by(choice.c.id)
     locked: dict[str, set[str]] = {}
     statement = statement.with_for_update(of=choice, read=True, key_share=True)
-    for slug, value, _ in uow.execute(statement) if values else ():
+    for slug, value, _ in uow.execute(statement):
         locked.setdefault(slug, set()).add(value)
     return locked
 
