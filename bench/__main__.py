@@ -258,7 +258,8 @@ def _run_large(service: Service, progress: Progress, options: _Wanted) -> report
         million.complete(service.client())
         analyze(service.database)
         both = [*measures.measures(made), *million.measures()]
-        results = _measure(service, progress, task, both, clients, seconds)
+        with service.worker():  # which numbers the changes, so that counts are kept
+            results = _measure(service, progress, task, both, clients, seconds)
         small = report.Run("PostgreSQL", 1, clients, start, service.peak_memory(), made, results)
         spent = million.enlarge(service.database, lambda what: progress.update(task, description=what))
         known = million.Kept(small.world, small.data())
@@ -268,7 +269,8 @@ def _run_large(service: Service, progress: Progress, options: _Wanted) -> report
     start = _start(service, progress, task)
     found = [*measures.measures(known.world), *million.measures(), *million.allocations()]
     wanted = [item for item in found if only.lower() in item.name.lower()]
-    results = _measure(service, progress, task, wanted, clients, seconds)
+    with service.worker():
+        results = _measure(service, progress, task, wanted, clients, seconds)
     run = report.Run("PostgreSQL", million.SCALE, clients, start, service.peak_memory(), known.world, results)
     run.small = known.small
     plans = Plans(service.ini, service.database, service.headers)

@@ -81,7 +81,7 @@ class Plans:
         scans = [
             Offender(name, table, scan, rows, float(plan["Plan"]["Actual Total Time"]), statement.text)
             for plan in map(_plan, self._notices)
-            if plan is not None
+            if plan is not None and "Actual Total Time" in plan["Plan"]  # not that of an EXPLAIN
             for table, scan, rows in _scans(plan["Plan"])
             if table in self._large
         ]
