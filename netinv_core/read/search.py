@@ -172,13 +172,13 @@ def _answered(uow: UnitOfWork, label: str, field: str, rows: Any, parameters: An
 
 def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
     """Yields matches by the filter ``q`` over the first rows of each resource."""
+    indexed = search_stages.indexed_resources(uow, text)
     for endpoint in search_stages.searchable(uow.registry):
         item = endpoint.filters.get("q")
         if item is None or endpoint.resource.exempt_by_name_only:
             continue
-        is_bounded = not search_stages.has_index(endpoint, text)
         table: Any = endpoint.table.alias()
-        table = sa.select(table).limit(SCANNED_ROWS).subquery() if is_bounded else table
+        table = table if endpoint in indexed else sa.select(table).limit(SCANNED_ROWS).subquery()
         try:
             condition = item.apply(uow, endpoint, table, "", [text])
         except (ValueError, Invalid):

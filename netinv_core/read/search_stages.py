@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.db import text_indexes
 from netinv_core.db.engine import inlined_int, lower
 from netinv_core.errors import Denied
 from netinv_core.models.columns import column_info
@@ -123,16 +124,27 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
         return rows.limit(inlined_int("search_limit", limit))
 
     resources = [endpoint for endpoint, _ in _named(uow.registry)]
-    indexed = [item for item in resources if has_index(item, text) and columns[item.label] in item.model.text_indexes]
+    indexed = [item for item in indexed_resources(uow, text) if columns.get(item.label) in item.model.text_indexes]
     others = [endpoint for endpoint in resources if endpoint not in indexed]
     found = _union(uow, "search names that contain", others, select, parameters)
     return found | _union(uow, "", indexed, select_indexed, {})
 
 
-def has_index(endpoint: Endpoint, text: str) -> bool:
-    """True when trigram indexes tell which of all objects of an endpoint have a text."""
-    is_kept = endpoint.registry.dialect == "postgresql" and bool(endpoint.model.text_indexes)
-    return is_kept and _TRIGRAM.search(text) is not None
+def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
+    """The resources of which trigram indexes tell which of all objects have a text; which the database has is read once
+    per configuration version.
+    """
+    if uow.registry.dialect != "postgresql" or _TRIGRAM.search(text) is None:
+        return []
+    absent: list[str] = uow.cached_config("absent text indexes", _absent_indexes)
+    columns = text_indexes.wanted(uow.registry)
+    lacking = {column.table for name, column in columns.items() if name in absent}
+    tables = {column.table for column in columns.values()} - lacking
+    return [endpoint for endpoint in searchable(uow.registry) if endpoint.table in tables]
+
+
+def _absent_indexes(uow: UnitOfWork) -> list[str]:
+    return text_indexes.missing(uow.connection, uow.registry)
 
 
 def _spellings(text: str) -> Sequence[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from netinv_core.db import text_indexes
 from netinv_core.read import search, search_stages
 from netinv_core.testing import Api, Samples, Service, Unique
 
@@ -133,6 +134,20 @@ def test_all_of_a_resource_with_trigram_indexes_is_searched(
     limited = service.user(("view", "dcim.device", {"name": f"sw-{word}"})).api
     assert [groups_of(limited, text) for text in (word, word[::-1])] == [by_serial] * 2
     assert groups_of(service.user(("view", "dcim.device", {"name": "none"})).api, word) == {}
+
+
+def test_the_first_rows_are_searched_where_a_trigram_index_is_missing(
+    monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
+) -> None:
+    device, word = Samples(service).make(service.registry["dcim.device"]), unique()
+    api.patch(device["url"], {"serial": f"Z{word[::-1]}"})
+    with monkeypatch.context() as patched:
+        patched.setattr(search, "SCANNED_ROWS", 0)
+        patched.setattr(text_indexes, "missing", lambda connection, registry: ["tx_dcim_device_comments"])
+        service.user(("view", "dcim.device"))  # a new version of the configuration
+        assert groups_of(api, word[::-1]) == {}
+    service.user(("view", "dcim.device"))
+    assert groups_of(api, word[::-1]) == {"dcim.device": [device["id"]]}
 
 
 def test_a_search_takes_a_fixed_number_of_statements(service: Service, places: dict[str, Any]) -> None:
