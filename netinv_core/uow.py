@@ -17,7 +17,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
-from netinv_core.db import read_positions
+from netinv_core.db import read_positions, select_cache
 from netinv_core.db.engine import options_for
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import Row, RowSelect
@@ -360,6 +360,12 @@ class UnitOfWork:
     def rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
         """The rows of a SELECT that is kept, for these values of its parameters."""
         return select.rows(self.read_connection or self.connection, values)
+
+    def read(self, statement: Any, values: Mapping[str, Any] | None = None) -> Sequence[Row]:
+        """The rows of a SELECT that is built anew, for these values of its parameters."""
+        if self.read_connection is None:
+            return self.execute(statement, values).all()
+        return select_cache.rows(self.read_connection, statement, values or {})
 
     def first(self, select: RowSelect, values: Mapping[str, Any]) -> Any:
         """The first row of a SELECT that is kept; ``None`` without rows."""

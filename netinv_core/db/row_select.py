@@ -54,23 +54,16 @@ class ServerText:
         self.names = list(positions)
 
 
-class _Compiled:
-    """A statement for the driver: its text, and the conversions of parameters by name and of values by position; the
-    latter are known from the first result.
+class DriverText:
+    """The text of a SELECT for the driver, and the conversions of values by position, which are known from the first
+    result.
     """
 
-    def __init__(self, statement: Any, dialect: Dialect) -> None:
-        compiled: Any = statement.compile(dialect=dialect)
-        self._statement = statement
-        self.text: str = compiled.string
-        self.server_text = ServerText(self.text)
+    def __init__(self, statement: Any, text: str) -> None:
+        self.text = text
+        self.server_text = ServerText(text)
         self.results: Sequence[tuple[int, Processor]] | None = None
-        self._own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
-        self._binds: list[tuple[str, Processor]] = [
-            (name, convert)
-            for name, parameter in compiled.binds.items()
-            if (convert := parameter.type.dialect_impl(dialect).bind_processor(dialect)) is not None
-        ]
+        self._statement = statement
 
     def learn_results(self, dialect: Dialect, description: Sequence[Any]) -> None:
         """Finds the conversions of values; some depend on the type that the database returns."""
@@ -80,13 +73,6 @@ class _Compiled:
             for position, (column, described) in columns
         )
         self.results = [(position, convert) for position, convert in processors if convert is not None]
-
-    def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters as the driver takes them."""
-        parameters = {**self._own, **values}
-        for name, convert in self._binds:
-            parameters[name] = convert(parameters[name])
-        return parameters
 
     def converted(self, rows: list[Row]) -> list[Row]:
         """The rows with values as SQLAlchemy has them."""
@@ -99,6 +85,27 @@ class _Compiled:
                 values[position] = convert(values[position])
             converted.append(values)
         return converted
+
+
+class _Compiled(DriverText):
+    """A compiled SELECT, with the conversions of its parameters by name."""
+
+    def __init__(self, statement: Any, dialect: Dialect) -> None:
+        compiled: Any = statement.compile(dialect=dialect)
+        super().__init__(statement, compiled.string)
+        self._own = {name: value for name, value in compiled.params.items() if not compiled.binds[name].required}
+        self._binds: list[tuple[str, Processor]] = [
+            (name, convert)
+            for name, parameter in compiled.binds.items()
+            if (convert := parameter.type.dialect_impl(dialect).bind_processor(dialect)) is not None
+        ]
+
+    def parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters as the driver takes them."""
+        parameters = {**self._own, **values}
+        for name, convert in self._binds:
+            parameters[name] = convert(parameters[name])
+        return parameters
 
 
 class RowSelect:
@@ -124,7 +131,7 @@ class RowSelect:
         compiled = self._compiled
         if compiled is None:
             compiled = self._compiled = _Compiled(self.statement, connection.dialect)
-        return compiled.converted(_driver_rows(connection, compiled, compiled.parameters(values)))
+        return compiled.converted(driver_rows(connection, compiled, compiled.parameters(values)))
 
     def first(self, connection: Connection | ReadConnection, values: Mapping[str, Any]) -> Any:
         """The first row, with its columns as attributes; ``None`` without rows."""
@@ -132,7 +139,7 @@ class RowSelect:
         return types.SimpleNamespace(**dict(zip(self._names, rows[0], strict=True))) if rows else None
 
 
-def _driver_rows(connection: Connection | ReadConnection, compiled: _Compiled, parameters: dict[str, Any]) -> list[Row]:
+def driver_rows(connection: Connection | ReadConnection, compiled: DriverText, parameters: dict[str, Any]) -> list[Row]:
     """The rows as the driver has them: of the statement that it has prepared, or of a cursor, which prepares one."""
     pooled, events, text = connection.connection, connection.engine.dispatch, compiled.text
     execution = _Execution(text)

@@ -96,7 +96,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
         if cached is not None:
             return cached
         if conditions:
-            count = int(uow.execute(select.statement.where(*conditions)).scalar() or 0)
+            ((count,),) = uow.read(select.statement.where(*conditions))
         else:
             ((count,),) = uow.rows(select, {})
     counts.remember(uow, endpoint, conditions, count)
@@ -120,7 +120,7 @@ def selected(
     if window.offset:
         statement = statement.offset(inlined_int("offset", window.offset))
     with filter_errors_as_400():
-        return list(uow.execute(statement).scalars())
+        return [row[0] for row in uow.read(statement)]
 
 
 @contextlib.contextmanager
@@ -171,7 +171,7 @@ def detail(
     """
     table = endpoint.table
     conditions = conditions_of(uow, endpoint, table, parameters, "view")
-    if conditions and uow.execute(sa.select(table.c.id).where(table.c.id == key, *conditions)).first() is None:
+    if conditions and not uow.read(sa.select(table.c.id).where(table.c.id == key, *conditions)):
         raise NotFound()
     representations = endpoint.plan(shape, without).represent(uow, [key])
     if not representations:

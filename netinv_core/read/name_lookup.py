@@ -109,7 +109,7 @@ def _look_up(uow: UnitOfWork, query: NameQuery) -> IdsByValue:
     if cached is not None:
         return cached
     table = query.target.table
-    return _by_value(query, uow.execute(sa.select(*_columns(query)).where(*query.conditions(uow, table))).all())
+    return _by_value(query, uow.read(sa.select(*_columns(query)).where(*query.conditions(uow, table))))
 
 
 def look_up_together(uow: UnitOfWork, queries: Sequence[NameQuery]) -> None:

@@ -41,7 +41,7 @@ class Union:
     def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:
         """Returns the rows of each SELECT, with its own columns in order."""
         results: list[list[Row]] = [[] for _ in self._slots]
-        found = uow.rows(self._select, parameters) if self._select else uow.execute(self._statement, parameters).all()
+        found = uow.rows(self._select, parameters) if self._select else uow.read(self._statement, parameters)
         for row in found:
             results[row[0]].append(self._pick[row[0]](row))
         return results

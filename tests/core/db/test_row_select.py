@@ -13,7 +13,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.auth.models import Group
-from netinv_core.db.engine import in_parameter
+from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
@@ -130,3 +130,36 @@ def test_requests_that_only_read_share_the_pool(service: Service, api: Api, uniq
         assert api.get(f"/api/users/groups/{group['id']}/")["name"] == name
     pool: Any = service.engine.pool
     assert not hasattr(pool, "checkedout") or pool.checkedout() == 0
+
+
+def built(keys: list[Any], text: str, limit: int) -> Any:
+    """A SELECT as requests build them: a list of values, one value, one given when it is executed, an inlined limit."""
+    depth = sa.select(groups.c.id, sa.literal(0).label("depth")).where(groups.c.id.in_(keys)).cte(recursive=True)
+    deeper = sa.select(depth.c.id, (depth.c.depth + 1).label("depth")).where(depth.c.depth < len(text))
+    depth = depth.union_all(deeper)
+    found = sa.or_(groups.c.name.in_([text, *map(str, keys)]), groups.c.name == sa.bindparam("given"))
+    statement = sa.select(groups.c.id, groups.c.name, sa.func.count(depth.c.id)).where(found)
+    statement = statement.join_from(groups, depth, depth.c.id == groups.c.id, isouter=True)
+    return statement.group_by(groups.c.id).order_by(groups.c.name).limit(inlined_int("limit", limit))
+
+
+def test_selects_of_one_structure_keep_their_own_values(service: Service, api: Api, unique: Unique) -> None:
+    """They differ in lists, their lengths, texts and limits. Rows are those of SQLAlchemy's execution."""
+    names = sorted(unique() for _ in range(3))
+    ids = [api.post("/api/users/groups/", {"name": name}, status=201)["id"] for name in names]
+    with service.unit_of_work() as uow, reading(service.engine) as connection:
+        uow.read_connection = connection if isinstance(connection, ReadConnection) else None
+        for keys, text, given, limit in [
+            ([], names[0], "", 5),
+            (ids[:1], names[0], names[1], 5),
+            (ids, "", names[2], 5),
+            (ids[1:], names[1], names[0], 5),
+            (ids[2:], names[2], names[0], 1),
+            *[(ids[:1], names[2], names[1], 2)] * TIMES,
+        ]:
+            values = {"given": given}
+            expected = [tuple(row) for row in uow.execute(built(keys, text, limit), values)]
+            found = [tuple(row) for row in uow.read(built(keys, text, limit), values)]
+            assert found == expected
+            assert {row[1] for row in found} <= {text, given}
+            assert len(found) == min(limit, len({text, given} - {""}))
