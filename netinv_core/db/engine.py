@@ -225,6 +225,15 @@ def options_for(dialect: str, *, writing: bool) -> dict[str, Any]:
     return {"isolation_level": "AUTOCOMMIT"} if dialect == "postgresql" else {}
 
 
+def commit_without_disk(connection: Connection) -> None:
+    """Has the COMMIT of the present transaction not wait for the disk, on PostgreSQL.
+
+    If the server crashes within a second, the transaction may be undone, as a whole.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+
+
 def in_parameter(dialect: str, column: Any, name: str = "keys") -> ColumnElement[bool]:
     """The condition that ``column`` is one of the values of the parameter ``name``; one parameter for all values."""
     if dialect == "postgresql":

@@ -157,10 +157,10 @@ class Account:
 
 
 class Statements(list[str]):
-    """The SQL statements of a block, beginnings and ends of transactions left out."""
+    """The SQL statements of a block, beginnings, ends and settings of transactions left out."""
 
 
-_TRANSACTION = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA")
+_TRANSACTION = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA", "SET LOCAL")
 
 
 class Service:

@@ -8,17 +8,18 @@ workers.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.db.engine import in_parameter, inlined_int
+from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases, free
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
@@ -66,7 +67,7 @@ _postpone_lane = (
     .values(due=sa.bindparam("again"))
 )
 SUSPECT = 2  # lost claims in a row after which a delivery may be what crashes the workers that claim it
-CLAIM_ATTEMPTS = 3  # the further ones wait for workers that claim the same deliveries
+ATTEMPTS = (False, False, True)  # of a claim: whether it waits for workers that claim the same deliveries
 MAX_WEBHOOKS = 32  # of one claim, those first that were not among the last ones
 WINDOW, EVERY = 1000, 2**31 - 1  # ready deliveries of a webhook to search; EVERY: no limit
 Row = Mapping[str, Any]
@@ -119,6 +120,15 @@ class Outbox(Leases):
         self._rounds: dict[Any, int] = {}  # the last claim of each webhook
         self._round = 0
 
+    @contextlib.contextmanager
+    def _brief_transaction(self) -> Iterator[Connection]:
+        """A transaction that does not wait for the disk: 5 to 15 ms of each claim. What a crash of the database server
+        undoes of it is done again: messages of the last second are sent twice, none is lost.
+        """
+        with self.transaction() as connection:
+            commit_without_disk(connection)
+            yield connection
+
     def _in(self, column: Any) -> Any:
         return in_parameter(self._dialect, column)
 
@@ -137,27 +147,34 @@ class Outbox(Leases):
         self._round += 1
         chosen = sorted(capacities, key=lambda key: self._rounds.get(key, 0))[:MAX_WEBHOOKS]
         self._rounds.update(dict.fromkeys(chosen, self._round))
+        others: set[int] = set()
         claimed = None
-        for attempt in range(CLAIM_ATTEMPTS):
-            with self.transaction() as connection:
+        for waits in ATTEMPTS:
+            with self._brief_transaction() as connection:
                 limits = [{"webhook": key, "count": capacities[key]} for key in chosen]
-                claimed = self._claim(connection, limits, suspects, skip_locked=attempt == 0)
+                claimed = self._claim(connection, limits, suspects, others, waits=waits)
             if claimed is not None:
                 break
         return [_claimed(row, webhooks) for row in claimed or ()]
 
     def _claim(
-        self, connection: Connection, limits: Sequence[Row], suspects: int, *, skip_locked: bool
+        self, connection: Connection, limits: Sequence[Row], suspects: int, others: set[int], *, waits: bool
     ) -> Sequence[Row] | None:
-        """Claims deliveries within the ``limits``; ``None`` if others claimed all candidates meanwhile."""
-        at = now()
-        limits = [{"now": at, **limit} for limit in limits]
+        """Claims deliveries within the ``limits``; ``None`` if other workers claim all candidates.
+
+        These are added to ``others``. The next attempt takes those behind them; one that ``waits`` takes the same,
+        when the other workers have committed.
+        """
+        at, passed = now(), set() if waits else set(others)
+        limits = [{**limit, "now": at, "count": limit["count"] + len(passed)} for limit in limits]
         # Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
-        candidates = _ids(connection, _first_candidates, limits) or _ids(connection, _all_candidates, limits)
+        candidates = _ids(connection, _first_candidates, limits, passed)
+        candidates = candidates or _ids(connection, _all_candidates, limits, passed)
         if not candidates:
-            return []
-        keys = self._lock_held(connection, candidates, _claimable(at, suspects), skip_locked=skip_locked)
+            return None if passed else []
+        keys = self._lock_held(connection, candidates, _claimable(at, suspects), skip_locked=not waits)
         if not keys:
+            others.update(candidates)
             return None
         # lost_claims first: in MariaDB an expression sees the values assigned before it in the statement.
         lost = _delivery.c.lost_claims + sa.case((_delivery.c.claimed_by.is_not(None), 1), else_=0)
@@ -181,7 +198,7 @@ class Outbox(Leases):
 
         Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
         """
-        with self.transaction() as connection:
+        with self._brief_transaction() as connection:
             keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
             held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
             valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
@@ -217,7 +234,7 @@ class Outbox(Leases):
 
     def release(self, claimed: Sequence[Claimed]) -> None:
         """Ends the claims on deliveries that were not sent."""
-        with self.transaction() as connection:
+        with self._brief_transaction() as connection:
             held = self._in(_delivery.c.id), _delivery.c.claimed_by == self._worker, _delivery.c.state == QUEUED
             keys = sorted(item.delivery["id"] for item in claimed)
             connection.execute(sa.update(_delivery).where(*held).values(RELEASED), {"keys": keys})
@@ -232,9 +249,15 @@ class Outbox(Leases):
         return earliest
 
 
-def _ids(connection: Connection, statement: Any, parameters: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The ids that a SELECT returns for each of the parameters."""
-    return [key for given in parameters for key in connection.execute(statement, given).scalars()]
+def _ids(
+    connection: Connection, statement: Any, limits: Sequence[Mapping[str, Any]], passed: Collection[int]
+) -> list[int]:
+    """The ids that a SELECT returns for each of the limits, without those ``passed``."""
+    found: list[int] = []
+    for limit in limits:
+        keys = [key for key in connection.execute(statement, limit).scalars() if key not in passed]
+        found += keys[: limit["count"] - len(passed)]
+    return found
 
 
 def _next_due(webhooks: Sequence[Any]) -> Any:

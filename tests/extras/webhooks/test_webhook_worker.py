@@ -562,6 +562,32 @@ def test_two_workers_claim_nothing_twice(service: Service, hook: Callable[..., s
     assert len(found) == len(set(found)) and len(found) >= 54, "what another one is just claiming is passed over"
 
 
+@contextlib.contextmanager
+def claiming(service: Service, count: int) -> Iterator[set[int]]:
+    """Another worker in the middle of a claim of the first deliveries: it has locked them and not committed. On SQLite,
+    which has one writer at a time, it has committed.
+    """
+    queued = sa.select(_delivery.c.id).where(_delivery.c.state == "queued")
+    first = queued.order_by(_delivery.c.due, _delivery.c.id).limit(count)
+    if service.registry.dialect == "sqlite":
+        yield {item.delivery["id"] for item in _outbox(service, 60).claim_ready(lambda row: count)}
+        return
+    keys = [key for (key,) in service.rows(first)]
+    with service.engine.connect() as connection, connection.begin():
+        for key in keys:  # MariaDB would read, and lock, the whole of a small table for several keys
+            connection.execute(sa.select(_delivery.c.id).where(_delivery.c.id == key).with_for_update())
+        yield set(keys)
+
+
+def test_a_claim_passes_those_that_another_worker_is_claiming(service: Service, hook: Callable[..., str]) -> None:
+    """It does not wait for the other worker, and takes as many from behind them."""
+    hook("http://127.0.0.1:1/")
+    groups(service, 12)
+    with claiming(service, 5) as others:
+        found = {item.delivery["id"] for item in _outbox(service, 60).claim_ready(lambda row: 5)}
+        assert len(others) == len(found) == 5 and not others & found
+
+
 def test_a_claim_takes_of_some_webhooks_and_the_next_one_of_others(service: Service, hook: Callable[..., str]) -> None:
     hooks = {uuid.UUID(hook(f"http://127.0.0.1:1/{n}")) for n in range(MAX_WEBHOOKS + 3)}
     groups(service, 2)
