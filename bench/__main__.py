@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bench import browser, hooks, measures, million, mixed, pages, proofs, report, world
+from bench import browser, hooks, measures, memory, million, mixed, pages, proofs, report, world
 from bench.floor import Floor, Floors, is_measurable
 from bench.plans import Plans
 from bench.receiver import receiver
@@ -37,6 +37,7 @@ class _Wanted:
     only: str
     only_pages: bool
     minutes: float
+    requests: int
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -86,6 +87,15 @@ class _Wanted:
     help="With --mixed: how many processes serve the database; each client uses them in turn.",
 )
 @click.option(
+    "--memory",
+    "is_memory",
+    is_flag=True,
+    help="Measure the memory of the process while it answers requests that differ from all before.",
+)
+@click.option(
+    "--requests", type=click.IntRange(100), default=200_000, show_default=True, help="With --memory: how many."
+)
+@click.option(
     "--million",
     "large",
     is_flag=True,
@@ -111,6 +121,7 @@ def bench(
     keep: str,
     threads: int,
     is_mixed: bool,
+    is_memory: bool,
     processes: int,
     output: Path | None,
     compare: Path | None,
@@ -138,12 +149,8 @@ def bench(
             stack.callback(service.stop)
             options = _Wanted(**wanted)
             try:
-                if is_mixed:
-                    found = _run_mixed(service, progress, options)
-                elif options.large:
-                    found = _run_large(service, progress, options)
-                else:
-                    found = _run(service, progress, options)
+                run = _run_mixed if is_mixed else _run_memory if is_memory else _run_large if options.large else _run
+                found = run(service, progress, options)
             except RuntimeError as error:
                 raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
@@ -170,7 +177,7 @@ def _run(service: Service, progress: Progress, options: _Wanted) -> report.Run:
     made = _seed(service, progress, task, scale)
     wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
     results = _measure(service, progress, task, wanted, clients, seconds)
-    memory = service.peak_memory()
+    peak = service.peak_memory()
 
     def tell(what: str) -> None:
         progress.update(task, description=what)
@@ -180,7 +187,7 @@ def _run(service: Service, progress: Progress, options: _Wanted) -> report.Run:
     told = hooks.measure(service, open_client(), tell) if "webhook".startswith(only.lower()) and not only_pages else {}
     shown = pages.measure(service, made, tell) if only_pages or "page".startswith(only.lower()) else []
     visited = browser.measure(service, made, tell) if only_pages else []
-    return report.Run(dialect, scale, clients, start, memory, made, results, floors, told, shown, visited)
+    return report.Run(dialect, scale, clients, start, peak, made, results, floors, told, shown, visited)
 
 
 def _floors(
@@ -246,6 +253,15 @@ def _run_mixed(service: Service, progress: Progress, options: _Wanted) -> Specia
         found = proofs.prove(load, since, given)
     conditions = f"{len(service.urls)} processes, {clients} clients, {options.minutes:g} minutes"
     return Special(conditions, {"request": load.kinds()}, found)
+
+
+def _run_memory(service: Service, progress: Progress, options: _Wanted) -> Special:
+    """Starts and seeds the service, and measures its memory while it answers requests of endless variety."""
+    task = progress.add_task("starting", total=1)
+    service.start()
+    made = _seed(service, progress, task, options.scale)
+    progress.update(task, description="requests that differ", total=options.requests)
+    return memory.measure(service, made, options.requests, lambda done: progress.update(task, completed=done))
 
 
 def _run_large(service: Service, progress: Progress, options: _Wanted) -> report.Run:

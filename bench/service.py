@@ -165,10 +165,17 @@ class Service:
         """A connection to one of the processes."""
         return Client(self.urls[process], self.headers)
 
+    def memory(self) -> float:
+        """The most memory that one of the processes holds resident, MiB (``VmRSS``, Linux)."""
+        return self._most("VmRSS")
+
     def peak_memory(self) -> float:
         """The most memory that one of the processes ever held resident, MiB (``VmHWM``, Linux)."""
+        return self._most("VmHWM")
+
+    def _most(self, name: str) -> float:
         found = [Path(f"/proc/{process.pid}/status").read_text() for process in self._processes]
-        return max(int(status.partition("VmHWM:")[2].split()[0]) for status in found) / 1024
+        return max(int(status.partition(f"{name}:")[2].split()[0]) for status in found) / 1024
 
 
 def _free_port() -> int:

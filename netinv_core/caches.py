@@ -45,6 +45,11 @@ class _FunctionCounts(CacheCounts):
         self._taken = (0, 0)
         super().__init__(name, lambda: 0)
 
+    def filled(self) -> tuple[int, int]:
+        """The number of entries, and the most of them."""
+        info = self._function.cache_info()
+        return info.currsize, info.maxsize
+
     def take(self) -> Usage:
         info = self._function.cache_info()
         before, self._taken = self._taken, (info.hits, info.misses)
@@ -81,41 +86,72 @@ def usage() -> Iterator[tuple[str, Usage]]:
 
 
 class BoundedCache(Generic[V]):
-    """Values by key; at most ``size``, beyond which those are dropped that were not used for longest."""
+    """Values by key, of a total weight of at most ``size``: beyond it those are dropped that were not used for longest.
 
-    def __init__(self, name: str, size: int) -> None:
+    ``weigh`` gives the weight of a value, which must not change; by default each weighs 1, so that ``size`` is the
+    number of values.
+    """
+
+    def __init__(self, name: str, size: int, weigh: Callable[[V], int] = lambda value: 1) -> None:
+        self.name = name
         self.size = size
+        self.weight = 0
+        self._weigh = weigh
         self._values: dict[Hashable, V] = {}
+        self._changing = threading.Lock()
         self._counts = CacheCounts(name, self._values.__len__)
+        with _lock:
+            _bounded.add(self)
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
         """Returns the value of a key; the one that ``make`` returns if there is none yet."""
-        value = self._values.pop(key, None)
+        value = self.get(key)
         if value is None:
-            self._counts.misses += 1
             value = make()
-        else:
-            self._counts.hits += 1
-        self.set(key, value)
+            self.set(key, value)
         return value
 
     def get(self, key: Hashable) -> V | None:
         """Returns the value of a key; ``None`` if there is none."""
-        value = self._values.get(key)
+        with self._changing:
+            value = self._values.pop(key, None)
+            if value is not None:
+                self._values[key] = value  # the last in the order of insertion is the one used last
         self._counts.hits += value is not None
         self._counts.misses += value is None
         return value
 
     def set(self, key: Hashable, value: V) -> None:
         """Keeps a value in place of the one before."""
-        self._values.pop(key, None)
-        self._values[key] = value  # the last in the order of insertion is the one used last
-        while len(self._values) > self.size:
-            self._values.pop(next(iter(self._values)), None)
+        with self._changing:
+            self._drop(key)
+            self._values[key] = value
+            self.weight += self._weigh(value)
+            while self.weight > self.size:
+                self._drop(next(iter(self._values)))
 
     def forget(self, key: Hashable) -> None:
         """Drops the value of a key."""
-        self._values.pop(key, None)
+        with self._changing:
+            self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        value = self._values.pop(key, None)
+        if value is not None:
+            self.weight -= self._weigh(value)
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+_bounded: weakref.WeakSet[BoundedCache[Any]] = weakref.WeakSet()
+
+
+def weights() -> Iterator[tuple[str, int, int]]:
+    """Yields the name, the weight and the size of every cache that requests fill."""
+    with _lock:
+        bounded = list(_bounded)
+    for cache in bounded:
+        yield cache.name, cache.weight, cache.size
+    for counts in _of_functions:
+        yield counts.name, *counts.filled()

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.app import App
-from netinv_core.caches import BoundedCache
 from netinv_core.changelog.object_data import ObjectDataLayout, object_data_layout
 from netinv_core.models.columns import column_info
 from netinv_core.packages import errors_of
@@ -27,8 +26,6 @@ from netinv_core.resource import Resource, count_of, counter
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.registry import Registry
-
-MAX_CUSTOM_PLANS = 64  # of each resource: those without some fields, and those of the web interface
 
 
 class IncomingForeignKey(NamedTuple):
@@ -57,7 +54,6 @@ class Endpoint:
         self.filters: dict[str, filters.Filter] = {}
         self.rules = list(resource.rules)
         self._plans: dict[str, Plan] = {}
-        self._custom_plans = BoundedCache[Plan]("plans", MAX_CUSTOM_PLANS)
         self.list_selects = ListSelects(self)
 
     # -- names
@@ -175,7 +171,7 @@ class Endpoint:
         leave out.
         """
         if without:
-            return self._custom_plans.get_or_make(without, lambda: self._new_plan("full", without))
+            return self.registry.custom_plans.get_or_make((self, without), lambda: self._new_plan("full", without))
         if shape not in self._plans:
             self._plans[shape] = self._new_plan(shape)
         return self._plans[shape]
@@ -197,7 +193,7 @@ class Endpoint:
 
     def custom_plan(self, key: Any, build: Callable[[Plan, JoinedTable], Any]) -> Plan:
         """The plan that ``build`` completes (:meth:`Plan.finish_with`), from the cache by ``key``."""
-        return self._custom_plans.get_or_make(key, lambda: Plan(self.registry, self).finish_with(build))
+        return self.registry.custom_plans.get_or_make((self, key), lambda: Plan(self.registry, self).finish_with(build))
 
     def resource_column(self, name: str, table: Any) -> Any:
         """The column behind a field of another name, for paths."""

@@ -28,9 +28,11 @@ from netinv_core.read.union import Union
 if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.read.counts import CachedCount
+    from netinv_core.read.plan import Plan
 
 
-UNIONS = 200
+# Sizes of caches: tables of plans for a part of the fields (of 40 KiB each), and columns of unions (of 1 KiB).
+MAX_PLAN_TABLES, MAX_UNION_COLUMNS = 1000, 10_000
 log = logging.getLogger(__name__)
 
 
@@ -76,7 +78,9 @@ class Registry:
         self.identity_providers: dict[str, providers.IdentityProvider] = {}
         self._hook_callers: dict[str, list[tuple[str, pluggy.HookCaller]]] = {}
         self.content_types: dict[str, ContentType] = {}
-        self._unions = BoundedCache[Union]("unions", UNIONS)
+        self._unions = BoundedCache[Union]("unions", MAX_UNION_COLUMNS, lambda union: union.columns)
+        # Those without some fields, and those of the web interface.
+        self.custom_plans: BoundedCache[Plan] = BoundedCache("plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
         self.derived: dict[Any, Any] = {}  # see netinv_core.registry_cache
         self.background_workers: dict[type, Any] = {}  # see netinv_core.tasks.background
         self.list_counts: dict[Hashable, CachedCount] = {}  # see netinv_core.read.counts

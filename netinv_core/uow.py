@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _AFTER_COMMIT = "netinv: functions to call after the commit"
+MAX_CONFIGURATION = 2000  # values that a process keeps: some for each user, menu and resource
 _CHANGED_UNITS = "netinv: units of work with changes"
 
 
@@ -144,12 +145,15 @@ class UnitOfWork:
         """
         cached = self.row_cache if self.configuration.cached is None else self.configuration.cached
         counts = self.registry.configuration_counts
-        if name in cached:
+        value = cached.get(name, counts)
+        if value is not counts:
             counts.hits += 1
-        else:
-            counts.misses += 1
-            cached[name] = load(self) if self._primary is None else self._load_from_primary(load)
-        return cached[name]
+            return value
+        counts.misses += 1
+        value = cached[name] = load(self) if self._primary is None else self._load_from_primary(load)
+        if cached is self.configuration.cached and len(cached) > MAX_CONFIGURATION:
+            cached.pop(next(iter(cached)), None)
+        return value
 
     def _load_from_primary(self, load: Callable[[UnitOfWork], Any]) -> Any:
         """The result of ``load``: the version of the configuration is the primary's, and a replica may not have it."""

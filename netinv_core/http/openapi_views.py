@@ -58,14 +58,14 @@ const page = SwaggerUIBundle({
 """)
 
 
-MAX_DOCUMENTS = 50  # versions, media types and mount points
+MAX_DOCUMENT_BYTES = 8 << 20  # of the documents of versions, media types and mount points, compressed
 
 
 class Documents:
     """Cache of the rendered documents of a service, compressed: each is rendered at its first request."""
 
     def __init__(self) -> None:
-        self._documents = BoundedCache[bytes]("OpenAPI documents", MAX_DOCUMENTS)
+        self._documents = BoundedCache[bytes]("OpenAPI documents", MAX_DOCUMENT_BYTES, len)
         self._lock = threading.Lock()
 
     def get(self, registry: Any, version: str, media: str, mount: str) -> bytes:

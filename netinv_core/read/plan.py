@@ -273,6 +273,12 @@ class Plan:
         """True for a plan without joins and further statements."""
         return len(self._joins) == 1 and not self._batches
 
+    @property
+    def tables(self) -> int:
+        """The number of tables that it reads, those of its lists included."""
+        lists = self._to_many_load.lists if self._to_many_load else ()
+        return len(self._joins) + sum(plan.tables for _, plan in lists)
+
     # -- running
 
     def fetch(

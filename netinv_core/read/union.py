@@ -36,6 +36,7 @@ class Union:
             selects.append(sa.select(part, *labelled).select_from(source).where(condition))
         self._statement = sa.union_all(*selects)
         self._select = RowSelect(self._statement) if kept else None
+        self.columns = len(slots) * len(parts)  # of all its SELECTs
         self._pick = [_picker(slots_of_part) for slots_of_part in self._slots]
 
     def rows(self, uow: UnitOfWork, parameters: dict[str, Any]) -> list[list[Row]]:

@@ -301,11 +301,13 @@ class Executor:
         """
         fields = {field.name: field for selection in selected for field in _fields_read(selection.member)}
         cache_key = (endpoint.label, relation, frozenset(fields))
-        if cache_key in self.schema.plans:
-            return self.schema.plans[cache_key]
-        key, pairs = (None, None) if relation is None else _owner_column(relation)
-        plan = Plan(self.uow.registry, endpoint, key=key, through=pairs, ordered=relation is not None)
-        return self.schema.cache_plan(cache_key, plan.finish([KEY, *fields.values()]))
+
+        def make() -> Plan:
+            key, pairs = (None, None) if relation is None else _owner_column(relation)
+            plan = Plan(self.uow.registry, endpoint, key=key, through=pairs, ordered=relation is not None)
+            return plan.finish([KEY, *fields.values()])
+
+        return self.schema.plans.get_or_make(cache_key, make)
 
     def _conditions(self, endpoint: Endpoint, parameters: Parameters = ()) -> Sequence[Any] | None:
         """Returns the SQL conditions of query parameters and the view permission; ``None`` without that permission.

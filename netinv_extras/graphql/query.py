@@ -205,8 +205,20 @@ def _introspect(
     """Returns the values of introspection fields as JSON, cached by query and variables, as they are long."""
     operation_name = operation.name.value if operation.name else None
     cache_key = (print_ast(document), operation_name, orjson.dumps(variables, option=orjson.OPT_SORT_KEYS))
-    if cache_key in schema.introspections:
-        return schema.introspections[cache_key]
+    values = schema.introspections.get_or_make(
+        cache_key, lambda: _introspected(schema, document, operation, nodes, variables)
+    )
+    return {name: orjson.Fragment(value) for name, value in values.items()}
+
+
+def _introspected(
+    schema: Schema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    nodes: Sequence[FieldNode],
+    variables: Mapping[str, Any],
+) -> dict[str, bytes]:
+    """Returns the values of introspection fields as JSON."""
     introspection = OperationDefinitionNode(
         operation=operation.operation,
         name=operation.name,
@@ -218,8 +230,7 @@ def _introspect(
     result = execute_sync(schema.schema, reduced, variable_values=dict(variables))
     if result.errors:
         raise _request_error(*result.errors)
-    values = {name: orjson.Fragment(orjson.dumps(value)) for name, value in (result.data or {}).items()}
-    return schema.cache_introspection(cache_key, values)
+    return {name: orjson.dumps(value) for name, value in (result.data or {}).items()}
 
 
 # -- errors

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 from graphql import (
     GraphQLArgument,
@@ -26,6 +25,7 @@ from graphql import (
 )
 
 from netinv_core import fields as core_fields
+from netinv_core.caches import BoundedCache
 from netinv_core.endpoint import Endpoint
 from netinv_core.read import filters
 from netinv_core.read.filters import Filter
@@ -37,7 +37,8 @@ from netinv_extras.graphql.arguments import SLICE_ARGUMENTS
 from netinv_extras.graphql.types import ForeignKeyMember, Member, Members, RelationMember, ScalarMember
 
 QUERY, ANY_OBJECT = "Query", "AnyObject"
-MAX_CACHED_PLANS, MAX_CACHED_INTROSPECTIONS = 500, 4
+# Sizes of caches: tables of plans (of 40 KiB each), and bytes of answers to introspection queries.
+MAX_PLAN_TABLES, MAX_INTROSPECTION_BYTES = 500, 16 << 20
 _TYPED_LOOKUPS = frozenset({"exact", "lt", "lte", "gt", "gte"})
 SCALARS: dict[str, GraphQLScalarType] = {
     members.BOOLEAN: GraphQLBoolean,
@@ -75,24 +76,16 @@ class Schema:
     members: Mapping[str, Members]
     types: Mapping[str, GraphQLObjectType]
     root_fields: Mapping[str, RootField]
-    plans: dict[Any, Plan] = dataclasses.field(default_factory=dict)
-    introspections: dict[Any, dict[str, Any]] = dataclasses.field(default_factory=dict)
-
-    def cache_plan(self, key: Any, plan: Plan) -> Plan:
-        """Caches the read plan of a set of fields."""
-        return _cache(self.plans, key, plan, MAX_CACHED_PLANS)
-
-    def cache_introspection(self, key: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """Caches the result of an introspection query."""
-        return _cache(self.introspections, key, values, MAX_CACHED_INTROSPECTIONS)
+    plans: BoundedCache[Plan] = dataclasses.field(
+        default_factory=lambda: BoundedCache("GraphQL plans", MAX_PLAN_TABLES, lambda plan: plan.tables)
+    )
+    introspections: BoundedCache[dict[str, bytes]] = dataclasses.field(
+        default_factory=lambda: BoundedCache("GraphQL introspections", MAX_INTROSPECTION_BYTES, _size)
+    )
 
 
-def _cache(cache: dict[Any, Any], key: Any, value: Any, max_size: int) -> Any:
-    """Adds a value to a cache, and removes its oldest entry if it is full."""
-    if len(cache) >= max_size:
-        cache.pop(next(iter(cache)), None)
-    cache[key] = value
-    return value
+def _size(values: Mapping[str, bytes]) -> int:
+    return sum(map(len, values.values()))
 
 
 def schema_of(uow: UnitOfWork) -> Schema:

@@ -14,6 +14,7 @@ from netinv_core.caches import lru_cache
 OWN_PARAMETERS = frozenset({"page", "per_page", "ordering", "limit", "offset"})
 # Parameters of one request, which links do not carry on.
 MOMENTARY = frozenset({"_part", "_filter", "_lookup", "_value", "_replaces", "_text", "_view"})
+MAX_KEPT_LENGTH = 200  # characters of a parameter that is encoded once
 WITHOUT_VIEW = "_view=all"  # in place of an empty query: a bare URL leads to the user's default view
 
 
@@ -22,9 +23,13 @@ def is_filter(name: str) -> bool:
     return name not in OWN_PARAMETERS and not name.startswith("_")
 
 
-@lru_cache("query parameters", 4096)
 def _encoded(pair: tuple[str, str]) -> str:
     """A parameter as in a query string. The links of a page repeat those of its own query dozens of times."""
+    return _kept(pair) if len(pair[0]) + len(pair[1]) <= MAX_KEPT_LENGTH else urlencode((pair,))
+
+
+@lru_cache("query parameters", 4096)
+def _kept(pair: tuple[str, str]) -> str:
     return urlencode((pair,))
 
 

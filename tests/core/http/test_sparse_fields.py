@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import yaml
 
-from netinv_core.endpoint import MAX_CUSTOM_PLANS
 from netinv_core.testing import Api, Samples, Service, Unique
 
 pytestmark = pytest.mark.any_database  # members of representations
@@ -111,12 +110,3 @@ def test_other_forms_of_a_list_have_fields_or_refuse_them(api: Api, device: dict
     time = api.get(f"{path}history/")["results"][-1]["time"]
     past = api.get(path, {"fields": "site.name", "as_of": time})
     assert past == expected[0]
-
-
-def test_the_plans_of_many_selections_are_bounded(service: Service, api: Api) -> None:
-    endpoint = service.registry["dcim.site"]
-    names = [name for name in endpoint.fields if name not in ("id", "last_updated")][:12]
-    for number in range(1, MAX_CUSTOM_PLANS + 20):
-        chosen = [name for place, name in enumerate(names) if number >> place & 1]
-        api.get(SITES, {"fields": ",".join(chosen), "limit": 1})
-    assert len(endpoint._custom_plans) == MAX_CUSTOM_PLANS
