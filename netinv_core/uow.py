@@ -381,7 +381,16 @@ class UnitOfWork:
             statement.is_insert or statement.is_select
         ):  # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row
             self.expire_all()
+        self._mark_changed()
+        return self.connection.execute(statement, parameters)
+
+    def write_rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
+        """The rows of a SELECT that is kept, with INSERTs in its CTEs; otherwise as :meth:`write`."""
+        self._mark_changed()
+        return select.rows(self.connection, values)
+
+    def _mark_changed(self) -> None:
+        """Marks a managed session as changed, and the account as one that has written."""
         if self.managed:
             zope.sqlalchemy.mark_changed(self.session)
         self.note_write_of(self.identity.user_id)
-        return self.connection.execute(statement, parameters)

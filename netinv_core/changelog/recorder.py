@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.sql.expression import FromClause
 
 from netinv_core.db.engine import db_now, in_parameter
+from netinv_core.db.row_select import RowSelect
 from netinv_core.models.types import Json
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def _write(
 ) -> Sequence[int]:
     dialect = uow.registry.dialect
     if dialect == "postgresql":
-        result = uow.write(_together(table, related), {"rows": rows})
-        return tuple(result.one()) if related else ()
+        (counts,) = uow.write_rows(_together(table, related), {"rows": rows})
+        return counts[1:]
     uow.write(sa.insert(table).values(time=db_now(dialect)), rows)
     keys = {"keys": [row["id"] for row in rows]}
     return [uow.write(_following(dialect, table, item), keys).rowcount for item in related]
@@ -64,7 +65,7 @@ def _following(dialect: str, table: sa.Table, item: RelatedInsert) -> sa.Insert:
 
 
 @functools.cache
-def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> Any:
+def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> RowSelect:
     """One statement with CTEs for the records (PostgreSQL) and all related rows; it returns the number of each.
 
     The records are one JSON parameter and are not read from the table, so the query plan does not depend on its size.
@@ -78,11 +79,11 @@ def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> Any:
     )
     rows = sa.select(db_now("postgresql"), *source.c)
     insert = sa.insert(table).from_select(["time", *(column.name for column in inserted)], rows, include_defaults=False)
-    if not related:
-        return insert
-    recorded = insert.returning(*(column for column in table.c if not isinstance(column.type, Json))).cte("recorded")
+    returned = [column for column in table.c if not isinstance(column.type, Json)] if related else [table.c.id]
+    recorded = insert.returning(*returned).cte("recorded")
     written = [
         item.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"related_{n}")
         for n, item in enumerate(related)
     ]
-    return sa.select(*(sa.select(sa.func.count()).select_from(one).scalar_subquery() for one in written))
+    counts = [sa.select(sa.func.count()).select_from(one).scalar_subquery() for one in (recorded, *written)]
+    return RowSelect(sa.select(*(count.label(f"count_{n}") for n, count in enumerate(counts))))

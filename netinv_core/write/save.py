@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
+from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
@@ -237,9 +239,26 @@ def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
             for draft in drafts:
                 draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
+        elif (
+            len(drafts) == 1 and uow.registry.dialect == "postgresql" and drafts[0].values.keys() == set(table.c.keys())
+        ):
+            uow.write_rows(_insert_of_one(table), drafts[0].values)
         else:
             uow.write(sa.insert(table), [draft.values for draft in drafts])
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
+
+
+def _is_whole_row(uow: UnitOfWork, table: sa.Table, draft: Draft) -> bool:
+    """True for a draft with a value of each column, on PostgreSQL: SQLAlchemy need not complete it."""
+    return uow.registry.dialect == "postgresql" and draft.values.keys() == set(table.c.keys())
+
+
+@functools.cache
+def _insert_of_one(table: sa.Table) -> RowSelect:
+    """INSERT of a row with all columns, in a CTE."""
+    row = {column.name: sa.bindparam(column.name, type_=column.type) for column in table.c}
+    inserted = sa.insert(table).values(row).returning(table.c.id).cte("inserted")
+    return RowSelect(sa.select(inserted.c.id))
 
 
 def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:

@@ -21,15 +21,15 @@ Deleted = Callable[[str, dict[str, Any], str], Any]
 
 @pytest.fixture
 def deleted_before(service: Service) -> Deleted:
-    """Deletes an object just before a statement that begins so; on SQLite, where writers take turns, at once."""
+    """Deletes an object just before a statement with this part; on SQLite, where writers take turns, at once."""
 
     @contextlib.contextmanager
-    def deleting(label: str, item: dict[str, Any], beginning: str) -> Iterator[None]:
+    def deleting(label: str, item: dict[str, Any], part: str) -> Iterator[None]:
         table = service.registry[label].table
         statement = sa.delete(table).where(table.c.id == uuid.UUID(item["id"]))
 
         def delete(*event: Any) -> None:
-            if event and not event[2].startswith(beginning):
+            if event and part not in event[2]:
                 return
             with service.engine.begin() as connection:
                 connection.execute(statement)
