@@ -225,11 +225,21 @@ def _seed(service: Service, progress: Progress, task: TaskID, scale: int) -> wor
 
 
 def _measure(
-    service: Service, progress: Progress, task: TaskID, wanted: list[measures.Measure], clients: int, seconds: float
+    service: Service,
+    progress: Progress,
+    task: TaskID,
+    wanted: list[measures.Measure],
+    clients: int,
+    seconds: float,
+    *,
+    are_numbered: bool = False,
 ) -> list[measures.Result]:
+    """Measures the requests; with ``are_numbered``, each after the change records have their numbers."""
     results = []
     for n, measure in enumerate(wanted):
         progress.update(task, description=measure.name, completed=n, total=len(wanted))
+        if are_numbered:
+            million.number(service.database)
         results.append(measures.run(measure, service.client, clients, seconds))
     return results
 
@@ -274,8 +284,7 @@ def _run_large(service: Service, progress: Progress, options: _Wanted) -> report
         million.complete(service.client())
         analyze(service.database)
         both = [*measures.measures(made), *million.measures()]
-        with service.worker():  # which numbers the changes, so that counts are kept
-            results = _measure(service, progress, task, both, clients, seconds)
+        results = _measure(service, progress, task, both, clients, seconds, are_numbered=True)
         small = report.Run("PostgreSQL", 1, clients, start, service.peak_memory(), made, results)
         spent = million.enlarge(service.database, lambda what: progress.update(task, description=what))
         known = million.Kept(small.world, small.data())
@@ -285,13 +294,13 @@ def _run_large(service: Service, progress: Progress, options: _Wanted) -> report
     start = _start(service, progress, task)
     found = [*measures.measures(known.world), *million.measures(), *million.allocations()]
     wanted = [item for item in found if only.lower() in item.name.lower()]
-    with service.worker():
-        results = _measure(service, progress, task, wanted, clients, seconds)
+    results = _measure(service, progress, task, wanted, clients, seconds, are_numbered=True)
     run = report.Run("PostgreSQL", million.SCALE, clients, start, service.peak_memory(), known.world, results)
     run.small = known.small
     plans = Plans(service.ini, service.database, service.headers)
     for measure in wanted:
         progress.update(task, description=f"plans: {measure.name}")
+        million.number(service.database)
         run.scans += plans.offenders(measure)
     plans.close()
     return run

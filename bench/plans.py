@@ -17,6 +17,7 @@ from bench.measures import Measure
 
 LARGE = 20_000  # rows of a table, or rows that a scan reads and leaves out
 SEQUENTIAL = "Seq Scan"
+REPETITIONS = 3  # after which caches have what they keep
 # As its users do, auto_explain tells of the plan that was used: a generic one, unlike EXPLAIN of a text with values.
 EXPLAIN = (
     "LOAD 'auto_explain'",
@@ -42,8 +43,8 @@ class Offender:
 
     @property
     def is_sequential(self) -> bool:
-        """True for a scan of the whole table, which takes longer the larger the table is."""
-        return self.scan == SEQUENTIAL
+        """True for a sequential scan that no LIMIT has ended early: it takes longer the larger the table is."""
+        return self.scan == SEQUENTIAL and self.rows > LARGE
 
 
 class Plans:
@@ -67,7 +68,8 @@ class Plans:
         client: Any = self._client
         prepared = measure.prepare(client) if measure.prepare is not None else None
         with self._client.rolled_back():
-            measure.call(client, prepared)
+            for _ in range(REPETITIONS):
+                measure.call(client, prepared)
         found = [self._worst(measure.name, statement) for statement in self._client.statements]
         self._connection.rollback()
         return [offender for offender in found if offender is not None]
