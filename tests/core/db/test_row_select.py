@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from netinv_core.auth.models import Group
+from netinv_core.auth.models import Group, User
 from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import RowSelect
@@ -92,6 +92,19 @@ def test_rows_are_the_same_however_often_a_select_ran(service: Service, unique: 
             assert select.first(connection, {"keys": [], "other": second[1]}).name == second[1]
             assert select.first(connection, {"keys": [], "other": unique()}) is None
     assert any(noted) is is_postgresql(engine)
+
+
+def test_lists_of_ids_are_packed_as_the_driver_packs_them(service: Service) -> None:
+    """Before and after the statement is prepared, one id or many."""
+    users = table_of(User)
+    select = RowSelect(sa.select(users.c.id).where(in_parameter(service.engine.dialect.name, users.c.id)))
+    stored = {row[0] for row in service.rows(sa.select(users.c.id))}
+    others = [uuid.UUID(int=number) for number in (0, 1, 2**127, 2**128 - 1)]
+    with reading(service.engine) as connection, runs_without_cursor(service.engine) as noted:
+        for keys in [[*stored, *others], [*stored], [*stored][:1], others] * TIMES:
+            found = {row[0] for row in select.rows(connection, {"keys": keys})}
+            assert found == stored & set(keys)
+    assert noted[-1] is is_postgresql(service.engine)
 
 
 def test_a_rollback_forgets_prepared_statements(service: Service, unique: Unique) -> None:
