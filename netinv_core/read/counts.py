@@ -10,6 +10,7 @@ changed by other means, or a retention in progress, make of it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import time
 from collections.abc import Hashable, Sequence
@@ -20,6 +21,7 @@ import sqlalchemy as sa
 from netinv_core.changelog.models import CREATE, DELETE, ChangeNumbering, ObjectChange
 from netinv_core.db.engine import inlined_int
 from netinv_core.db.estimates import expected_rows, rows_of_plan
+from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
 
 if TYPE_CHECKING:
@@ -61,7 +63,8 @@ def cached_count(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any] 
     if known is None:
         return None
     if known.number is not None and time.monotonic() < known.until:
-        seen, change = uow.execute(_since(endpoint), {"number": known.number, "label": endpoint.label}).one()
+        values = {"number": known.number, "label": endpoint.label}
+        ((seen, change),) = uow.rows(_since(of_changes=endpoint.table is _change), values)
         if seen <= (0 if conditions else MOST_CHANGES):
             uow.registry.list_count_counts.hits += 1
             return known.count + int(change)
@@ -124,16 +127,18 @@ def _counted(endpoint: Endpoint, conditions: Sequence[Any]) -> sa.Select[tuple[i
     """
     count = sa.select(sa.func.count()).select_from(endpoint.table).where(*conditions).scalar_subquery()
     waiting = _records(_change.c.number.is_(None))
-    return sa.select(count, _given, *_totals(endpoint, waiting)).select_from(waiting)
+    totals = _totals(waiting, of_changes=endpoint.table is _change)
+    return sa.select(count, _given, *totals).select_from(waiting)
 
 
-def _since(endpoint: Endpoint) -> sa.Select[tuple[int, int]]:
+@functools.cache
+def _since(*, of_changes: bool) -> RowSelect:
     """SELECT of the number of change records since a number, and of what they add to the count."""
     parts = [
         _records(condition) for condition in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
     ]
     records = sa.union_all(*(sa.select(part) for part in parts)).subquery()
-    return sa.select(*_totals(endpoint, records)).select_from(records)
+    return RowSelect(sa.select(*_totals(records, of_changes=of_changes)).select_from(records))
 
 
 def _records(condition: Any) -> Any:
@@ -143,9 +148,9 @@ def _records(condition: Any) -> Any:
     return selected.order_by(_change.c.number).limit(sa.literal_column(str(MOST_CHANGES + 1))).subquery()
 
 
-def _totals(endpoint: Endpoint, records: Any) -> tuple[Any, Any]:
-    """The number of change records, and what they add to the count of an endpoint."""
-    if endpoint.table is _change:
+def _totals(records: Any, *, of_changes: bool) -> tuple[Any, Any]:
+    """The number of change records, and what they add to the count of objects of a label, or of themselves."""
+    if of_changes:
         return sa.func.count(), sa.func.count()
     mine = records.c.type == sa.bindparam("label")
     change = sa.case((sa.and_(mine, records.c.action == CREATE), 1), (sa.and_(mine, records.c.action == DELETE), -1))

@@ -308,7 +308,7 @@ def _searched(
     ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
     if ids is None:
         return _compare(uow, endpoint, table, steps, test)
-    found = list(uow.execute(ids.limit(inlined_int("limit", MOST_IDS + 1))).scalars())
+    found = [row[0] for row in uow.read(ids.limit(inlined_int("limit", MOST_IDS + 1)))]
     return step.reach(table, found if len(found) <= MOST_IDS else ids)
 
 
