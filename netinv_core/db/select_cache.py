@@ -7,6 +7,7 @@ half of it for lists of values and inlined numbers.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,10 @@ from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import DriverText, Processor, Row, driver_rows
 
 MAX_SELECTS = 500
-MAX_TEXTS = 8  # of one SELECT, for other numbers of values and other inlined numbers
+# Of the texts of all SELECTs, for other numbers of values and other inlined numbers: one for 10,000 ids has 1 MiB.
+MAX_TEXT_BYTES = 32 << 20
+STATEMENT_BYTES, NAME_BYTES = 40 << 10, 80  # of the statement of a text, and of the name of one of the values
+_Text = tuple[DriverText, Mapping[str, Sequence[str]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +46,7 @@ class _Structure:
         self.keys = keys
         self._statement = statement
         self._compiled: Any = statement.compile(dialect=dialect)
-        self._texts: BoundedCache[tuple[DriverText, Mapping[str, Sequence[str]]]] = BoundedCache("texts", MAX_TEXTS)
+        self._number = next(_numbers)
         self._parameters = [
             _Parameter(
                 parameter.key,
@@ -62,7 +66,7 @@ class _Structure:
             item.key: given[item.key] if item.key in given else bound.get(item.key, self._own[item.key]).effective_value
             for item in self._parameters
         }
-        text, names = self._texts.get_or_make(self._variant(values), lambda: self._text(values))
+        text, names = _texts.get_or_make((self._number, *self._variant(values)), lambda: self._text(values))
         parameters: dict[str, Any] = {}
         for item in self._parameters:
             value, convert = values[item.key], item.convert
@@ -83,7 +87,7 @@ class _Structure:
             if item.listed or item.inlined
         )
 
-    def _text(self, values: Mapping[str, Any]) -> tuple[DriverText, Mapping[str, Sequence[str]]]:
+    def _text(self, values: Mapping[str, Any]) -> _Text:
         """The text, and the names of its parameters for each list of values."""
         if not self._varies:
             return DriverText(self._statement, self._compiled.string), {}
@@ -91,6 +95,13 @@ class _Structure:
         return DriverText(self._statement, expanded.statement), expanded.parameter_expansion
 
 
+def _bytes(text: _Text) -> int:
+    """About the memory of a text."""
+    return STATEMENT_BYTES + 2 * len(text[0].text) + NAME_BYTES * sum(map(len, text[1].values()))
+
+
+_numbers = itertools.count()  # of structures, whose texts do not keep them
+_texts: BoundedCache[_Text] = BoundedCache("texts", MAX_TEXT_BYTES, _bytes)
 _compiled: BoundedCache[_Structure] = BoundedCache("selects", MAX_SELECTS)
 
 

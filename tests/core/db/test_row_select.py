@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection, Engine
 
+from netinv_core import caches
 from netinv_core.auth.models import Group, User
+from netinv_core.db import select_cache
 from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import RowSelect
@@ -176,3 +179,17 @@ def test_selects_of_one_structure_keep_their_own_values(service: Service, api: A
             assert found == expected
             assert {row[1] for row in found} <= {text, given}
             assert len(found) == min(limit, len({text, given} - {""}))
+
+
+def test_texts_of_long_lists_of_values_are_bounded_by_their_size() -> None:
+    """One for thousands of values has a megabyte."""
+    structure = None
+    for number in range(5000, 5040):
+        statement = built([uuid.uuid4()] * number, "a", 5)
+        bound = statement._generate_cache_key().bindparams
+        structure = structure or select_cache._Structure(statement, postgresql.dialect(), [item.key for item in bound])
+        text, parameters = structure.execution(dict(zip(structure.keys, bound, strict=True)), {"given": "b"})
+        assert len(parameters) > 2 * number
+    assert select_cache._bytes((text, {})) > 400_000
+    (found,) = [(weight, size) for name, weight, size in caches.weights() if name == "texts"]
+    assert found[0] <= found[1] < 2 * found[0]

@@ -151,6 +151,7 @@ def test_the_caches_are_documented(service: Service, make: Any) -> None:
     make("/api/extras/config-context-schemas/", data_schema={"type": "object", "properties": {}})
     prefix = service.api.post("/api/ipam/prefixes/", {"prefix": f"{service.unique.ipv6()}::/64", "status": "active"})
     service.api.get(f"{prefix['url']}available-ips/")
+    service.api.post(f"{prefix['url']}available-ips/", {"status": "active"})
     service.api.post("/api/graphql/", {"query": "{ __typename }"}, status=200)
     page = (REPOSITORY / "docs/watching.md").read_text()
     (row,) = re.findall(r"^\| `netinv_cache_entries` .*$", page, re.MULTILINE)
