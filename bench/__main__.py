@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import logging
 import statistics
 import tempfile
@@ -15,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bench import browser, hooks, measures, memory, million, mixed, pages, proofs, report, world
+from bench import browser, hooks, measures, memory, million, mixed, pages, proofs, report, waiting, world
 from bench.floor import Floor, Floors, is_measurable
 from bench.plans import Plans
 from bench.receiver import receiver
@@ -38,6 +39,9 @@ class _Wanted:
     only_pages: bool
     minutes: float
     requests: int
+    is_mixed: bool
+    is_memory: bool
+    webhooks: int | None
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -108,6 +112,12 @@ class _Wanted:
 @click.option(
     "--pages", "only_pages", is_flag=True, help="Measure only the pages of the web interface, in Chromium too."
 )
+@click.option(
+    "--webhooks",
+    type=click.IntRange(1000),
+    metavar="NUMBER",
+    help="Measure webhooks while NUMBER deliveries wait for a receiver that is down (PostgreSQL).",
+)
 @click.option("--json", "output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the results here.")
 @click.option(
     "--compare",
@@ -147,10 +157,9 @@ def bench(
             queue = f"sqlite:///{folder}/queue.sqlite" if sqlite else queue
             service = Service(folder, url, queue, threads, processes if is_mixed else 1)
             stack.callback(service.stop)
-            options = _Wanted(**wanted)
+            options = _Wanted(is_mixed=is_mixed, is_memory=is_memory, **wanted)
             try:
-                run = _run_mixed if is_mixed else _run_memory if is_memory else _run_large if options.large else _run
-                found = run(service, progress, options)
+                found = _measured(service, progress, options)
             except RuntimeError as error:
                 raise RuntimeError(f"{error}\n{service.last_words()}") from None
     except (RuntimeError, ValueError) as error:
@@ -160,6 +169,17 @@ def bench(
         report.write(found, output)
     if found.is_wrong:
         raise SystemExit(1)
+
+
+def _measured(service: Service, progress: Progress, options: _Wanted) -> report.Run | Special:
+    """Measures what the options say."""
+    if options.webhooks is not None:
+        tell = functools.partial(progress.update, progress.add_task("starting", total=1))
+        return waiting.measure(service, options.webhooks, lambda what: tell(description=what))
+    run = (
+        _run_mixed if options.is_mixed else _run_memory if options.is_memory else _run_large if options.large else _run
+    )
+    return run(service, progress, options)
 
 
 def _progress() -> Progress:
