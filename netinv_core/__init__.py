@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netinv_core.changelog.change_set import Change
     from netinv_core.changelog.models import ObjectChange
     from netinv_core.changelog.recorder import RelatedInsert
+    from netinv_core.changelog.states import record_columns
     from netinv_core.db.engine import in_parameter, lock_rows
     from netinv_core.endpoint import Endpoint
     from netinv_core.errors import Conflict, Denied, Gone, Invalid, NotFound, RequestError, Unavailable
@@ -205,6 +206,7 @@ __all__ = [
     "optional_text",
     "permissions",
     "query",
+    "record_columns",
     "relations",
     "required_text",
     "reverse_fk",
@@ -231,6 +233,7 @@ _NAMES = {
     "netinv_core.changelog.change_set": "Change",
     "netinv_core.changelog.models": "ObjectChange",
     "netinv_core.changelog.recorder": "RelatedInsert",
+    "netinv_core.changelog.states": "record_columns",
     "netinv_core.db.engine": "in_parameter lock_rows",
     "netinv_core.endpoint": "Endpoint",
     "netinv_core.errors": "Conflict Denied Gone Invalid NotFound RequestError Unavailable",

@@ -67,6 +67,7 @@ OPEN_MODULES = {
         "changelog.past_states",
         "changelog.recorder",
         "changelog.sequence",
+        "changelog.states",
         "commands.environment",
         "commands.importing",
         "content_types",

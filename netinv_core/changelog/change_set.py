@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netinv_core.auth.audit import audit_changes
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.changelog.packing import pack
 from netinv_core.changelog.recorder import record
 from netinv_core.models.base import table_of
 
@@ -153,9 +154,7 @@ def _row(uow: UnitOfWork, change: Change, position: int) -> dict[str, Any]:
         "changed_object_type": change.endpoint.label,
         "changed_object_id": change.key,
         "object_repr": change.name,
-        "object_data": change.object_data,
-        "before": change.before,
-        "after": change.after,
         "memberships": change.memberships,
         "position": position,
+        "states": pack(change.endpoint.label, change.key, vars(change)),
     }

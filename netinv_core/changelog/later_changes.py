@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.differences import differences, is_equal, members
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 _change = table_of(ObjectChange)
-_COLUMNS = [
-    _change.c[name]
-    for name in (
+_COLUMNS = record_columns(
+    (
         "id",
         "time",
         "user_name",
@@ -34,7 +34,7 @@ _COLUMNS = [
         "before",
         "after",
     )
-]
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from netinv_core.auth.models import User
 from netinv_core.models.base import Base, Model, now
 from netinv_core.models.columns import SET_NULL, Choices, Ref, choice, column, foreign_key
-from netinv_core.models.types import Json
+from netinv_core.models.types import Binary, Json
 
 CREATE, UPDATE, DELETE = "create", "update", "delete"
 NOT_CREATED = f"action IN ('{UPDATE}', '{DELETE}')"
@@ -52,17 +52,20 @@ class ObjectChange(Model):
     changed_object_type: Mapped[str] = column(length=100, read_only=True)
     changed_object_id: Mapped[uuid.UUID] = column(read_only=True, index=True)
     object_repr: Mapped[str] = column(length=200, hidden=True)
-    object_data: Mapped[dict[str, Any]] = column(Json(), kind="json", read_only=True)
-    before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
-    after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True)
+    object_data: Mapped[dict[str, Any] | None] = column(Json(), kind="json", read_only=True, default=None)
+    before: Mapped[dict[str, Any] | None] = column(Json(), hidden=True, default=None)
+    after: Mapped[dict[str, Any] | None] = column(Json(), hidden=True, default=None)
     memberships: Mapped[dict[str, list[str]] | None] = column(Json(), hidden=True, default=None)
     position: Mapped[int] = column(hidden=True, default=0)
     number: Mapped[int | None] = column(sa.BigInteger(), hidden=True, default=None, unique=True, index=True)
+    # The three documents, packed (netinv_core.changelog.packing); null in records of older releases, which have columns
+    # of their own for them. netinv_core.changelog.states reads both.
+    states: Mapped[bytes | None] = column(Binary(), hidden=True, default=None)
 
 
 class ChangeNumbering(Base):
-    """The single row (id 1) with the state of the numbering: the last number ``given``, and the highest one of a
-    deleted change.
+    """The single row (id 1) with the state of the numbering: the last number ``given``, the highest one of a deleted
+    change, and the one up to which changes may not be packed (:mod:`netinv_core.changelog.older_records`).
     """
 
     __tablename__ = "core_change_numbering"
@@ -70,3 +73,4 @@ class ChangeNumbering(Base):
     id: Mapped[int] = mapped_column(sa.Integer(), primary_key=True, autoincrement=False)
     given: Mapped[int] = mapped_column(sa.BigInteger())
     pruned: Mapped[int] = mapped_column(sa.BigInteger())
+    unpacked: Mapped[int] = mapped_column(sa.BigInteger(), server_default="0")

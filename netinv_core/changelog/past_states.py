@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied, Gone, Invalid, NotFound
 from netinv_core.models.base import now, table_of
 from netinv_core.read import listing, lookups
@@ -111,7 +112,7 @@ def _first_record_after(uow: UnitOfWork, endpoint: Endpoint, key: uuid.UUID, mom
     """
     allowed = permissions.scope(uow, uow.registry.of_model(ObjectChange), "view", _change)
     permitted = sa.true() if allowed is None else allowed
-    statement = sa.select(_change.c.action, _change.c.before, _change.c.after, permitted.label("permitted")).where(
+    statement = sa.select(*record_columns(("action", "before", "after")), permitted.label("permitted")).where(
         _change.c.changed_object_type == endpoint.label,
         _change.c.changed_object_id == key,
         _change.c.time > moment,

@@ -13,12 +13,13 @@ from sqlalchemy.sql.expression import FromClause
 
 from netinv_core.db.engine import db_now, in_parameter
 from netinv_core.db.row_select import RowSelect
-from netinv_core.models.types import Json
+from netinv_core.models.types import Binary, Json
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 ROWS_PER_STATEMENT = 10_000  # records in one statement
+_DOCUMENTS = (Json, Binary)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +27,7 @@ class RelatedInsert:
     """An INSERT … SELECT of rows that belong to change records.
 
     ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
-    :class:`netinv_core.changelog.models.ObjectChange` except JSON documents. ``after_insert(uow, count)`` is called
+    :class:`netinv_core.changelog.models.ObjectChange` except documents. ``after_insert(uow, count)`` is called
     with the number of rows.
     """
 
@@ -50,7 +51,8 @@ def _write(
 ) -> Sequence[int]:
     dialect = uow.registry.dialect
     if dialect == "postgresql":
-        (counts,) = uow.write_rows(_together(table, related), {"rows": rows})
+        given = [{**row, "states": f"\\x{row['states'].hex()}"} for row in rows]  # a JSON document has no bytes
+        (counts,) = uow.write_rows(_together(table, related, tuple(rows[0])), {"rows": given})
         return counts[1:]
     uow.write(sa.insert(table).values(time=db_now(dialect)), rows)
     keys = {"keys": [row["id"] for row in rows]}
@@ -60,17 +62,18 @@ def _write(
 @functools.cache
 def _following(dialect: str, table: sa.Table, item: RelatedInsert) -> sa.Insert:
     """The related INSERT for records that are inserted already, by their ``keys``."""
-    columns = [column for column in table.c if not isinstance(column.type, Json)]
+    columns = [column for column in table.c if not isinstance(column.type, _DOCUMENTS)]
     return item.insert(dialect, sa.select(*columns).where(in_parameter(dialect, table.c.id)).subquery("recorded"))
 
 
 @functools.cache
-def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> RowSelect:
+def _together(table: sa.Table, related: tuple[RelatedInsert, ...], names: tuple[str, ...]) -> RowSelect:
     """One statement with CTEs for the records (PostgreSQL) and all related rows; it returns the number of each.
+    ``names`` are the columns of the records.
 
     The records are one JSON parameter and are not read from the table, so the query plan does not depend on its size.
     """
-    inserted = [column for column in table.c if column.name != "time"]
+    inserted = [table.c[name] for name in names]
     columns = [sa.column(column.name, column.type) for column in inserted]
     source = (
         sa.func.jsonb_to_recordset(sa.bindparam("rows", type_=JSONB()))
@@ -79,7 +82,7 @@ def _together(table: sa.Table, related: tuple[RelatedInsert, ...]) -> RowSelect:
     )
     rows = sa.select(db_now("postgresql"), *source.c)
     insert = sa.insert(table).from_select(["time", *(column.name for column in inserted)], rows, include_defaults=False)
-    returned = [column for column in table.c if not isinstance(column.type, Json)] if related else [table.c.id]
+    returned = [column for column in table.c if not isinstance(column.type, _DOCUMENTS)] if related else [table.c.id]
     recorded = insert.returning(*returned).cte("recorded")
     written = [
         item.insert("postgresql", recorded).returning(sa.literal_column("1")).cte(f"related_{n}")

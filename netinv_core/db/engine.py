@@ -115,8 +115,13 @@ def _mysql_limit(seconds: float) -> str:
     return f"/*M!100101 , max_statement_time = {seconds} */ /*!50708 , max_execution_time = {round(seconds * 1000)} */"
 
 
+def json_bytes(value: Any) -> bytes:
+    """Returns a value as the JSON text that is stored for it."""
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z)
+
+
 def _to_json(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z).decode()
+    return json_bytes(value).decode()
 
 
 def _from_json(stored: Any) -> Any:

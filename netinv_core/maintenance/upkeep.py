@@ -1,4 +1,5 @@
-"""Upkeep: what is kept for a limited time is deleted, by one process at a time.
+"""Upkeep: what is kept for a limited time is deleted, and change records of older releases are packed, by one process
+at a time.
 
 A worker runs it once an hour, whichever is first: it claims the single row of ``core_upkeep`` with a lease. A worker
 that dies loses the lease, and another one goes on. Packages name what is deleted with the hook ``netinv_retention``.
@@ -18,7 +19,7 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import stored_answers
-from netinv_core.changelog import sequence
+from netinv_core.changelog import older_records, sequence
 from netinv_core.maintenance.retention import Retention, count_old, delete_old
 from netinv_core.models.base import Base, now, table_of
 from netinv_core.registry import Registry
@@ -78,6 +79,9 @@ def run(
     try:
         for retention in retentions(registry):
             yield retention.table.name, delete_old(engine, registry, retention, goes_on)
+        packed = older_records.pack_older(engine, goes_on)
+        if packed:
+            log.info("upkeep: %d change records of an older release packed", packed)
         ended = True
     finally:
         with leases.transaction() as connection:

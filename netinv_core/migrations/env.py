@@ -9,9 +9,9 @@ from alembic.operations.ops import DropTableOp, ModifyTableOps
 
 from netinv_core.db import text_indexes
 from netinv_core.models.base import Base
-from netinv_core.models.types import Chars, Json, LongText, Packed, Timestamp
+from netinv_core.models.types import Binary, Chars, Json, LongText, Packed, Timestamp
 
-_OURS = {Chars: "length", Packed: "length", Json: None, LongText: None, Timestamp: None}
+_OURS = {Binary: None, Chars: "length", Packed: "length", Json: None, LongText: None, Timestamp: None}
 
 
 def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[False]:

@@ -10,7 +10,7 @@ import datetime
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
-from sqlalchemy.dialects.mysql import DATETIME, LONGTEXT, VARBINARY, VARCHAR
+from sqlalchemy.dialects.mysql import DATETIME, LONGBLOB, LONGTEXT, VARBINARY, VARCHAR
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -121,6 +121,20 @@ class Packed(TypeDecorator[bytes]):
         if dialect.name in ("mysql", "mariadb"):
             return dialect.type_descriptor(VARBINARY(self.length))
         return dialect.type_descriptor(LargeBinary(self.length))
+
+
+class Binary(TypeDecorator[bytes]):
+    """Bytes without a limit."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    @property
+    def python_type(self) -> type:
+        return bytes
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(LONGBLOB() if dialect.name in ("mysql", "mariadb") else LargeBinary())
 
 
 class Json(TypeDecorator[Any]):

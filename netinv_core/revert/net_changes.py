@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.differences import is_equal, members
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Conflict, Denied, NotFound
 from netinv_core.fields import GenericForeignKey, Reference, Status, ToMany
 from netinv_core.models.base import table_of
@@ -106,12 +107,13 @@ def load(uow: UnitOfWork, change_id: uuid.UUID, *, whole_request: bool) -> list[
     endpoint = uow.registry.of_model(ObjectChange)
     allowed = permissions.scope(uow, endpoint, "view", _change)
     permitted = sa.true() if allowed is None else allowed
-    root = uow.execute(sa.select(_change).where(_change.c.id == change_id, permitted)).first()
+    columns = record_columns()
+    root = uow.execute(sa.select(*columns).where(_change.c.id == change_id, permitted)).first()
     if root is None:
         raise NotFound()
     rows = [root]
     if whole_request or root.action == DELETE:
-        statement = sa.select(_change, permitted.label("permitted")).where(_change.c.request_id == root.request_id)
+        statement = sa.select(*columns, permitted.label("permitted")).where(_change.c.request_id == root.request_id)
         ordered = statement.order_by(_change.c.time, _change.c.position).limit(MAX_CHANGES + 1)
         rows = list(uow.execute(ordered).all())
         if len(rows) > MAX_CHANGES:

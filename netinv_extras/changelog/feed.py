@@ -21,6 +21,7 @@ from sqlalchemy.engine import Engine
 from netinv_core.auth import permissions
 from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Gone, Invalid, Unavailable
 from netinv_core.http import openapi_parameters, pagination, views
@@ -217,8 +218,7 @@ class Reader:
         self._uow, self._engine, self._limit = uow, engine, limit
         allowed = permissions.scope(uow, endpoint, "view", _change)
         permitted = sa.true() if allowed is None else allowed
-        columns = [_change.c[name] for name in _names]
-        statement = sa.select(*columns, permitted.label("permitted"))
+        statement = sa.select(*record_columns(_names), permitted.label("permitted"))
         self._next = statement.order_by(_change.c.number).limit(limit + 1)
         self._types: dict[str, bool] = {}
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 from netinv_core import fields
 from netinv_core.changelog.models import ACTIONS, ObjectChange
+from netinv_core.changelog.states import state
 from netinv_core.endpoint import Endpoint
+from netinv_core.models.columns import column_info
 from netinv_core.presentation import Presentation
 from netinv_core.read import filters
 from netinv_core.read.lookups import NUMBER
@@ -37,6 +40,24 @@ class ChangedObject(fields.GenericForeignKey):
         return self._described({"anyOf": [{"type": "object"}, {"type": "string"}]}, nullable=True)
 
 
+@dataclasses.dataclass(eq=False, kw_only=True)
+class ObjectData(fields.Value):
+    """Flat form of the changed object, unpacked from its record."""
+
+    def reader(self, plan: Plan, place: JoinedTable) -> Reader:
+        return plan.value(plan.expression(place, self.name, state(self.name, place.table)))
+
+    def sources(self) -> Collection[str]:
+        return {"states", self.attribute}
+
+
+def _object_data(registry: Registry, endpoint: Endpoint) -> fields.Field:
+    column = endpoint.table.c.object_data
+    shown = fields.from_column(registry, column.name, column, column_info(column))
+    values = {item.name: getattr(shown, item.name) for item in dataclasses.fields(fields.Value)}
+    return ObjectData(**{**values, "nullable": False})
+
+
 def _changed_object(registry: Registry, endpoint: Endpoint) -> fields.Field:
     return ChangedObject(name="changed_object", type_attribute="changed_object_type", id_attribute="changed_object_id")
 
@@ -49,7 +70,11 @@ object_changes = Resource(
     brief=[],
     order=["-time", "-position"],
     search=["user_name", "object_repr"],
-    fields=[FieldFactory("display", _display), FieldFactory("changed_object", _changed_object)],
+    fields=[
+        FieldFactory("display", _display),
+        FieldFactory("changed_object", _changed_object),
+        FieldFactory("object_data", _object_data),
+    ],
     filters=[
         filters.value("time", lookup_names=NUMBER),
         filters.value("object_repr"),

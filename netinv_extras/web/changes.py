@@ -17,6 +17,7 @@ from netinv_core.auth import permissions
 from netinv_core.changelog.models import ACTIONS, CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.past_states import PARAMETER as AS_OF
 from netinv_core.changelog.past_states import has_history
+from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.endpoint import Endpoint
 from netinv_core.labels import title_of
@@ -111,8 +112,7 @@ def load(uow: UnitOfWork, keys: Sequence[Any], *, visible: bool | None = None) -
     """
     if not keys:
         return []
-    columns = [_change.c[name] for name in _COLUMNS]
-    statement = sa.select(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
+    statement = sa.select(*record_columns(_COLUMNS)).where(in_parameter(uow.registry.dialect, _change.c.id))
     rows = {row.id: row for row in uow.execute(statement, {"keys": list(keys)})}
     pairs = {(row.changed_object_type, row.changed_object_id) for row in rows.values()}
     existing = named_objects(uow, "nested", pairs) if visible is None else dict.fromkeys(pairs if visible else ())

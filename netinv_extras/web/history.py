@@ -12,6 +12,7 @@ from pyramid.response import Response
 
 from netinv_core.changelog.models import ACTIONS, ObjectChange
 from netinv_core.changelog.past_states import has_history
+from netinv_core.changelog.states import state
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid, NotFound, error_text
 from netinv_core.http.errors import RelativeRedirect
@@ -95,7 +96,7 @@ def panel(request: Request, endpoint: Endpoint, representation: Mapping[str, Any
     loaded = changes.load(uow, [key], visible=representation["changed_object"] is not None)
     if not loaded:
         raise NotFound()
-    row = uow.execute(sa.select(_change.c.before, _change.c.after).where(_change.c.id == key)).one()
+    row = uow.execute(sa.select(state("before"), state("after")).where(_change.c.id == key)).one()
     (group,) = changes.grouped(uow, loaded)
     return {
         "change": loaded[0],

@@ -15,6 +15,7 @@ from pyramid.request import Request
 from netinv_core.auth import permissions
 from netinv_core.changelog.differences import differences
 from netinv_core.changelog.models import UPDATE, ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import in_parameter
 from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
@@ -87,7 +88,7 @@ def _differences(uow: UnitOfWork, ids: Sequence[Any]) -> dict[Any, str]:
     """The fields of updates that differ, as text by the id of the change; one statement."""
     if not ids:
         return {}
-    columns = _change.c.id, _change.c.changed_object_type, _change.c.before, _change.c.after
+    columns = record_columns(("id", "changed_object_type", "before", "after"))
     statement = sa.select(*columns).where(in_parameter(uow.registry.dialect, _change.c.id))
     texts = {}
     for key, label, before, after in uow.execute(statement, {"keys": list(ids)}):

@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
 from netinv_core.models.base import now, table_of
 from netinv_core.tasks.leases import RELEASED, Leases, free
@@ -50,8 +51,10 @@ _any_queued_id = (
 _webhooks_with_queued = sa.select(_webhook.c.id).where(_any_queued_id.is_not(None))
 _webhooks_with_ready = sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None))
 _change_columns = [
-    _change.c[name].label(f"record_{name}")
-    for name in ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")
+    column.label(f"record_{column.name}")
+    for column in record_columns(
+        ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")
+    )
 ]
 # A lane is the queued deliveries of one object to one webhook. The WHERE clause selects it by the object alone; the
 # webhook is compared in a CASE. With the webhook as a condition, a planner with outdated statistics (from when the

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.changelog.masking import MASK, credential_name, without_secrets
 from netinv_core.changelog.models import CREATE, ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.errors import Denied
 from netinv_core.models.base import table_of
 from netinv_core.uow import UnitOfWork
@@ -57,7 +58,11 @@ def _first_change(uow: UnitOfWork, conditions: Sequence[Any]) -> Row | None:
     except Denied:
         return None
     limits = [] if allowed is None else [allowed]
-    newest = sa.select(_change).where(*conditions, *limits).order_by(_change.c.time.desc(), _change.c.position.desc())
+    newest = (
+        sa.select(*record_columns())
+        .where(*conditions, *limits)
+        .order_by(_change.c.time.desc(), _change.c.position.desc())
+    )
     row = uow.execute(newest.limit(1)).mappings().first()
     return None if row is None else dict(row)
 

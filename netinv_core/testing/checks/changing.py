@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.endpoint import Endpoint
 from netinv_core.fields import ContentTypeList, Field, ListValue, Reference, ToMany
 from netinv_core.testing.cases import Case, check, writable
@@ -140,7 +141,7 @@ def _rows(case: Case, item: dict[str, Any]) -> list[Any]:
     if case.endpoint.key_type is not uuid.UUID:
         return []
     key = uuid.UUID(item["id"])
-    expected = sa.select(table).where(
+    expected = sa.select(*record_columns()).where(
         table.c.changed_object_id == key, table.c.changed_object_type == case.endpoint.label
     )
     return case.service.rows(expected.order_by(table.c.time, table.c.position))

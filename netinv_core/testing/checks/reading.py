@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from netinv_core import fields
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
 from netinv_core.http.methods import PERMISSIONS
@@ -70,7 +71,7 @@ def what_is_confidential_is_not_shown_again(case: Case) -> None:
     text += [
         row._mapping
         for row in case.service.rows(
-            sa.select(ObjectChange).where(ObjectChange.changed_object_id == uuid.UUID(created["id"]))
+            sa.select(*record_columns()).where(ObjectChange.changed_object_id == uuid.UUID(created["id"]))
         )
     ]
     assert values and not [value for value in [*values, *stored[0]] if value and value in str(text)]

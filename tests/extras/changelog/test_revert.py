@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.models.base import table_of
 from netinv_core.testing import Api, Service, Unique
 from tests.support.images import GIF
@@ -32,7 +33,9 @@ class Log:
     def change(self, key: str, action: str) -> Any:
         """The latest record of an object with an action."""
         table = table_of(ObjectChange)
-        statement = sa.select(table).where(table.c.changed_object_id == uuid.UUID(key), table.c.action == action)
+        statement = sa.select(*record_columns()).where(
+            table.c.changed_object_id == uuid.UUID(key), table.c.action == action
+        )
         return self.service.rows(statement.order_by(table.c.time.desc(), table.c.position.desc()))[0]
 
     def path(self, key: str, action: str) -> str:

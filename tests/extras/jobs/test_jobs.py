@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.states import record_columns
 from netinv_core.commands.cli import cli
 from netinv_core.db.engine import engine_from
 from netinv_core.models.base import now, table_of
@@ -352,7 +353,9 @@ def test_what_a_job_writes_is_validated_recorded_and_told(service: Service, ask:
     ]
     assert [level for level, _ in logs(service, asked)] == ["success", "warning"]
     rows = service.rows(
-        sa.select(_change).where(_change.c.request_id == uuid.UUID(done["job_id"])).order_by(_change.c.position)
+        sa.select(*record_columns())
+        .where(_change.c.request_id == uuid.UUID(done["job_id"]))
+        .order_by(_change.c.position)
     )
     assert [(row.action, row.object_repr, row.user_name) for row in rows] == [
         ("create", f"{word} {n}", service.admin.username) for n in (0, 1)

@@ -8,6 +8,7 @@ import pytest
 import requests
 import sqlalchemy as sa
 
+from netinv_core.changelog.states import record_columns
 from netinv_core.testing import Api, Service, Unique
 from tests.support.http_server import served
 from tests.support.threads import at_once
@@ -35,7 +36,7 @@ def refused(api: Api, body: dict[str, Any], **given: Any) -> Any:
 def changes_of(service: Service, made: Any) -> list[Any]:
     """Action, flat form, before and after of an object's changes, the first first."""
     table = service.registry["extras.objectchange"].table
-    columns = (table.c.action, table.c.object_data, table.c.before, table.c.after)
+    columns = record_columns(("action", "object_data", "before", "after"))
     return service.rows(
         sa.select(*columns).where(table.c.changed_object_id == _id(service, made)).order_by(table.c.time)
     )

@@ -1,0 +1,104 @@
+"""Columns of the states in change records: read from the packed form, and from the columns that older releases wrote.
+
+Statements select :func:`state` where they would select a column; its values are parsed JSON documents.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+from sqlalchemy import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
+
+from netinv_core.changelog.models import ObjectChange
+from netinv_core.changelog.packing import FORMAT, PARTS, unpack
+from netinv_core.models.base import table_of
+
+_ORDERS_KEPT = 4096  # of members, each of one kind of object
+_change = table_of(ObjectChange)
+
+
+class State(TypeDecorator[Any]):
+    """One of the states of a record; ``in_order``: with its members as the database's JSON columns order them."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def __init__(self, name: str, in_order: bool = True) -> None:
+        super().__init__()
+        self.name = name
+        self.in_order = in_order
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:
+        if value is None:
+            return None
+        if value[0] != FORMAT:  # the JSON text of an older release
+            return orjson.loads(value)
+        state = unpack(value, self.name)
+        return by_length(state) if self.in_order and _sorts(dialect) else state
+
+
+class _Stored(FunctionElement[Any]):
+    """SQL: the packed states, or the JSON text of an older release."""
+
+    name = "stored_state"
+    inherit_cache = True
+
+
+@compiles(_Stored)
+def _stored(element: Any, compiler: Any, **options: Any) -> str:
+    packed, older = (compiler.process(column, **options) for column in element.clauses)
+    return f"coalesce({packed}, CAST({older} AS BLOB))"
+
+
+@compiles(_Stored, "postgresql")
+def _stored_on_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    packed, older = (compiler.process(column, **options) for column in element.clauses)
+    return f"coalesce({packed}, convert_to(CAST({older} AS TEXT), 'UTF8'))"
+
+
+@compiles(_Stored, "mysql")
+@compiles(_Stored, "mariadb")
+def _stored_on_mysql(element: Any, compiler: Any, **options: Any) -> str:
+    packed, older = (compiler.process(column, **options) for column in element.clauses)
+    return f"coalesce({packed}, CAST({older} AS BINARY))"
+
+
+def state(name: str, table: Any = _change, *, in_order: bool = True) -> Any:
+    """The column of a state (``before``, ``after`` or ``object_data``) of the change log, or of an alias of it."""
+    return sa.type_coerce(_Stored(table.c.states, table.c[name]), State(name, in_order)).label(name)
+
+
+def record_columns(names: Iterable[str] | None = None) -> list[Any]:
+    """The columns of the change log of these names, all by default, with the states as :func:`state` reads them."""
+    chosen = [column.name for column in _change.c if column.name != "states"] if names is None else names
+    return [state(name) if name in PARTS else _change.c[name] for name in chosen]
+
+
+def by_length(value: Any) -> Any:
+    """Returns a document with the members of objects in the order of binary JSON columns: shorter names first, names of
+    equal length by code point.
+    """
+    if isinstance(value, dict):
+        return {
+            name: by_length(item) if isinstance(item := value[name], dict | list) else item
+            for name in _order(tuple(value))
+        }
+    return [by_length(item) for item in value] if isinstance(value, list) else value
+
+
+@functools.lru_cache(_ORDERS_KEPT)
+def _order(names: tuple[str, ...]) -> list[str]:
+    encoded = sorted((len(text := name.encode()), text, name) for name in names)
+    return [name for *_, name in encoded]
+
+
+def _sorts(dialect: Any) -> bool:
+    """True for databases whose JSON columns do not keep the order of members."""
+    return dialect.name == "postgresql" or (dialect.name == "mysql" and not dialect.is_mariadb)
