@@ -125,8 +125,8 @@ class Outbox(Leases):
 
     @contextlib.contextmanager
     def _brief_transaction(self) -> Iterator[Connection]:
-        """A transaction that does not wait for the disk: 5 to 15 ms of each claim. What a crash of the database server
-        undoes of it is done again: messages of the last second are sent twice, none is lost.
+        """A transaction that does not wait for the disk. What a crash of the database server undoes of it is done
+        again: messages of the last second are sent twice, none is lost.
         """
         with self.transaction() as connection:
             commit_without_disk(connection)
