@@ -104,10 +104,13 @@ def test_connections_caches_and_memory_are_sampled(service: Service, api: Api) -
 
 def test_the_queue_is_measured(service: Service, tmp_path: Path) -> None:
     url = new_queue_url(tmp_path)
+    queue = task_queue.queue_at(url)
+    queue.flush()
     with service.configured(queue_url=url):
         assert figure(service.api, "netinv_queue_messages") == 0
-        task_queue.queue_at(url).task(name="nothing")(lambda: None)()
+        queue.task(name="nothing")(lambda: None)()
         assert figure(service.api, "netinv_queue_messages") == 1
+    queue.flush()
 
 
 def test_a_queue_that_cannot_be_reached_is_told_from_none(service: Service, tmp_path: Path) -> None:
