@@ -16,6 +16,7 @@ from sqlalchemy.engine import Engine
 
 from netinv_core.changelog.models import ChangeNumbering, ObjectChange
 from netinv_core.changelog.packing import PARTS, pack
+from netinv_core.changelog.sequence import number_some
 from netinv_core.db.engine import WRITING
 from netinv_core.models.base import table_of
 
@@ -37,6 +38,11 @@ _packed = (
 
 def pack_older(engine: Engine, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Packs the records of older releases, until ``goes_on`` is false. Returns their number."""
+    with engine.connect() as connection:
+        if not connection.execute(_unpacked).one().unpacked:
+            return 0
+    while number_some(engine):  # those without a number would be passed
+        pass
     count = 0
     while goes_on():
         with engine.execution_options(**{WRITING: True}).begin() as connection:

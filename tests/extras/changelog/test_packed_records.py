@@ -106,6 +106,14 @@ def test_upkeep_packs_records_of_older_releases(
     assert answers(service, site) == packed
 
 
+def test_upkeep_packs_records_that_had_no_number_yet(service: Service, site: dict[str, Any]) -> None:
+    count = unpack_all(service)
+    with service.engine.begin() as connection:
+        connection.execute(sa.update(_change).values(number=None))
+        connection.execute(sa.update(_numbering).values(given=0, unpacked=count))
+    assert older_records.pack_older(service.engine) == count and unpacked(service) == 0
+
+
 def test_a_downgrade_restores_the_columns_of_older_releases(service: Service, site: dict[str, Any]) -> None:
     packed = answers(service, site)
     core = next(app for app in revisions.ordered(service.registry) if revisions.label(app) == "core")
