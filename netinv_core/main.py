@@ -23,7 +23,6 @@ from netinv_core.db import start_check, statement_timer
 from netinv_core.db.availability import start_error
 from netinv_core.db.engine import engine_from, session_factory
 from netinv_core.db.replicas import replicas_for
-from netinv_core.http import request_type
 from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import mount_policy
@@ -214,7 +213,6 @@ def _wsgi_app(
     plugins = {registry.packages[app.name] for app in registry.apps.values() if app.plugin}
     with commit_errors_of(package_by_action, plugins):
         config.commit()
-    request_type.install(config.registry)
     _load_content_types(config)
     for item in registry.broken:
         _warn(item)
