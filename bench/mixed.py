@@ -28,7 +28,7 @@ RECORDED = ("dcim.cable", "dcim.device", "ipam.ipaddress")  # what the load chan
 
 
 class Load:
-    """What all clients share: the objects they work on, the times of their requests, and what they have written."""
+    """State that all clients share: their objects, the times of their requests, and their writes."""
 
     def __init__(self, service: Service, world: World, clients: int) -> None:
         self.service, self.world = service, world

@@ -58,7 +58,7 @@ class Run:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a request was answered otherwise than expected, or read a large table from end to end."""
+        """True if a request was answered otherwise than expected, or read a large table from end to end."""
         is_answered_wrong = any(result.errors for result in self.results)
         return is_answered_wrong or any(scan.is_sequential for scan in self.scans)
 

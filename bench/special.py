@@ -27,7 +27,7 @@ class Special:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a request was answered otherwise than expected, or a proof failed."""
+        """True if a request was answered otherwise than expected, or a proof failed."""
         errors = [error for rows in self.tables.values() for row in rows for error in row.get("errors", ())]
         return bool(errors) or any(one != other for one, other in self.proofs.values())
 

@@ -52,7 +52,7 @@ def site(service: Service) -> dict[str, Any]:
 
 
 def answers(service: Service, site: dict[str, Any]) -> list[bytes]:
-    """What the change log shows, byte for byte."""
+    """The pages and records of the change log, byte for byte."""
     number_changes(service.engine, service.registry)
     paths = [LOG, f"{LOG}feed/", f"{SITES}{site['id']}/history/", f"{LOG}?format=csv", f"{LOG}?q=gone"]
     paths += [f"{LOG}{change['id']}/" for change in service.api.get(LOG)["results"]]
