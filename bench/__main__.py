@@ -194,16 +194,17 @@ def _run(service: Service, progress: Progress, options: _Wanted) -> report.Run:
     open_client = service.client
     task = progress.add_task("starting", total=STARTS)
     start = _start(service, progress, task)
-    made = _seed(service, progress, task, scale)
-    wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
-    results = _measure(service, progress, task, wanted, clients, seconds)
-    peak = service.peak_memory()
 
     def tell(what: str) -> None:
         progress.update(task, description=what)
 
     dialect = "SQLite" if service.database.startswith("sqlite") else "PostgreSQL"
-    floors = _floors(service, wanted, seconds, tell) if dialect == "PostgreSQL" else []
+    with service.worker():  # numbers the changes, which readers look at one by one until then
+        made = _seed(service, progress, task, scale)
+        wanted = [item for item in measures.measures(made) if only.lower() in item.name.lower() and not only_pages]
+        results = _measure(service, progress, task, wanted, clients, seconds)
+        peak = service.peak_memory()
+        floors = _floors(service, wanted, seconds, tell) if dialect == "PostgreSQL" else []
     told = hooks.measure(service, open_client(), tell) if "webhook".startswith(only.lower()) and not only_pages else {}
     shown = pages.measure(service, made, tell) if only_pages or "page".startswith(only.lower()) else []
     visited = browser.measure(service, made, tell) if only_pages else []

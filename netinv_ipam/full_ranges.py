@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
 from netinv_core.changelog.models import DELETE, UPDATE, ChangeNumbering, ObjectChange
-from netinv_core.changelog.states import state
+from netinv_core.changelog.states import before_and_after, stored_states
 from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import table_of
 from netinv_core.registry_cache import cached_in_registry
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 5000  # change records read to bring a run up to date
 MOST_LEFT, MOST_RUNS = 500, 1000
+MOST_PLACES = 10_000  # of change records, remembered: those without a number are read again each time
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 _given = sa.select(_numbering.c.given)
@@ -47,10 +48,28 @@ class Run:
     left: tuple[Range, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class LeftPlace:
+    """The range that an object left with a change; empty, with ``high`` below ``low``, when it left none."""
+
+    version: int
+    low: int
+    high: int
+
+
+_NO_PLACE = LeftPlace(0, 0, -1)
+
+
 @cached_in_registry
 def runs_of(registry: Registry) -> BoundedCache[Run]:
     """The runs that this process remembers, by address space and beginning."""
     return BoundedCache("full ranges", MOST_RUNS)
+
+
+@cached_in_registry
+def _places_of(registry: Registry) -> BoundedCache[LeftPlace]:
+    """What change records tell, by their ids."""
+    return BoundedCache("left places", MOST_PLACES)
 
 
 def last_number(uow: UnitOfWork) -> int:
@@ -70,14 +89,12 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> 
     given, pruned, *_ = changes[0]
     if pruned > run.number or len(changes) > MOST_CHANGES:  # deleted records may tell of what left it
         return None, []
-    found = list(run.left)
-    for _, _, before, after, *_ in changes:
-        if before is None or (after is not None and _place(before, what.name) == _place(after, what.name)):
-            continue
-        network = netaddr.IPNetwork(before[what.name])
-        low, high = (network.value, network.value) if what.name == "address" else (network.first, network.last)
-        if network.version == space.version and low < run.end and high >= lowest:
-            found.append((max(low, lowest), high))
+    places, found = _places_of(uow.registry), list(run.left)
+    for _, _, key, *stored, _, _ in changes:
+        if key is not None:
+            place = places.get_or_make(key, functools.partial(_left_place, what, *stored))
+            if place.version == space.version and place.low < run.end and place.high >= lowest:
+                found.append((max(place.low, lowest), place.high))
     if len(left_ranges := merged(found)) > MOST_LEFT:
         return None, []
     return Run(run.end, given, tuple(left_ranges)), behind
@@ -94,16 +111,21 @@ def _changed_and_taken(dialect: str, what: Taken, scope: str) -> RowSelect:
     changes = _changed()
     nothing = sa.null()
     numbers = sa.select(
-        _numbering.c.given,
-        _numbering.c.pruned,
-        changes.c.before,
-        changes.c.after,
-        nothing.label("low"),
-        nothing.label("length"),
+        _numbering.c.given, _numbering.c.pruned, *changes.c, nothing.label("low"), nothing.label("length")
     ).select_from(_numbering.outerjoin(changes, sa.true()))
     behind = batch_from(what, scope).subquery()
-    taken = sa.select(nothing, nothing, nothing, nothing, behind.c.low, behind.c.length)
+    taken = sa.select(nothing, nothing, *(nothing for _ in changes.c), behind.c.low, behind.c.length)
     return RowSelect(sa.union_all(numbers, taken))
+
+
+def _left_place(what: Taken, *stored: Any) -> LeftPlace:
+    """The place that an object left, by the stored states of a change record."""
+    before, after = before_and_after(*stored)
+    if before is None or (after is not None and _place(before, what.name) == _place(after, what.name)):
+        return _NO_PLACE
+    network = netaddr.IPNetwork(before[what.name])
+    low, high = (network.value, network.value) if what.name == "address" else (network.first, network.last)
+    return LeftPlace(network.version, low, high)
 
 
 def _place(representation: Mapping[str, Any], name: str) -> tuple[Any, Any]:
@@ -112,14 +134,13 @@ def _place(representation: Mapping[str, Any], name: str) -> tuple[Any, Any]:
 
 
 def _changed() -> Any:
-    """Subquery of the states of the objects of a model before and after changes without a number or with a later one.
-
-    The members of states are not in the order of the database: that costs 10 µs each.
+    """Subquery of the changes of the objects of a model without a number or with a later one: the ids of the records
+    and their stored states.
     """
     # The actions are literals: so is the condition of the partial index.
     actions: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{action}'") for action in (UPDATE, DELETE)]
     parts = [
-        sa.select(state("before", in_order=False), state("after", in_order=False))
+        sa.select(_change.c.id, *stored_states())
         .where(_change.c.changed_object_type == sa.bindparam("label"), _change.c.action.in_(actions), is_newer)
         .limit(sa.literal_column(str(MOST_CHANGES + 1)))
         .subquery()

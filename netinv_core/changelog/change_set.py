@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.audit import audit_changes
+from netinv_core.changelog import sequence
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.packing import pack
 from netinv_core.changelog.recorder import record
 from netinv_core.models.base import table_of
+from netinv_core.tasks.queue import notify_worker
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -141,6 +143,8 @@ class ChangeSet:
                 followers,
             )
             hooks.netinv_changes_recorded(uow=uow, changes=recorded)
+            if sequence.are_many(uow.registry, len(recorded)):
+                notify_worker(uow, "number_changes")
         return changes
 
 

@@ -19,20 +19,46 @@ from netinv_core.db.engine import WRITING, lock_rows
 from netinv_core.maintenance.retention import Retention
 from netinv_core.models.base import table_of
 from netinv_core.registry import Registry
+from netinv_core.registry_cache import cached_in_registry
 
 BATCH_SIZE = 5000  # changes numbered in one transaction: bounds the time for which the row is locked
+NUMBERED_AFTER = 250  # changes of a process, then the worker is told: readers look at each that has no number
 
 _change, _numbering = table_of(ObjectChange), table_of(ChangeNumbering)
 _unnumbered = _change.c.number.is_(None)
 _state = sa.select(_numbering.c.given, _numbering.c.pruned, sa.exists().where(_unnumbered).label("waiting"))
 # Of two changes of one object the later has the later time: see ObjectChange.
+_order = (_change.c.time, _change.c.request_id, _change.c.position)
 _next = (
-    sa.select(_change.c.id)
+    sa.select(_change.c.id, (sa.bindparam("last") + sa.func.row_number().over(order_by=_order)).label("number"))
     .where(_unnumbered)
-    .order_by(_change.c.time, _change.c.request_id, _change.c.position)
-    .limit(BATCH_SIZE)
+    .order_by(*_order)
+    .limit(sa.literal_column(str(BATCH_SIZE)))
+    .subquery("following")
 )
-_number = sa.update(_change).where(_change.c.id == sa.bindparam("key")).values(number=sa.bindparam("next"))
+_number_next = sa.update(_change).where(_change.c.id == _next.c.id).values(number=_next.c.number)
+
+
+@dataclasses.dataclass
+class _Written:
+    """How many changes a process has written since it last told the worker."""
+
+    count: int = 0
+
+
+@cached_in_registry
+def _written(registry: Registry) -> _Written:
+    return _Written()
+
+
+def are_many(registry: Registry, count: int) -> bool:
+    """Counts changes that a process writes; returns true when the worker is to number them now."""
+    written = _written(registry)
+    written.count += count
+    if written.count < NUMBERED_AFTER:
+        return False
+    written.count = 0
+    return True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +82,10 @@ def number_some(engine: Engine) -> int:
     """Numbers up to :data:`BATCH_SIZE` committed changes in a transaction of its own; returns how many."""
     with engine.execution_options(**{WRITING: True}).begin() as connection:
         last = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one()
-        keys = connection.execute(_next).scalars().all()
-        if keys:
-            connection.execute(_number, [{"key": key, "next": last + place} for place, key in enumerate(keys, 1)])
-            connection.execute(sa.update(_numbering).values(given=last + len(keys)))
-    return len(keys)
+        count = connection.execute(_number_next, {"last": last}).rowcount
+        if count:
+            connection.execute(sa.update(_numbering).values(given=last + count))
+    return count
 
 
 def number_changes(engine: Engine, registry: Registry) -> int:

@@ -25,15 +25,14 @@ _change = table_of(ObjectChange)
 
 
 class State(TypeDecorator[Any]):
-    """One of the states of a record; ``in_order``: with its members as the database's JSON columns order them."""
+    """One of the states of a record, with its members as the database's JSON columns order them."""
 
     impl = sa.LargeBinary
     cache_ok = True
 
-    def __init__(self, name: str, in_order: bool = True) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self.in_order = in_order
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:
         if value is None:
@@ -41,7 +40,7 @@ class State(TypeDecorator[Any]):
         if value[0] != FORMAT:  # the JSON text of an older release
             return orjson.loads(value)
         state = unpack(value, self.name)
-        return by_length(state) if self.in_order and _sorts(dialect) else state
+        return by_length(state) if _sorts(dialect) else state
 
 
 class _Stored(FunctionElement[Any]):
@@ -70,15 +69,27 @@ def _stored_on_mysql(element: Any, compiler: Any, **options: Any) -> str:
     return f"coalesce({packed}, CAST({older} AS BINARY))"
 
 
-def state(name: str, table: Any = _change, *, in_order: bool = True) -> Any:
+def state(name: str, table: Any = _change) -> Any:
     """The column of a state (``before``, ``after`` or ``object_data``) of the change log, or of an alias of it."""
-    return sa.type_coerce(_Stored(table.c.states, table.c[name]), State(name, in_order)).label(name)
+    return sa.type_coerce(_Stored(table.c.states, table.c[name]), State(name)).label(name)
 
 
 def record_columns(names: Iterable[str] | None = None) -> list[Any]:
     """The columns of the change log of these names, all by default, with the states as :func:`state` reads them."""
     chosen = [column.name for column in _change.c if column.name != "states"] if names is None else names
     return [state(name) if name in PARTS else _change.c[name] for name in chosen]
+
+
+def stored_states() -> list[Any]:
+    """The columns of the states before and after a change as they are stored, for :func:`before_and_after`."""
+    return [_change.c.states, _change.c.before, _change.c.after]
+
+
+def before_and_after(packed: bytes | None, before: Any, after: Any) -> tuple[Any, Any]:
+    """Returns the states before and after a change, by the values of :func:`stored_states`. The order of members is
+    not that of the database, which costs 10 µs a state.
+    """
+    return (before, after) if packed is None else (unpack(packed, "before"), unpack(packed, "after"))
 
 
 def by_length(value: Any) -> Any:

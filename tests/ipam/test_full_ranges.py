@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -54,3 +55,24 @@ def test_new_addresses_do_not_make_a_run_forgotten(service: Service, monkeypatch
     with service.statements() as found:
         assert api.get(path)[0]["address"] == "192.0.2.14/27"
     assert sum("FROM ipam_ip_address" in text for text in found) == 1, "\n".join(found)
+
+
+def test_each_deletion_without_a_number_is_looked_at_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taken_space, "PIECE", 3)
+    read: list[Any] = []
+    parse = full_ranges.before_and_after
+    monkeypatch.setattr(full_ranges, "before_and_after", lambda *stored: (read.append(stored), parse(*stored))[1])
+    api = service.api
+    vrf = api.post(VRFS, {"name": service.unique()})["id"]
+    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/27", "vrf": vrf, "status": "active", "is_pool": True})
+    bodies = [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in range(12)]
+    taken = api.post(ADDRESSES, bodies)
+    path = f"{prefix['url']}available-ips/"
+    assert api.get(path)[0]["address"] == "192.0.2.12/27"
+    for number in (7, 5):
+        api.delete(taken[number]["url"])
+        api.patch(taken[number - 1]["url"], {"description": "beside"})
+        assert api.get(path)[0]["address"] == f"192.0.2.{number}/27"
+    seen = len(read)
+    assert [item["address"] for item in api.get(path)[:3]] == [f"192.0.2.{number}/27" for number in (5, 7, 12)]
+    assert len(read) == seen > 0

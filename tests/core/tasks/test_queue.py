@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.models.base import table_of
 from netinv_core.tasks import queue as task_queue
@@ -56,6 +57,25 @@ def numbering(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         task_queue, "tasks_of", lambda registry: [task for task in tasks_of(registry) if task.name == "number_changes"]
     )
+
+
+def test_the_worker_numbers_many_changes_at_once(
+    service: Service, api: Api, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a minute it numbers few: but what reads lists and free space looks at each change without a number."""
+    messages: list[str] = []
+    monkeypatch.setattr(task_queue, "_enqueue", lambda message: messages.extend({message.name} & {"number_changes"}))
+    monkeypatch.setattr(sequence, "NUMBERED_AFTER", 4)
+    with service.configured(queue_url="redis://127.0.0.1:1/0"):
+        api.post(TENANTS, [{"name": unique()} for _ in range(4)])
+        task_queue.flush(60)
+        assert messages == ["number_changes"]
+        api.post(TENANTS, [{"name": unique()} for _ in range(3)])
+        task_queue.flush(60)
+        assert messages == ["number_changes"]
+        api.post(TENANTS, {"name": unique()})
+        task_queue.flush(60)
+    assert messages == ["number_changes"] * 2
 
 
 def test_writes_go_on_without_a_queue(service: Service, api: Api, unique: Unique, port: int, caplog: Any) -> None:
