@@ -13,12 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-import requests
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError
 
 from netinv_core.changelog.masking import without_secrets
-from netinv_core.net.guarded_http import GuardedAdapter, GuardedConnection
+from netinv_core.net.guarded_http import GuardedAdapter, GuardedConnection, target_of
 from netinv_core.net.ssrf import Guard, Refused, own_services
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import Message
@@ -79,9 +78,14 @@ _here = _Here()
 
 
 class _Connection(GuardedConnection):
-    """Connection that the request in progress knows, so that another thread can shut it down."""
+    """Connection that the request in progress knows, so that another thread can shut it down.
+
+    Head and body of a request are sent together: each write to a socket takes 0.1 ms of processor time, and wakes the
+    receiver.
+    """
 
     served = 0
+    _parts: list[bytes] | None = None  # of the request that is being put together
 
     def _new_conn(self) -> socket.socket:
         sending = _here.sending
@@ -96,7 +100,19 @@ class _Connection(GuardedConnection):
             self.close()
         sending.connection, sending.again = self, self.served > 0
         self.served += 1
-        super().request(*arguments, **named)
+        self._parts = []
+        try:
+            super().request(*arguments, **named)
+        finally:
+            parts, self._parts = self._parts, None
+        self.send(b"".join(parts))
+
+    def send(self, data: Any) -> None:
+        """Sends a part of a request, once all are there."""
+        if self._parts is None:
+            super().send(data)
+        else:
+            self._parts.append(data)
 
 
 # -- sending
@@ -136,19 +152,18 @@ class Sender:
     def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
         if urlsplit(message.url).scheme.lower() not in ("http", "https"):
             raise Refused("The URL must begin with http:// or https://.")
-        headers = dict(message.headers)
-        prepared = requests.Request(message.method, message.url, headers=headers, data=message.body).prepare()
+        target = target_of(message.method, message.url)
         self._watch(sending)
         _here.sending = sending
         try:
             try:
-                response = self._adapter.send(prepared, stream=True, verify=message.verify)
-            except requests.ConnectionError as problem:
+                response = self._adapter.exchange(target, message.headers, message.body, message.verify)
+            except (HTTPError, OSError) as problem:
                 if not sending.again or sending.cut or not _closed_by_other_side(problem):
                     raise
                 sending.anew = True  # the receiver closed an idle connection: retry once with a new one
-                response = self._adapter.send(prepared, stream=True, verify=message.verify)
-            return response.status_code, _beginning(response)
+                response = self._adapter.exchange(target, message.headers, message.body, message.verify)
+            return response.status, _beginning(response)
         finally:
             _here.sending = None
             with self._lock:
@@ -193,12 +208,12 @@ class Sender:
         return str(inner) or type(inner).__name__
 
 
-def _beginning(response: requests.Response) -> str:
+def _beginning(response: Any) -> str:
     """Reads the beginning of an answer's body, as far as it arrives; a body read to its end keeps the connection."""
     content = b""
     try:
         while len(content) < _READ:
-            part = response.raw.read1(_READ - len(content), decode_content=False)
+            part = response.read1(_READ - len(content), decode_content=False)
             if not part:
                 break
             content += part
@@ -206,6 +221,7 @@ def _beginning(response: requests.Response) -> str:
         pass  # the status decides, even if the body is incomplete
     finally:
         response.close()
+        response.release_conn()
     return content.decode("utf-8", "replace")
 
 

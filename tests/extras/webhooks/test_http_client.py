@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import http.client
 import ipaddress
 import socket
 import ssl
@@ -72,6 +73,21 @@ def test_the_request_arrives_as_it_was_made() -> None:
         "content-length",
         "user-agent",
     }
+
+
+def test_head_and_body_are_one_write_to_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[bytes] = []
+    send_plainly = http.client.HTTPConnection.send
+
+    def send(connection: Any, data: bytes) -> None:
+        writes.append(data)
+        send_plainly(connection, data)
+
+    monkeypatch.setattr(http.client.HTTPConnection, "send", send)
+    with Receiver() as receiver:
+        one = sender()
+        assert all(one.send(message(receiver.url, body=b"[1]")).good for _ in range(2))
+    assert [write.endswith(b"\r\n\r\n[1]") for write in writes] == [True, True]
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
