@@ -144,19 +144,22 @@ def _copies() -> list[tuple[str, int, dict[str, str]]]:
             "broadcast": _bytes(f"{host} | 255"), "prefix_length": "24", "dns_name": "'node-' || g || '.example.net'",
             "assigned_object_type": "NULL", "assigned_object_id": "NULL"}),
         ("core_object_change", CHANGES, {
-            "changed_object_id": "md5(s.changed_object_id::text || g)::uuid",
-            "request_id": "md5((g / 1000)::text)::uuid",
-            "time": "s.time + g * interval '1 microsecond'", "number": "(SELECT max(number) FROM originals) + 1 + g"}),
+            "changed_object_id": "md5(s.changed_object_id::text || g / held.n)::uuid",
+            "request_id": "md5((g / 1000)::text)::uuid", "position": "g % 1000",
+            "time": "(SELECT max(time) FROM originals) + g / 100 * interval '1 millisecond'",
+            "number": "(SELECT max(number) FROM originals) + 1 + g"}),
     ]  # fmt: skip
 
 
 def _copy(connection: Connection, table: str, total: int, values: dict[str, str]) -> None:
     columns = [item["name"] for item in sa.inspect(connection).get_columns(table)]
     values = {"id": "gen_random_uuid()", **values}
+    order = "number" if "number" in values else "id"  # changes stay in runs of one type, as requests write them
+    place = f"row_number() OVER (ORDER BY {order}) - 1"
     chosen = ", ".join(values.get(name, f"s.{name}") for name in columns)
     connection.execute(
         sa.text(
-            f"WITH originals AS MATERIALIZED (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM {table}),"
+            f"WITH originals AS MATERIALIZED (SELECT *, {place} AS place FROM {table}),"
             " held AS (SELECT count(*) AS n FROM originals)"
             f" INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} FROM held"
             f" CROSS JOIN LATERAL generate_series(0, {total} - held.n - 1) AS g"

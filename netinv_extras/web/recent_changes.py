@@ -41,7 +41,7 @@ def content(request: Request) -> dict[str, Any] | None:
         return None
     limits = permissions.visible(uow, endpoint, _change)
     latest = sa.select(*[_change.c[name] for name in _names]).where(*limits)
-    rows = uow.execute(latest.order_by(_change.c.time.desc(), _change.c.id.desc()).limit(MAX_CHANGES)).all()
+    rows = uow.execute(latest.order_by(_change.c.time.desc(), _change.c.position.desc()).limit(MAX_CHANGES)).all()
     groups = [list(group) for _, group in itertools.groupby(rows, key=lambda row: row.request_id)]
     if len(rows) == MAX_CHANGES and len(groups) > 1:
         groups.pop()  # further changes of this request were not read
