@@ -17,7 +17,7 @@ import psycopg
 from psycopg.types.json import set_json_dumps, set_json_loads
 from sqlalchemy.engine import make_url
 
-from bench.in_process import InProcess, Statement
+from bench.in_process import InProcess, Statement, roll_back
 from bench.measures import Measure
 
 FEWEST, MOST = 5, 200
@@ -83,7 +83,7 @@ class Replay:
                 cursor.fetchall()
             cursor.close()
         if any(statement.in_transaction for statement in statements):
-            self._connections[True].rollback()
+            roll_back(self._connections[True])
         orjson.dumps(answer)
         return time.process_time() - began
 

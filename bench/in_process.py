@@ -34,6 +34,13 @@ class Statement:
     in_transaction: bool
 
 
+def roll_back(connection: psycopg.Connection[Any]) -> None:
+    """Rolls back a transaction as a commit would end it: the statements that the driver has prepared are kept, which
+    its own rollback deallocates.
+    """
+    connection.pgconn.exec_(b"ROLLBACK")
+
+
 class InProcess:
     """A client of the service in this process, on a PostgreSQL database; it takes the calls of
     :class:`bench.client.Client`.
@@ -65,7 +72,7 @@ class InProcess:
 
             def commit(self) -> None:
                 if client._rolls_back and threading.current_thread() is thread:
-                    self.rollback()
+                    roll_back(self)
                 else:
                     super().commit()
 
