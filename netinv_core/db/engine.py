@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import importlib
 import re
 import time
@@ -191,6 +192,18 @@ def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
+_TRANSACTION = "netinv: transaction"
+_TRANSACTION_EVENTS = (
+    "after_begin",
+    "after_attach",
+    "after_flush",
+    "after_bulk_update",
+    "after_bulk_delete",
+    "before_commit",
+    "do_orm_execute",
+)
+
+
 def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
@@ -201,12 +214,26 @@ def _concat_ws(separator: str, *parts: str | None) -> str:
 
 def session_factory(engine: Engine) -> sessionmaker[Session]:
     """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
-    return sessionmaker(engine, autoflush=False, expire_on_commit=False)
+    factory = sessionmaker(engine, autoflush=False, expire_on_commit=False)
+    for name in _TRANSACTION_EVENTS:
+        event.listen(factory, name, functools.partial(_tell_transaction, name))
+    return factory
 
 
 def join_transaction(session: Session, manager: Any) -> None:
-    """Makes the session commit and abort with the transaction manager of the request."""
-    zope.sqlalchemy.register(session, transaction_manager=manager)
+    """Makes a session of :func:`session_factory` commit and abort with the transaction manager of the request.
+
+    Its factory has the listeners: ``zope.sqlalchemy.register`` for each session takes 0.1 ms.
+    """
+    session.info[_TRANSACTION] = zope.sqlalchemy.ZopeTransactionEvents(transaction_manager=manager)
+
+
+def _tell_transaction(name: str, subject: Any, *details: Any) -> None:
+    """Passes an event to the transaction that the session has joined, if any."""
+    session = subject if isinstance(subject, Session) else subject.session
+    events = session.info.get(_TRANSACTION)
+    if events is not None:
+        getattr(events, name)(subject, *details)
 
 
 class _KeySet(TypeDecorator[list[Any]]):

@@ -7,17 +7,22 @@ by its id, 0.08 ms here.
 
 from __future__ import annotations
 
+import collections
+import functools
 import struct
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.generators import execute
-from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.generators import execute, fetch_many, pipeline_communicate
+from psycopg.pq import ConnStatus, ExecStatus, Format, TransactionStatus
 
 if TYPE_CHECKING:
+    from psycopg.abc import PQGen
+    from psycopg.pq.abc import PGconn, PGresult
+
     from netinv_core.db.row_select import ServerText
 
 _UUID, _UUIDS = (psycopg.postgres.types["uuid"].oid, psycopg.postgres.types["uuid"].array_oid)
@@ -34,6 +39,14 @@ def _packed(value: Any) -> bytes | None:
     return _ARRAY.pack(1, 0, _UUID, len(parts), 1) + b"".join(parts)
 
 
+def _results(server: PGconn, commands: Sequence[Callable[[], None]]) -> PQGen[list[list[PGresult]]]:
+    """Sends commands in pipeline mode, and reads the results of each."""
+    results = yield from pipeline_communicate(server, collections.deque(commands))
+    while len(results) < len(commands):
+        results.append((yield from fetch_many(server)))
+    return results
+
+
 class PreparedSelects:
     """The statements that cursors of a ``connection`` have prepared. It takes the place of a cursor for listeners."""
 
@@ -42,19 +55,23 @@ class PreparedSelects:
         self._server = connection.pgconn
         self._transformer = Transformer(connection)
         self._formats: Any = None
+        self._begins = False
         self._result: Any = None
         # The names of prepared statements by text and types: the cursors' own, since they deallocate them.
         self._names: Any = connection._prepared._names
 
     def find(self, text: ServerText, values: Mapping[str, Any], *, alone: bool) -> tuple[bytes, Any] | None:
         """The name of a prepared statement, and its parameters as the server takes them; ``None`` where a cursor has to
-        prepare it, or to begin a transaction, which a statement that stands ``alone`` does not need.
+        prepare it. Without a transaction it begins one, unless the statement stands ``alone``.
 
         :raises psycopg.Error: for a value that the server does not take
         """
-        in_transaction = self._server.transaction_status == TransactionStatus.INTRANS
-        if not (alone or in_transaction or self.connection.autocommit):
-            return None
+        self._begins = False
+        if not (alone or self.connection.autocommit):
+            status = self._server.transaction_status
+            if status not in (TransactionStatus.INTRANS, TransactionStatus.IDLE):
+                return None  # a cursor tells what is wrong
+            self._begins = status == TransactionStatus.IDLE
         dumped, types = self._dumped([values[name] for name in text.names])
         key = text.content, types
         name = self._names.get(key)
@@ -68,12 +85,20 @@ class PreparedSelects:
         if not values:
             return None, ()
         packed = [_packed(value) for value in values]
-        if None not in packed:
+        others = [value for value, array in zip(values, packed, strict=True) if array is None]
+        if not others:
             self._formats = [Format.BINARY] * len(packed)
             return packed, (_UUIDS,) * len(packed)
-        dumped = self._transformer.dump_sequence(values, [PyFormat.AUTO] * len(values))
-        self._formats = self._transformer.formats
-        return dumped, self._transformer.types or ()
+        dumped = self._transformer.dump_sequence(others, [PyFormat.AUTO] * len(others))
+        formats, types = self._transformer.formats, self._transformer.types or ()
+        if len(others) == len(values):
+            self._formats = formats
+            return dumped, types
+        rest = zip(dumped, formats or (), types, strict=True)
+        arrays = ((array, Format.BINARY, _UUIDS) for array in packed)
+        merged = [next(rest) if array is None else given for array, given in zip(packed, arrays, strict=True)]
+        contents, self._formats, merged_types = zip(*merged, strict=True)
+        return contents, merged_types
 
     def execute(self, name: bytes, dumped: Any) -> None:
         """Executes a prepared statement.
@@ -82,10 +107,34 @@ class PreparedSelects:
         """
         connection, formats = self.connection, self._formats if dumped else None
         with connection.lock:
-            self._server.send_query_prepared(name, dumped, param_formats=formats)
-            (self._result,) = connection.wait(execute(self._server))
+            if self._begins:
+                self._result = self._begin_with(name, dumped, formats)
+            else:
+                self._server.send_query_prepared(name, dumped, param_formats=formats)
+                (self._result,) = connection.wait(execute(self._server))
         if self._result.status != ExecStatus.TUPLES_OK:
             raise psycopg.errors.error_from_result(self._result, encoding=self._transformer.encoding)
+
+    def _begin_with(self, name: bytes, dumped: Any, formats: Any) -> Any:
+        """Begins a transaction and executes a prepared statement in it, in one round trip; returns its result.
+
+        :raises psycopg.Error: when the transaction cannot begin
+        """
+        server, begin = self._server, self.connection._get_tx_start_command()
+        server.enter_pipeline_mode()
+        try:
+            commands = (
+                functools.partial(server.send_query_params, begin, None),
+                functools.partial(server.send_query_prepared, name, dumped, param_formats=formats),
+                server.pipeline_sync,
+            )
+            (begun,), (result,), _ = self.connection.wait(_results(server, commands))
+        finally:
+            if server.status == ConnStatus.OK:
+                server.exit_pipeline_mode()
+        if begun.status != ExecStatus.COMMAND_OK:
+            raise psycopg.errors.error_from_result(begun, encoding=self._transformer.encoding)
+        return result
 
     def fetchall(self) -> list[Row]:
         """The rows of the last statement."""

@@ -138,6 +138,49 @@ def test_a_failing_statement_leaves_its_connection_usable(service: Service) -> N
     assert noted[-1] is is_postgresql(service.engine)
 
 
+def test_a_prepared_select_begins_the_transaction(service: Service, unique: Unique) -> None:
+    """BEGIN is sent with it; what is written after it can be rolled back."""
+    engine = service.engine
+    if not is_postgresql(engine):  # its transactions that write have an option
+        engine = engine.execution_options(netinv_writing=True)
+    select = select_by_name(service.engine)
+    name = unique()
+    values = {"keys": [name], "other": unique()}
+    with engine.connect() as connection, runs_without_cursor(service.engine) as noted:
+        for _ in range(TIMES):
+            with connection.begin():
+                assert list(select.rows(connection, values)) == []
+        noted.clear()
+        with connection.begin() as transaction:
+            assert list(select.rows(connection, values)) == []
+            assert (noted == [True]) is is_postgresql(service.engine)
+            connection.execute(sa.insert(groups), {"name": name})
+            assert [row[1] for row in select.rows(connection, values)] == [name]
+            transaction.rollback()
+        with connection.begin():
+            assert list(select.rows(connection, values)) == []
+
+
+def test_a_prepared_select_that_fails_at_the_beginning_leaves_its_connection_usable(service: Service) -> None:
+    """Its transaction is rolled back as one that failed later."""
+    if not is_postgresql(service.engine):  # others divide by zero
+        return
+    quotient = RowSelect(sa.select(sa.literal(1).op("/")(sa.bindparam("by", type_=sa.Integer)).label("result")))
+    with service.engine.connect() as connection, runs_without_cursor(service.engine) as noted:
+        for _ in range(TIMES):
+            with connection.begin():
+                assert quotient.first(connection, {"by": 1}).result == 1
+        with connection.begin() as transaction:
+            with pytest.raises(sa.exc.DataError, match="division by zero"):
+                quotient.rows(connection, {"by": 0})
+            assert noted[-1]
+            with pytest.raises(sa.exc.InternalError, match="aborted"):
+                quotient.rows(connection, {"by": 1})
+            transaction.rollback()
+        with connection.begin():
+            assert quotient.first(connection, {"by": 1}).result == 1
+
+
 def test_requests_that_only_read_share_the_pool(service: Service, api: Api, unique: Unique) -> None:
     """Each returns its connection, and finds what others committed in between."""
     for number in range(TIMES):
