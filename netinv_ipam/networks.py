@@ -6,6 +6,7 @@ is a range, and "contains a network" is a lookup of at most 32 (128) possible pa
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core import fields
+from netinv_core.caches import lru_cache
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.columns import Choices, column, column_info
 from netinv_core.models.types import Chars, Packed
@@ -32,13 +34,11 @@ _SOCKETS = {4: socket.AF_INET, 16: socket.AF_INET6}
 Condition = Any
 
 
-def parse(value: Any) -> netaddr.IPNetwork:
+def parse(value: str) -> netaddr.IPNetwork:
     """Parses an address with or without a prefix length (RFC 4632, RFC 4291); without one it is a single host.
 
     :raises ValueError: when the value is not an address
     """
-    if not isinstance(value, str):
-        raise ValueError(f"unexpected type {type(value)} for addr arg")
     if not value.strip():
         raise ValueError(schema.NOT_BLANK)
     try:
@@ -47,14 +47,53 @@ def parse(value: Any) -> netaddr.IPNetwork:
         raise ValueError(f"Invalid IP address format: {value}") from None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Forms:
+    """The canonical texts of an address with its prefix length, and what columns store of it."""
+
+    host_text: str
+    network_text: str
+    host: bytes
+    network: bytes
+    broadcast: bytes
+    prefix_length: int
+    ip_version: int
+
+
+@lru_cache("addresses", 2048)
+def _forms(text: str) -> Forms:
+    """The forms of an address. A new object asks twice: for the canonical text and for the packed columns."""
+    network = parse(text)
+    version = network.version
+    return Forms(
+        str(network),
+        str(network.cidr),
+        packed(network.value, version),
+        first(network),
+        last(network),
+        network.prefixlen,
+        version,
+    )
+
+
+def _forms_of(value: Any) -> Forms:
+    """The forms of a value.
+
+    :raises ValueError: when it is not an address
+    """
+    if not isinstance(value, str):
+        raise ValueError(f"unexpected type {type(value)} for addr arg")
+    return _forms(value)
+
+
 def network_text(value: Any) -> str:
     """The canonical text of a network, with the host bits cleared: ``10.5.5.5/24`` → ``10.5.5.0/24``."""
-    return str(parse(value).cidr)
+    return _forms_of(value).network_text
 
 
 def host_text(value: Any) -> str:
     """The canonical text of a host with its prefix length: ``10.5.5.5/24``."""
-    return str(parse(value))
+    return _forms_of(value).host_text
 
 
 def packed(number: int, version: int) -> bytes:
@@ -121,13 +160,13 @@ def fill_packed_columns(name: str) -> Rule:
         for draft in drafts:
             if not draft.changed(name):
                 continue
-            network = netaddr.IPNetwork(draft[name])
+            forms = _forms(draft[name])
             if "host" in draft.endpoint.table.c:
-                draft["host"] = packed(network.value, network.version)
+                draft["host"] = forms.host
             else:
-                draft["network"] = first(network)
-            draft["broadcast"] = last(network)
-            draft["prefix_length"], draft["ip_version"] = network.prefixlen, network.version
+                draft["network"] = forms.network
+            draft["broadcast"] = forms.broadcast
+            draft["prefix_length"], draft["ip_version"] = forms.prefix_length, forms.ip_version
 
     return unpack
 

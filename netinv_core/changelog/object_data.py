@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
 
+_JSON_TYPES = frozenset((str, int, bool, type(None), dict, list))  # which are stored as they are
+
 
 @dataclasses.dataclass(frozen=True)
 class ObjectDataLayout:
@@ -57,6 +59,15 @@ def object_data_layout(endpoint: Endpoint) -> ObjectDataLayout:
     )
 
 
+def _json_value(value: Any) -> Any:
+    """A decimal number or a time as text; any other value as it is."""
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    if isinstance(value, datetime.datetime):
+        return value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return value
+
+
 def object_data(
     uow: UnitOfWork, endpoint: Endpoint, row: dict[str, Any], representation: dict[str, Any]
 ) -> dict[str, Any]:
@@ -66,11 +77,7 @@ def object_data(
         value = row.get(attribute)
         if written is not None:
             value = written(value)
-        if isinstance(value, decimal.Decimal):
-            value = str(value)
-        elif isinstance(value, datetime.datetime):
-            value = value.astimezone(datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        data[name] = value
+        data[name] = value if type(value) in _JSON_TYPES else _json_value(value)
     for name, field in endpoint.object_data_layout.extra:
         if name in representation:
             data[name] = field.extra_object_data(uow, row, representation[name])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from netinv_core.caches import lru_cache
 from netinv_core.errors import BadRequest, NotAcceptable, NotFound
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def _unquoted(value: str) -> str:
     return value[1:-1].replace("\\", "") if len(value) > 1 and value[0] == value[-1] == '"' else value
 
 
+@lru_cache("versions", 1000)
 def older(version: str, than: str) -> bool:
     """True for a version before another."""
     return tuple(map(int, version.split("."))) < tuple(map(int, than.split(".")))
@@ -156,7 +158,8 @@ def downgrade(endpoint: Endpoint, version: str, representation: dict[str, Any]) 
     """A representation, converted from the newest version to ``version``."""
     for change in reversed(endpoint.resource.versions):
         unknown = _unknown(change, version)
-        representation = {name: value for name, value in representation.items() if name not in unknown}
+        if any(name in representation for name in unknown):
+            representation = {name: value for name, value in representation.items() if name not in unknown}
         if older(version, change.since) and representation.keys() >= set(change.changed):
             representation = change.downgrade(representation)
     return representation
