@@ -144,6 +144,7 @@ def _copies() -> list[tuple[str, int, dict[str, str]]]:
             "broadcast": _bytes(f"{host} | 255"), "prefix_length": "24", "dns_name": "'node-' || g || '.example.net'",
             "assigned_object_type": "NULL", "assigned_object_id": "NULL"}),
         ("core_object_change", CHANGES, {
+            "id": "(lpad(to_hex(2000000000000 + g), 12, '0') || right(md5(g::text), 20))::uuid",
             "changed_object_id": "md5(s.changed_object_id::text || g / held.n)::uuid",
             "request_id": "md5((g / 1000)::text)::uuid", "position": "g % 1000",
             "time": "(SELECT max(time) FROM originals) + g / 100 * interval '1 millisecond'",

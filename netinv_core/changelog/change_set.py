@@ -16,6 +16,7 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.packing import pack
+from netinv_core.changelog.record_ids import new_record_id
 from netinv_core.changelog.recorder import record
 from netinv_core.models.base import table_of
 from netinv_core.tasks.queue import notify_worker
@@ -131,7 +132,7 @@ class ChangeSet:
         if recorded:
             for change in recorded:
                 change.mask()
-                change.record = uuid.uuid4()
+                change.record = new_record_id()
             hooks = uow.registry.hooks
             followers = [
                 follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some

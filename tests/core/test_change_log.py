@@ -35,6 +35,7 @@ def test_changes_of_a_list_share_times_and_keep_their_order(api: Api, unique: An
     found = api.get(CHANGES, {"request_id": first["request_id"], "limit": 1000})["results"]
     assert [change["changed_object_id"] for change in reversed(found)] == [item["id"] for item in made]
     assert len({change["time"] for change in found}) <= 3
+    assert found[0]["id"] > found[-1]["id"], "the index of the primary key grows at its end"
 
 
 def test_it_holds_numbers_in_a_list_as_text(api: Api, unique: Any) -> None:
