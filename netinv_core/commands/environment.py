@@ -17,7 +17,7 @@ from pyramid.paster import get_appsettings, setup_logging
 from sqlalchemy.engine import Engine
 
 from netinv_core.auth import identity
-from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE
+from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, loader_uri
 from netinv_core.content_types import load
 from netinv_core.db import start_check
 from netinv_core.db.engine import session_factory
@@ -43,7 +43,7 @@ class Environment:
     @functools.cached_property
     def _configuration(self) -> tuple[dict[str, Any], Packages]:
         settings = self.ini_settings
-        setup_logging(self.ini)
+        setup_logging(loader_uri(self.ini))
         return read_settings(settings, self.discover(settings.get("netinv.plugins_dir", "")))
 
     @functools.cached_property
@@ -56,7 +56,7 @@ class Environment:
         if not Path(path).is_file():
             raise click.ClickException(f"there is no {self.ini}; name the ini file with --config or {VARIABLE}")
         try:
-            settings: dict[str, str] = get_appsettings(self.ini)
+            settings: dict[str, str] = get_appsettings(loader_uri(self.ini))
         except (configparser.Error, LookupError, ValueError, OSError) as error:
             raise click.ClickException(f"the ini file {path} cannot be read: {' '.join(str(error).split())}") from None
         return settings

@@ -14,6 +14,7 @@ from netinv_core.packages import Packages, discover
 
 VARIABLE = "NETINV_INI"  # environment variable that names the ini file
 DEFAULT_INI = "development.ini"
+INI_LOADER = "plaster-pastedeploy+file+ini:"  # Pyramid's loader of ini files
 
 
 def packages(context: click.Context, plugins_dir: str) -> Packages:
@@ -31,11 +32,19 @@ def packages(context: click.Context, plugins_dir: str) -> Packages:
     return loaded
 
 
+def loader_uri(ini: str) -> str:
+    """URI of an ini file that names its loader; of another file, its path.
+
+    To find a loader for a path, plaster parses the metadata of every installed distribution: 70 ms.
+    """
+    return f"{INI_LOADER}{ini}" if ini.partition("#")[0].endswith(".ini") else ini
+
+
 def _plugins_dir(context: click.Context) -> str:
     """Returns the plugin folder of the command line's ini file; empty without one."""
     ini = context.find_root().params.get("config") or os.environ.get(VARIABLE, DEFAULT_INI)
     try:
-        return get_appsettings(ini).get("netinv.plugins_dir", "")
+        return get_appsettings(loader_uri(ini)).get("netinv.plugins_dir", "")
     except Exception:  # the file is missing or broken, which a command that needs it reports; --help needs none
         return ""
 
