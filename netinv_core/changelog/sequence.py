@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,14 +30,6 @@ _unnumbered = _change.c.number.is_(None)
 _state = sa.select(_numbering.c.given, _numbering.c.pruned, sa.exists().where(_unnumbered).label("waiting"))
 # Of two changes of one object the later has the later time: see ObjectChange.
 _order = (_change.c.time, _change.c.request_id, _change.c.position)
-_next = (
-    sa.select(_change.c.id, (sa.bindparam("last") + sa.func.row_number().over(order_by=_order)).label("number"))
-    .where(_unnumbered)
-    .order_by(*_order)
-    .limit(sa.literal_column(str(BATCH_SIZE)))
-    .subquery("following")
-)
-_number_next = sa.update(_change).where(_change.c.id == _next.c.id).values(number=_next.c.number)
 
 
 @dataclasses.dataclass
@@ -78,11 +71,24 @@ def numbers(connection: Connection) -> Numbers:
     return Numbers(last, pruned, bool(waiting))
 
 
+@functools.cache
+def _number_next(batch_size: int) -> sa.Update:
+    """UPDATE that gives the numbers behind ``last`` to so many changes."""
+    following = (
+        sa.select(_change.c.id, (sa.bindparam("last") + sa.func.row_number().over(order_by=_order)).label("number"))
+        .where(_unnumbered)
+        .order_by(*_order)
+        .limit(sa.literal_column(str(batch_size)))
+        .subquery("following")
+    )
+    return sa.update(_change).where(_change.c.id == following.c.id).values(number=following.c.number)
+
+
 def number_some(engine: Engine) -> int:
     """Numbers up to :data:`BATCH_SIZE` committed changes in a transaction of its own; returns how many."""
     with engine.execution_options(**{WRITING: True}).begin() as connection:
         last = connection.execute(lock_rows(sa.select(_numbering.c.given))).scalar_one()
-        count = connection.execute(_number_next, {"last": last}).rowcount
+        count = connection.execute(_number_next(BATCH_SIZE), {"last": last}).rowcount
         if count:
             connection.execute(sa.update(_numbering).values(given=last + count))
     return count

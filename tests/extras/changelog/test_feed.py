@@ -304,7 +304,7 @@ def test_what_comes_begins_behind_all_there_is(
     service: Service, make_site: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even when there is more than is numbered at once."""
-    monkeypatch.setattr(sequence, "_next", sequence._next.limit(2))
+    monkeypatch.setattr(sequence, "BATCH_SIZE", 2)
     for _ in range(5):
         made = make_site()
     cursor = service.api.get(FEED, {"after": "now"})["cursor"]
