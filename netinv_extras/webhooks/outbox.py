@@ -19,26 +19,33 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.changelog.states import record_columns
 from netinv_core.db.engine import commit_without_disk, in_parameter, inlined_int
+from netinv_core.db.row_select import RowSelect
 from netinv_core.models.base import now, table_of
-from netinv_core.tasks.leases import RELEASED, Leases, free
+from netinv_core.tasks.leases import RELEASED, Leases
+from netinv_extras.webhooks.claims import (
+    CHANGE_COLUMNS,
+    DELIVERY_COLUMNS,
+    SUSPECT,
+    WINDOW,
+    all_candidates,
+    change_columns,
+    claim_at_once,
+    first_candidates,
+    is_ready,
+)
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
 
 _delivery, _attempt, _webhook, _change = (
     table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange)
 )
-_lane_delivery = _delivery.alias()
-_ready = sa.and_(
-    _delivery.c.state == QUEUED, _delivery.c.due <= sa.bindparam("now"), free(_delivery, sa.bindparam("now"))
-)
 # Scalar subqueries rather than EXISTS: no planner turns them into joins with the whole queue.
 _first_ready_id = (
     sa.select(_delivery.c.id)
-    .where(_delivery.c.webhook_id == _webhook.c.id, _ready)
+    .where(_delivery.c.webhook_id == _webhook.c.id, is_ready)
     .order_by(_delivery.c.due, _delivery.c.id)
-    .limit(inlined_int("first", 1))
+    .limit(sa.literal_column("1"))
     .scalar_subquery()
 )
 _any_queued_id = (
@@ -49,13 +56,8 @@ _any_queued_id = (
     .scalar_subquery()
 )
 _webhooks_with_queued = sa.select(_webhook.c.id).where(_any_queued_id.is_not(None))
-_webhooks_with_ready = sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None))
-_change_columns = [
-    column.label(f"record_{column.name}")
-    for column in record_columns(
-        ("id", "time", "user_name", "request_id", "action", "changed_object_type", "before", "after")
-    )
-]
+_webhooks_with_ready = RowSelect(sa.select(_webhook).where(sa.not_(_webhook.c.paused), _first_ready_id.is_not(None)))
+_webhook_columns = tuple(_webhook.c.keys())
 # A lane is the queued deliveries of one object to one webhook. The WHERE clause selects it by the object alone; the
 # webhook is compared in a CASE. With the webhook as a condition, a planner with outdated statistics (from when the
 # table was empty) prefers the index of all queued deliveries and reads the whole queue. This statement postpones a
@@ -69,10 +71,8 @@ _postpone_lane = (
     )
     .values(due=sa.bindparam("again"))
 )
-SUSPECT = 2  # lost claims in a row after which a delivery may be what crashes the workers that claim it
 ATTEMPTS = (False, False, True)  # of a claim: whether it waits for workers that claim the same deliveries
 MAX_WEBHOOKS = 32  # of one claim, those first that were not among the last ones
-WINDOW, EVERY = 1000, 2**31 - 1  # ready deliveries of a webhook to search; EVERY: no limit
 Row = Mapping[str, Any]
 
 
@@ -142,14 +142,17 @@ class Outbox(Leases):
         time, the delivery that crashes workers is told apart from those that were claimed together with it.
         """
         with self.transaction(writing=False) as connection:
-            rows = connection.execute(_webhooks_with_ready, {"now": now()}).mappings()
-            webhooks: dict[Any, Row] = {row["id"]: dict(row) for row in rows}
+            found = _webhooks_with_ready.rows(connection, {"now": now()})
+        rows = (dict(zip(_webhook_columns, row, strict=True)) for row in found)
+        webhooks: dict[Any, Row] = {row["id"]: row for row in rows}
         capacities = {key: count for key, row in webhooks.items() if (count := room(row)) > 0}
         if not capacities:
             return []
         self._round += 1
         chosen = sorted(capacities, key=lambda key: self._rounds.get(key, 0))[:MAX_WEBHOOKS]
         self._rounds.update(dict.fromkeys(chosen, self._round))
+        if self._dialect == "postgresql":
+            return self._claim_at_once([(key, capacities[key]) for key in chosen], suspects, webhooks)
         others: set[int] = set()
         claimed = None
         for waits in ATTEMPTS:
@@ -160,9 +163,25 @@ class Outbox(Leases):
                 break
         return [_claimed(row, webhooks) for row in claimed or ()]
 
+    def _claim_at_once(
+        self, limits: Sequence[tuple[Any, int]], suspects: int, webhooks: Mapping[Any, Row]
+    ) -> list[Claimed]:
+        at = now()
+        values = {
+            "webhooks": [key for key, _ in limits],
+            "counts": [count for _, count in limits],
+            "now": at,
+            "suspects": suspects,
+            "worker": self._worker,
+            "until": at + self._lease,
+        }
+        with self.transaction(writing=False) as connection:
+            rows = claim_at_once(connection, values)
+        return [_claimed(row, webhooks) for row in rows]
+
     def _claim(
         self, connection: Connection, limits: Sequence[Row], suspects: int, others: set[int], *, waits: bool
-    ) -> Sequence[Row] | None:
+    ) -> Sequence[Sequence[Any]] | None:
         """Claims deliveries within the ``limits``; ``None`` if other workers claim all candidates.
 
         These are added to ``others``. The next attempt takes those behind them; one that ``waits`` takes the same,
@@ -171,8 +190,8 @@ class Outbox(Leases):
         at, passed = now(), set() if waits else set(others)
         limits = [{**limit, "now": at, "count": limit["count"] + len(passed)} for limit in limits]
         # Where the window holds only followers of deliveries that cannot be claimed now, all are searched.
-        candidates = _ids(connection, _first_candidates, limits, passed)
-        candidates = candidates or _ids(connection, _all_candidates, limits, passed)
+        candidates = _ids(connection, first_candidates, limits, passed)
+        candidates = candidates or _ids(connection, all_candidates, limits, passed)
         if not candidates:
             return None if passed else []
         keys = self._lock_held(connection, candidates, _claimable(at, suspects), skip_locked=not waits)
@@ -189,12 +208,12 @@ class Outbox(Leases):
         claim = sa.update(_delivery).where(self._in(_delivery.c.id)).ordered_values(*values)
         connection.execute(claim, {"keys": keys})
         selected = (
-            sa.select(_delivery, *_change_columns)
+            sa.select(_delivery, *change_columns)
             .join_from(_delivery, _change, _change.c.id == _delivery.c.change_id, isouter=True)
             .where(self._in(_delivery.c.id))
             .order_by(_delivery.c.id)
         )
-        return [dict(row) for row in connection.execute(selected, {"keys": keys}).mappings()]
+        return connection.execute(selected, {"keys": keys}).all()
 
     def record(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Records the outcomes of attempts and ends the claims.
@@ -281,50 +300,11 @@ def _next_due(webhooks: Sequence[Any]) -> Any:
     return sa.select(sa.func.min(sa.union_all(*selects).subquery().c.at))
 
 
-def _candidates(window: int) -> Any:
-    """SELECT of the ids to claim of the parameter ``webhook``: at most ``count`` of its first ``window`` ready ones.
-
-    A ready delivery is selected when it is the oldest queued one of its lane (same object, same webhook). The form
-    of the statement is for the planners:
-
-    * The subquery ``ready`` reads the index ``(state, webhook_id, due, id)`` and ends after ``window`` rows: the cost
-      does not grow with the queue. The number is in the text of the statement; for a parameter, PostgreSQL's generic
-      plans assume a tenth of all rows, and sort them.
-    * ``older`` is a correlated scalar subquery rather than a join with the whole queue. It stops at the first row of
-      the index ``(changed_object_id, webhook_id, state, id)``, however long the lane is.
-    * One statement for each webhook, which is prepared. For 200 webhooks, one with UNION ALL was planned for 0.3 s.
-    """
-    is_ready = sa.and_(_delivery.c.webhook_id == sa.bindparam("webhook"), _ready)
-    ready = (
-        sa.select(_delivery.c.id, _delivery.c.webhook_id, _delivery.c.changed_object_id)
-        .where(is_ready)
-        .order_by(_delivery.c.due, _delivery.c.id)
-        .limit(inlined_int("window", window))
-        .subquery()
-    )
-    older = (
-        sa.select(_lane_delivery.c.id)
-        .where(
-            _lane_delivery.c.changed_object_id == ready.c.changed_object_id,
-            _lane_delivery.c.webhook_id == ready.c.webhook_id,
-            _lane_delivery.c.state == QUEUED,
-            _lane_delivery.c.id < ready.c.id,
-        )
-        .limit(inlined_int("any", 1))
-        .scalar_subquery()
-    )
-    return sa.select(ready.c.id).where(older.is_(None)).limit(sa.bindparam("count"))
-
-
-_first_candidates, _all_candidates = _candidates(WINDOW), _candidates(EVERY)
-
-
-def _claimed(row: Row, webhooks: Mapping[Any, Row]) -> Claimed:
+def _claimed(row: Sequence[Any], webhooks: Mapping[Any, Row]) -> Claimed:
     """Splits a joined row into the delivery and its change record, which may be missing (LEFT JOIN)."""
-    change: Row | None = None
-    if row["record_time"] is not None:
-        change = {column.name.removeprefix("record_"): row[column.name] for column in _change_columns}
-    return Claimed({column.name: row[column.name] for column in _delivery.c}, webhooks[row["webhook_id"]], change)
+    delivery = dict(zip(DELIVERY_COLUMNS, row, strict=False))
+    change: Row = dict(zip(CHANGE_COLUMNS, row[len(DELIVERY_COLUMNS) :], strict=False))
+    return Claimed(delivery, webhooks[delivery["webhook_id"]], change if change["id"] is not None else None)
 
 
 def _attempt_of(outcome: Outcome) -> dict[str, Any]:

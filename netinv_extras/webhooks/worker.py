@@ -30,9 +30,10 @@ from netinv_core.telemetry import log_context
 from netinv_core.telemetry.tracing import tracing_of
 from netinv_core.uow import UnitOfWork
 from netinv_extras.webhooks import payload
+from netinv_extras.webhooks.claims import SUSPECT
 from netinv_extras.webhooks.http_client import Answer, Sender
 from netinv_extras.webhooks.models import DELIVER
-from netinv_extras.webhooks.outbox import SUSPECT, Claimed, Outbox, Outcome, Row
+from netinv_extras.webhooks.outbox import Claimed, Outbox, Outcome, Row
 
 if TYPE_CHECKING:
     from netinv_core.telemetry.otel import Tracing

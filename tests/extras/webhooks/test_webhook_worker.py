@@ -606,7 +606,7 @@ def test_a_claim_takes_the_same_statements_whatever_waits(
         groups(service, count)
         with statements() as found:
             assert outbox.claim_ready(lambda row: 1)
-        assert len(found) == 5
+        assert len(found) == (2 if service.registry.dialect == "postgresql" else 5)
         assert outbox.next_due() is not None
 
 
