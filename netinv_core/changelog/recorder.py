@@ -18,7 +18,7 @@ from netinv_core.models.types import Binary, Json
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
-ROWS_PER_STATEMENT = 10_000  # records in one statement
+ROWS_PER_STATEMENT = 10_000  # records in one statement, or rows of one related INSERT
 RECORDS_PER_TIME = 100  # that share a time on PostgreSQL
 _DOCUMENTS = (Json, Binary)
 
@@ -29,18 +29,21 @@ class RelatedInsert:
 
     ``insert(dialect, recorded)`` builds it, once: ``recorded`` has the columns of
     :class:`netinv_core.changelog.models.ObjectChange` except documents. ``after_insert(uow, count)`` is called
-    with the number of rows.
+    with the number of rows. ``rows_per_record`` is the most rows of one record: a statement has fewer records then, so
+    that none meets the statement timeout.
     """
 
     insert: Callable[[str, FromClause], sa.Insert]
     after_insert: Callable[[UnitOfWork, int], None]
+    rows_per_record: int = dataclasses.field(default=1, compare=False)
 
 
 def record(uow: UnitOfWork, table: sa.Table, rows: Sequence[dict[str, Any]], related: Sequence[RelatedInsert]) -> None:
     """Inserts the records, with the time of the database's clock, and the related rows."""
     counts = dict.fromkeys(related, 0)
-    for start in range(0, len(rows), ROWS_PER_STATEMENT):
-        some = rows[start : start + ROWS_PER_STATEMENT]
+    size = max(ROWS_PER_STATEMENT // max((item.rows_per_record for item in related), default=1), 1)
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
         for item, count in zip(related, _write(uow, table, some, tuple(related)), strict=True):
             counts[item] += count
     for item, count in counts.items():

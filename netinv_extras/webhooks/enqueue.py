@@ -5,6 +5,7 @@ A rolled back change leaves no delivery. A committed delivery is sent even if th
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,14 +23,17 @@ from netinv_core.write.dry_run import Effects
 from netinv_extras.webhooks.deliveries import QUEUED, WebhookDelivery
 from netinv_extras.webhooks.models import DELIVER, EVENTS, Webhook, webhook_types
 
-Subscribed = frozenset[tuple[str, str]]  # label and action
+Subscribed = Mapping[tuple[str, str], int]  # number of enabled webhooks by label and action
 
 _change, _webhook = table_of(ObjectChange), table_of(Webhook)
 _enabled = (
-    sa.select(webhook_types.c.label, *(_webhook.c[name].label(action) for name, action in EVENTS.items()))
+    sa.select(
+        webhook_types.c.label,
+        *(sa.func.sum(sa.case((_webhook.c[name], 1), else_=0)).label(action) for name, action in EVENTS.items()),
+    )
     .join_from(_webhook, webhook_types, webhook_types.c.owner_id == _webhook.c.id)
     .where(_webhook.c.enabled)
-    .distinct()
+    .group_by(webhook_types.c.label)
 )
 
 
@@ -39,15 +43,16 @@ def related_inserts(uow: UnitOfWork, changes: Sequence[Change]) -> Sequence[Rela
 
     The INSERT locks the webhooks, so that they cannot be deleted before the change is committed.
     """
-    if not _is_any_subscribed(uow, changes):
+    most = _most_subscribed(uow, changes)
+    if not most:
         return ()
     _lock_webhooks(uow)
-    return (_deliveries,)
+    return (dataclasses.replace(_deliveries, rows_per_record=most),)
 
 
 def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     """Returns the messages that recorded changes would send, of the webhooks that the user may view."""
-    if not _is_any_subscribed(uow, changes):
+    if not _most_subscribed(uow, changes):
         return Effects(0, ())
     columns = (
         _webhook.c.id,
@@ -68,16 +73,17 @@ def effects(uow: UnitOfWork, changes: Sequence[Change]) -> Effects:
     return Effects(len(rows), listed)
 
 
-def _is_any_subscribed(uow: UnitOfWork, changes: Sequence[Change]) -> bool:
-    """True if an enabled webhook matches any of the changes."""
+def _most_subscribed(uow: UnitOfWork, changes: Sequence[Change]) -> int:
+    """Returns the number of enabled webhooks that match one of the changes, of the change with the most."""
     subscribed: Subscribed = uow.cached_config("webhooks", _subscribed)
-    return any((change.endpoint.label, change.action) in subscribed for change in changes)
+    kinds = {(change.endpoint.label, change.action) for change in changes}
+    return max((subscribed.get(kind, 0) for kind in kinds), default=0)
 
 
 def _subscribed(uow: UnitOfWork) -> Subscribed:
-    """Returns the content types and actions that any enabled webhook matches."""
+    """Returns the number of enabled webhooks that match a content type and action, where there are any."""
     rows = uow.execute(_enabled).mappings()
-    return frozenset((row["label"], action) for row in rows for action in EVENTS.values() if row[action])
+    return {(row["label"], action): int(row[action]) for row in rows for action in EVENTS.values() if row[action]}
 
 
 def row(change: Any) -> dict[str, Any]:

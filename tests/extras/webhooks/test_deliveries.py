@@ -14,6 +14,7 @@ import requests
 import sqlalchemy as sa
 
 from netinv_core.auth import identity
+from netinv_core.changelog import recorder
 from netinv_core.commands.environment import Environment
 from netinv_core.db.engine import session_factory
 from netinv_core.importing.netbox import Report, import_netbox
@@ -111,6 +112,20 @@ def test_a_change_is_told_once_to_each_webhook_that_wants_it(api: Api, tell: Tel
     ]
     assert told(api, made_only) == [("create", "dcim.region", name)]
     assert told(api, other) == []
+
+
+def test_the_deliveries_of_many_changes_and_webhooks_are_written_in_pieces(
+    service: Service, tell: Tell, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No statement writes more than a bounded number, so that none meets the statement timeout."""
+    monkeypatch.setattr(recorder, "ROWS_PER_STATEMENT", 4)
+    webhooks, bodies = [tell("dcim.region") for _ in range(2)], [region(unique) for _ in range(5)]
+    tell("dcim.region", type_create=False)
+    with service.statements() as found:
+        service.api.post(REGIONS, bodies)
+    assert sum("INSERT INTO extras_webhook_delivery" in text for text in map(str, found)) == 3
+    for webhook in webhooks:
+        assert told(service.api, webhook) == [("create", "dcim.region", body["name"]) for body in bodies]
 
 
 def test_a_delivery_says_what_it_is_about(service: Service, tell: Tell, unique: Unique) -> None:
