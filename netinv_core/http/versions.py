@@ -161,7 +161,7 @@ def downgrade(endpoint: Endpoint, version: str, representation: dict[str, Any]) 
         if any(name in representation for name in unknown):
             representation = {name: value for name, value in representation.items() if name not in unknown}
         if older(version, change.since) and representation.keys() >= set(change.changed):
-            representation = change.downgrade(representation)
+            representation = change.downgrade(dict(representation))
     return representation
 
 
