@@ -1,7 +1,7 @@
 """Regular expressions that users write, with bounds on their length and on the processor time of matching.
 
 ``re`` backtracks without limit and holds the interpreter meanwhile. The ``regex`` package takes the same syntax and
-stops after a time.
+stops after a time. It is imported with the first pattern.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-import regex
 
 from netinv_core.caches import lru_cache
 
@@ -83,6 +81,8 @@ class Budget:
         :raises ValueError: for a replacement that refers to a group that the pattern does not have
         :raises PatternTimeout: when matching takes longer than what is left
         """
+        import regex
+
         compiled = _compiled(pattern, False)
         with self.spending():
             try:
@@ -101,6 +101,8 @@ def check(pattern: str) -> None:
     """
     if len(pattern) > MAX_LENGTH:
         raise ValueError(TOO_LONG)
+    import regex
+
     try:
         re.compile(pattern)
         _compiled(pattern, False)
@@ -110,4 +112,6 @@ def check(pattern: str) -> None:
 
 @lru_cache("regular expressions", 256)
 def _compiled(pattern: str, ignore_case: bool) -> Any:
+    import regex
+
     return regex.compile(pattern, flags=regex.IGNORECASE if ignore_case else 0, cache_pattern=False)

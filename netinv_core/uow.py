@@ -12,12 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
-import zope.sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from netinv_core.changelog.change_set import ChangeSet
-from netinv_core.db import read_positions, select_cache
+from netinv_core.db import data_manager, read_positions, select_cache
 from netinv_core.db.engine import options_for
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.row_select import Row, RowSelect
@@ -392,5 +391,5 @@ class UnitOfWork:
     def _mark_changed(self) -> None:
         """Marks a managed session as changed, and the account as one that has written."""
         if self.managed:
-            zope.sqlalchemy.mark_changed(self.session)
+            data_manager.mark_changed(self.session)
         self.note_write_of(self.identity.user_id)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
 from huey import crontab
 from sqlalchemy.engine import Engine
 
@@ -94,6 +93,9 @@ from netinv_extras.webhooks import deliveries, enqueue
 from netinv_extras.webhooks import models as webhook_models
 from netinv_extras.webhooks import stats as webhook_stats
 from netinv_extras.webhooks.deliveries import webhook_deliveries
+
+if TYPE_CHECKING:
+    import click
 
 __all__ = [
     "netinv_jobs",

@@ -2,7 +2,8 @@
 
 A token is looked up by the SHA-256 digest of its key; nothing else of the key is stored. 160 random bits need no slow
 hash. Secrets of webhooks, tokens of Git repositories and stored answers are encrypted with a key derived from the
-setting ``netinv.secret``; what clients keep for the service (cursors) with another one.
+setting ``netinv.secret``; what clients keep for the service (cursors) with another one. ``cryptography`` is imported by
+the first encryption: it takes 6 MiB of a process.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import base64
 import functools
 import hashlib
 import secrets
+from typing import TYPE_CHECKING
 
 import argon2
-from cryptography.exceptions import InvalidTag
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 KEY_LENGTH = 40
 _hasher = argon2.PasswordHasher()
@@ -34,6 +37,8 @@ def digest(key: str) -> str:
 @functools.cache
 def cipher(secret: str) -> Fernet:
     """Returns the cipher for a value of the setting ``netinv.secret``; cached."""
+    from cryptography.fernet import Fernet
+
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"netinv token keys" + secret.encode()).digest()))
 
 
@@ -47,6 +52,8 @@ def decrypt(secret: str, encrypted: str) -> str:
 
     :raises ValueError: when it was encrypted with another ``netinv.secret``
     """
+    from cryptography.fernet import InvalidToken
+
     try:
         return cipher(secret).decrypt(encrypted.encode()).decode() if encrypted else ""
     except InvalidToken:
@@ -56,6 +63,8 @@ def decrypt(secret: str, encrypted: str) -> str:
 @functools.cache
 def _siv_cipher(secret: str) -> AESSIV:
     """Returns the cipher of :func:`seal` for a value of the setting ``netinv.secret``; cached."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
     return AESSIV(hashlib.sha512(b"netinv sealed texts" + secret.encode()).digest())
 
 
@@ -73,6 +82,8 @@ def unseal(secret: str, sealed: str, context: str) -> str:
 
     :raises ValueError: for another text, another context, or another secret
     """
+    from cryptography.exceptions import InvalidTag
+
     try:
         data = base64.urlsafe_b64decode(sealed.encode("ascii") + b"=" * (-len(sealed) % 4))
         return _siv_cipher(secret).decrypt(data, [context.encode()]).decode()
@@ -90,6 +101,8 @@ def decrypt_bytes(secret: str, encrypted: bytes) -> bytes:
 
     :raises ValueError: when it was encrypted with another ``netinv.secret``
     """
+    from cryptography.fernet import InvalidToken
+
     try:
         return cipher(secret).decrypt(encrypted)
     except InvalidToken:

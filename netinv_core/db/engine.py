@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import importlib
 import re
 import time
@@ -12,7 +11,6 @@ from typing import Any
 
 import orjson
 import sqlalchemy as sa
-import zope.sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import URL, Connection, Engine, make_url
@@ -21,6 +19,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import TypeDecorator
 
 from netinv_core import patterns
+from netinv_core.db import data_manager
 from netinv_core.db.availability import is_away, is_busy
 from netinv_core.db.pool import WatchedPool, check_connections
 from netinv_core.models.types import Timestamp
@@ -58,6 +57,7 @@ def engine_from(
         cursor = {"cursor_factory": importlib.import_module("netinv_core.db.psycopg_cursor").Cursor}
         options.setdefault("connect_args", {**_postgresql_session(address, statement_timeout), **waits, **cursor})
     elif dialect in ("mysql", "mariadb"):
+        data_manager.retry_deadlocks_of_mysql()
         command = f"SET time_zone = '+00:00' {_mysql_limit(statement_timeout)}"
         arguments = {"init_command": command, "charset": "utf8mb4", "connect_timeout": connect_timeout}
         options.setdefault("connect_args", arguments)
@@ -192,18 +192,6 @@ def _prepare_sqlite(engine: Engine, statement_timeout: float) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
-_TRANSACTION = "netinv: transaction"
-_TRANSACTION_EVENTS = (
-    "after_begin",
-    "after_attach",
-    "after_flush",
-    "after_bulk_update",
-    "after_bulk_delete",
-    "before_commit",
-    "do_orm_execute",
-)
-
-
 def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
@@ -215,25 +203,8 @@ def _concat_ws(separator: str, *parts: str | None) -> str:
 def session_factory(engine: Engine) -> sessionmaker[Session]:
     """Returns a factory of sessions without autoflush, whose objects do not expire on commit."""
     factory = sessionmaker(engine, autoflush=False, expire_on_commit=False)
-    for name in _TRANSACTION_EVENTS:
-        event.listen(factory, name, functools.partial(_tell_transaction, name))
+    data_manager.listen(factory)
     return factory
-
-
-def join_transaction(session: Session, manager: Any) -> None:
-    """Makes a session of :func:`session_factory` commit and abort with the transaction manager of the request.
-
-    Its factory has the listeners: ``zope.sqlalchemy.register`` for each session takes 0.1 ms.
-    """
-    session.info[_TRANSACTION] = zope.sqlalchemy.ZopeTransactionEvents(transaction_manager=manager)
-
-
-def _tell_transaction(name: str, subject: Any, *details: Any) -> None:
-    """Passes an event to the transaction that the session has joined, if any."""
-    session = subject if isinstance(subject, Session) else subject.session
-    events = session.info.get(_TRANSACTION)
-    if events is not None:
-        getattr(events, name)(subject, *details)
 
 
 class _KeySet(TypeDecorator[list[Any]]):

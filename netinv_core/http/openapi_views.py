@@ -15,7 +15,6 @@ from typing import Any
 
 import jinja2
 import orjson
-import yaml
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
@@ -84,6 +83,8 @@ def rendered(document: dict[str, Any], media: str) -> bytes:
     text = orjson.dumps(document)
     if media == JSON:
         return text
+    import yaml  # local import: few ask for this format
+
     copy = orjson.loads(text)  # parts shared in memory would become YAML aliases
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     content: bytes = yaml.dump(copy, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8")

@@ -7,7 +7,7 @@ import dataclasses
 from pyramid.request import Request
 
 from netinv_core.auth.identity import ANONYMOUS
-from netinv_core.db.engine import join_transaction
+from netinv_core.db.data_manager import join_transaction
 from netinv_core.db.read_connection import ReadConnection
 from netinv_core.db.replicas import ReadRoute, Replicas
 from netinv_core.http import versions

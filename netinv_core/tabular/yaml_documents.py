@@ -1,7 +1,7 @@
 """YAML documents of JSON values. Values are built from parser events, so no tag runs a constructor.
 
 Plain scalars are null, ``true``, ``false`` and decimal numbers; all others are text (``no``, ``2030-01-01``,
-``12:30``).
+``12:30``). PyYAML is imported with the first document that is read.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ import re
 from typing import Any
 
 import orjson
-import yaml
 
 from netinv_core.errors import BadRequest, TooLarge
 
 MAX_LEVELS = 100
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CONSTANTS: dict[str, bool | None] = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
 _CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,99})")
@@ -80,9 +78,12 @@ def load(text: str, *, max_values: int) -> Any:
     :raises BadRequest: for a syntax error, an alias, a tag, a repeated name, several documents, too many levels
     :raises TooLarge: for more values
     """
+    import yaml
+
     builder = _Builder()
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        for count, event in enumerate(yaml.parse(text, Loader=_Loader)):
+        for count, event in enumerate(yaml.parse(text, Loader=loader)):
             if count > 2 * max_values:  # a member has a name and a value
                 raise TooLarge(f"The document has more than {max_values} values (netinv.max_json_values).")
             builder.add(event)
@@ -108,6 +109,8 @@ class _Builder:
 
         :raises BadRequest: for what JSON does not have
         """
+        import yaml
+
         if isinstance(event, yaml.AliasEvent):
             raise _refused(event, "aliases are not accepted")
         if isinstance(event, yaml.ScalarEvent):
@@ -133,6 +136,8 @@ class _Builder:
 
     def _put(self, event: Any, value: Any) -> None:
         """Adds a value to the innermost list or object, where it may be a name."""
+        import yaml
+
         if not self._open_values:
             self.documents.append(value)
         elif isinstance(self._open_values[-1], list):

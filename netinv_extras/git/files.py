@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
-import yaml
 
 MAX_FILE_BYTES = 1 << 20
 MAX_VALUES = 100_000  # of one file
@@ -20,7 +19,6 @@ TOO_DEEP = "it is nested too deeply"
 TOO_LARGE = "it holds a number that is too large"
 _YAML = (".yaml", ".yml")
 SUFFIXES = (".json", *_YAML)
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Fault(ValueError):
@@ -53,18 +51,14 @@ class Reader:
         """
         source = text(content)
         try:
-            value = _yaml(source) if PurePosixPath(path).suffix in _YAML else orjson.loads(source)
+            value = _yaml_value(source) if PurePosixPath(path).suffix in _YAML else orjson.loads(source)
             converter = _JsonConverter(min(MAX_VALUES, self._remaining))
             value = converter.convert(value)
         except orjson.JSONDecodeError as error:
             raise Fault(f"it is not JSON: {error}") from None
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            line = f"line {mark.line + 1}: " if mark else ""
-            raise Fault(f"it is not YAML: {line}{error.problem or error.context}") from None
         except Fault:
             raise
-        except (yaml.YAMLError, ValueError) as error:
+        except ValueError as error:
             raise Fault(f"it is not YAML: {' '.join(str(error).split())[:200]}") from None
         except RecursionError:
             raise Fault(TOO_DEEP) from None
@@ -72,43 +66,14 @@ class Reader:
         return value
 
 
-def _yaml(source: str) -> Any:
-    """Loads a YAML text. Its events are counted first, because the loader recurses in C without a limit.
+def _yaml_value(source: str) -> Any:
+    """Loads a YAML text.
 
-    :raises Fault: when it is nested too deeply, or holds too many values
+    :raises Fault: for a syntax error, too deep a nesting, or too many values
     """
-    depth = 0
-    for count, event in enumerate(yaml.parse(source, _Loader)):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            raise Fault(TOO_DEEP)
-        if count > 2 * MAX_VALUES:  # a member has a name and a value
-            raise Fault(TOO_MANY)
-    return yaml.load(source, _BoundedLoader)  # noqa: S506 - a safe loader
+    from netinv_extras.git import yaml_files  # local import: PyYAML takes 1 MiB of each process
 
-
-class _BoundedLoader(_Loader):  # type: ignore[misc]
-    """Safe loader with bounds for expensive input: merge keys, which can grow exponentially, and numbers of base 60."""
-
-    merged = 0
-
-    def flatten_mapping(self, node: Any) -> None:
-        super().flatten_mapping(node)
-        self.merged += len(node.value)
-        if self.merged > 2 * MAX_VALUES:
-            raise Fault(TOO_MANY)
-
-    def construct_bounded_int(self, node: Any) -> int:
-        """Converts an integer. In base 60 (YAML 1.1: ``190:20:30``) this takes time quadratic in the length."""
-        if len(node.value) > MAX_NUMBER_LENGTH:
-            raise Fault(TOO_LARGE)
-        return int(self.construct_yaml_int(node))
-
-
-_BoundedLoader.add_constructor("tag:yaml.org,2002:int", _BoundedLoader.construct_bounded_int)
+    return yaml_files.load(source)
 
 
 class _JsonConverter:

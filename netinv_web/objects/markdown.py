@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup
 
 from netinv_core.http.mount import url_of
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 LINK_SCHEMES = ("", "http", "https", "ftp", "ssh", "mailto", "tel")
 HEADING_OFFSET = 2  # a page has one h1, and its panels have h2
@@ -26,20 +28,21 @@ def _is_harmless(url: str) -> bool:
         return False
 
 
-class _Parser(MarkdownIt):
-    """A parser that leaves links with other schemes as text."""
-
-    def validateLink(self, url: str) -> bool:
-        """Returns true for an address that may become a link."""
-        return _is_harmless(url)
-
-
 @functools.cache
 def _parser() -> MarkdownIt:
     """The parser: CommonMark with tables and strikethrough; pictures become links, because pages load no other
-    hosts.
+    hosts. Links with other schemes than the harmless ones stay text.
     """
-    return _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
+    from markdown_it import MarkdownIt  # local import: only pages with a text in Markdown need it
+
+    class Parser(MarkdownIt):
+        """A parser that validates links by their scheme."""
+
+        def validateLink(self, url: str) -> bool:
+            """Returns true for an address that may become a link."""
+            return _is_harmless(url)
+
+    return Parser("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 
 def _adapt(tokens: Sequence[Token]) -> None:
