@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 
 @contextlib.contextmanager
@@ -13,8 +14,8 @@ def without(*names: str) -> Iterator[None]:
 
     For imports at the top of a module, which happen before there are threads.
     """
-    hidden = {name: None for name in names if name not in sys.modules}
-    sys.modules.update(hidden)  # type: ignore[arg-type]
+    hidden: dict[str, Any] = {name: None for name in names if name not in sys.modules}
+    sys.modules.update(hidden)
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pyramid_jinja2
@@ -33,6 +34,12 @@ MODULES = (
 )
 # Their paths have parameters, so they come after all others: the first route that matches a path has it.
 DERIVED = "netinv_web.resource_pages"
+_DIRECTIVES = (
+    pyramid_jinja2.add_jinja2_renderer,
+    pyramid_jinja2.add_jinja2_search_path,
+    pyramid_jinja2.add_jinja2_extension,
+    pyramid_jinja2.get_jinja2_environment,
+)
 AFTER_RENDERERS = 1000  # order of an action after those of the renderers (pyramid.config.PHASE3_CONFIG is the last, 20)
 
 
@@ -66,7 +73,12 @@ def _check_hooks(registry: Registry) -> None:
 
 def _templates(config: Any) -> None:
     """Adds the renderer of templates: undefined names are errors, and everything is escaped."""
-    config.include(pyramid_jinja2)
+    # As pyramid_jinja2.includeme does, which finds this package by reading the sources of all callers.
+    for directive in _DIRECTIVES:
+        config.add_directive(directive.__name__, directive)
+    package = sys.modules[__package__]
+    config.add_jinja2_renderer(".jinja2", package=package)
+    config.add_jinja2_search_path(f"{package.__name__}:", name=".jinja2")
     config.add_settings({"jinja2.undefined": "strict", "jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true"})
     config.action("netinv web templates", _complete_environment, (config,), order=AFTER_RENDERERS)
     config.add_subscriber(_add_frame, BeforeRender)

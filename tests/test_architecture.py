@@ -193,6 +193,7 @@ EXTRAS = {
 SUPPRESSIONS = {
     ("bench/world.py", "type: ignore[misc]"): "",
     ("netinv_core/http/errors.py", "type: ignore[misc]"): "Pyramid has no type annotations",
+    ("netinv_core/http/kept_sorting.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/http/routes_mapper.py", "type: ignore[misc]"): "Pyramid has no type annotations",
     ("netinv_core/tasks/queue.py", "type: ignore[misc]"): "Huey has no type annotations",
     ("netinv_core/tasks/redis_queue.py", "type: ignore[misc]"): "Huey has no type annotations",
@@ -201,9 +202,12 @@ SUPPRESSIONS = {
     ("netinv_dcim/cabling/cables.py", "type: ignore[misc]"): "models of endpoints that a rule has checked",
     ("netinv_dcim/cabling/paths.py", "type: ignore[attr-defined]"): "comparison of class methods",
     ("netinv_extras/git/client.py", "noqa: S603"): "constant command",
-    ("netinv_extras/git/files.py", "noqa: S506"): "PyYAML has no type annotations; a loader derived from the safe one",
     (
-        "netinv_extras/git/files.py",
+        "netinv_extras/git/yaml_files.py",
+        "noqa: S506",
+    ): "PyYAML has no type annotations; a loader derived from the safe one",
+    (
+        "netinv_extras/git/yaml_files.py",
         "type: ignore[misc]",
     ): "PyYAML has no type annotations; a loader derived from the safe one",
     ("netinv_extras/jobs/forkserver.py", "noqa: S603"): "constant command",
