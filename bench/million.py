@@ -251,6 +251,8 @@ def _changes() -> list[Measure]:
     return [
         _listing("GET changes, 50", f"{log}?limit=50", 12),
         _listing("GET changes, 50, offset 50,000", f"{log}?limit=50&offset=50000"),
+        _listing("GET changes, q", f"{log}?q=device-0077", 30),
+        _listing("GET changes, q that nothing has", f"{log}?q=no+such+thing", 30),
         _listing("GET changes of a model", f"{log}?limit=50&changed_object_type=dcim.device"),
         Measure("GET feed", lambda client, _: len(client.call("GET", f"{log}feed/?limit=50")), aim=12),
     ]

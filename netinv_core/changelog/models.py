@@ -31,6 +31,9 @@ class ObjectChange(Model):
     """
 
     __tablename__ = "core_object_change"
+    text_indexes = ("object_repr",)
+    text_indexed_with = "number"  # by the worker: requests do not wait for it, which doubles the time of an INSERT
+    few_texts = ("user_name",)
     __table_args__ = (
         sa.Index(None, "changed_object_type", "time"),
         # Objects that were created outnumber those that left their place, which allocations ask for each time.

@@ -6,7 +6,9 @@ able to create the extension: they are built after the migrations when it is the
 
 from __future__ import annotations
 
+import dataclasses
 import logging
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 EXTENSION = "pg_trgm"
 PREFIX = "tx_"
+STATISTICS_OF_EXPRESSIONS = (14,)  # first release of PostgreSQL
 _held = sa.text(
     "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
     " WHERE c.relname LIKE 'tx/_%' ESCAPE '/' AND pg_table_is_visible(c.oid)"
@@ -28,15 +31,23 @@ _held = sa.text(
 _in_progress = sa.text("SELECT c.relname FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid")
 
 
-def wanted(registry: Registry) -> dict[str, sa.Column[Any]]:
-    """Returns the columns with an index, by its name."""
-    columns = [
-        endpoint.table.c[name]
+@dataclasses.dataclass(frozen=True)
+class TextIndex:
+    """Index of a column: of all rows, or of those with a value of the column ``given``."""
+
+    column: sa.Column[Any]
+    given: str | None
+
+
+def wanted(registry: Registry) -> dict[str, TextIndex]:
+    """Returns the indexes by their names."""
+    indexes = [
+        TextIndex(endpoint.table.c[name], endpoint.model.text_indexed_with)
         for endpoint in registry.endpoints.values()
         if endpoint.resource.of is None
         for name in endpoint.model.text_indexes
     ]
-    return {f"{PREFIX}{column.table.name}_{column.name}": column for column in columns}
+    return {f"{PREFIX}{index.column.table.name}_{index.column.name}": index for index in indexes}
 
 
 def missing(connection: Connection, registry: Registry) -> list[str]:
@@ -70,17 +81,23 @@ def _build(connection: Connection, registry: Registry) -> None:
     built = set()
     held = {str(name): bool(is_valid) for name, is_valid in connection.execute(_held)}
     in_progress = set(connection.execute(_in_progress).scalars())
-    for name, column in wanted(registry).items():
+    for name, index in wanted(registry).items():
         if held.get(name) or name in in_progress:
             continue
         if name in held:  # its building was broken off
             connection.execute(sa.text(f"DROP INDEX CONCURRENTLY {name}"))
-        dialect: Any = connection.dialect
-        expression = lower("postgresql", sa.column(column.name)).compile(dialect=dialect)
-        table = column.table.name
-        connection.execute(
-            sa.text(f"CREATE INDEX CONCURRENTLY {name} ON {table} USING gin ({expression} gin_trgm_ops)")
-        )
+        table = index.column.table.name
+        for command in _commands(connection.dialect, name, index):
+            connection.execute(sa.text(command))
         built.add(table)
     for table in sorted(built):  # without statistics of the expressions, the planner does not know which text is rare
         connection.execute(sa.text(f"ANALYZE {table}"))
+
+
+def _commands(dialect: Any, name: str, index: TextIndex) -> Iterator[str]:
+    """SQL that creates an index, and the statistics that a partial one does not have."""
+    expression = lower("postgresql", sa.column(index.column.name)).compile(dialect=dialect)
+    table, condition = index.column.table.name, f" WHERE {index.given} IS NOT NULL" if index.given else ""
+    yield f"CREATE INDEX CONCURRENTLY {name} ON {table} USING gin ({expression} gin_trgm_ops){condition}"
+    if index.given and dialect.server_version_info >= STATISTICS_OF_EXPRESSIONS:
+        yield f"CREATE STATISTICS IF NOT EXISTS {name}_statistics ON ({expression}) FROM {table}"

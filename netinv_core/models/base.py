@@ -42,10 +42,13 @@ class Base(DeclarativeBase):
     """Root of every netinv model.
 
     ``text_indexes`` names columns with long or many different texts, in which searches look for a part
-    (:mod:`netinv_core.db.text_indexes`).
+    (:mod:`netinv_core.db.text_indexes`). ``text_indexed_with`` names a column: rows get into these indexes with a value
+    of it. ``few_texts`` names columns with an index and few different texts, which searches read instead of rows.
     """
 
     text_indexes: ClassVar[tuple[str, ...]] = ()
+    text_indexed_with: ClassVar[str | None] = None
+    few_texts: ClassVar[tuple[str, ...]] = ()
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from netinv_core.auth import permissions
 from netinv_core.db.engine import in_values, inlined_int
 from netinv_core.models.columns import Choices
-from netinv_core.read import lookups, relations
+from netinv_core.read import indexed_texts, lookups, relations
 from netinv_core.read.lookups import LOOKUPS, SUFFIXES
 from netinv_core.read.name_lookup import NameQuery, ids_of, invalid_choice
 
@@ -73,7 +73,8 @@ def _compare(
     uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
 ) -> Condition:
     """Returns a condition on the column at the end of a path, through rows that the user may view."""
-    return relations.compare(endpoint, table, steps, test, permissions.visible_for(uow))
+    condition = relations.compare(endpoint, table, steps, test, permissions.visible_for(uow))
+    return indexed_texts.by_index(endpoint, table, steps, condition)
 
 
 def value(
@@ -299,11 +300,14 @@ def _searched(
     uow: UnitOfWork, endpoint: Endpoint, table: Any, steps: Sequence[str], test: Callable[[Any], Condition]
 ) -> Condition:
     """Returns a condition as :func:`_compare`, for an OR with conditions that trigram indexes serve: PostgreSQL uses
-    them only if it has an index for each, which a subquery has not. So the few ids along a reference are looked up.
+    them only if it has an index for each, which a subquery has not. So the few ids along a reference are looked up,
+    as are the few texts of a column.
     """
-    is_indexed = endpoint.model.text_indexes and endpoint.registry.dialect == "postgresql"
-    if not is_indexed or len(steps) == 1 or uow.deferred_lookups is not None:
+    if not indexed_texts.is_indexed(endpoint) or uow.deferred_lookups is not None:
         return _compare(uow, endpoint, table, steps, test)
+    if len(steps) == 1:
+        of_texts = indexed_texts.by_texts(uow, endpoint, table, steps[0], test)
+        return _compare(uow, endpoint, table, steps, test) if of_texts is None else of_texts
     step = relations.relation(endpoint, steps[0])
     ids = relations.first_ids(endpoint, steps, test, permissions.visible_for(uow)) if step.column else None
     if ids is None:

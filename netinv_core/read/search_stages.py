@@ -137,9 +137,9 @@ def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
     if uow.registry.dialect != "postgresql" or _TRIGRAM.search(text) is None:
         return []
     absent: list[str] = uow.cached_config("absent text indexes", _absent_indexes)
-    columns = text_indexes.wanted(uow.registry)
-    lacking = {column.table for name, column in columns.items() if name in absent}
-    tables = {column.table for column in columns.values()} - lacking
+    indexes = text_indexes.wanted(uow.registry)
+    lacking = {index.column.table for name, index in indexes.items() if name in absent}
+    tables = {index.column.table for index in indexes.values()} - lacking
     return [endpoint for endpoint in searchable(uow.registry) if endpoint.table in tables]
 
 

@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from netinv_core.changelog.sequence import number_changes
 from netinv_core.db import migrate, text_indexes
 from netinv_core.maintenance import checks
 from netinv_core.maintenance.findings import OK, WARNING
-from netinv_core.read import filters
+from netinv_core.read import filters, indexed_texts
 from netinv_core.registry import Registry
 from netinv_core.testing import Api, Samples, Service, Unique
 from tests.support.databases import migrated_database
 
 ADDRESSES, TENANTS, DEVICES = "/api/ipam/ip-addresses/", "/api/tenancy/tenants/", "/api/dcim/devices/"
+CHANGES = "/api/extras/object-changes/"
 INDEX = "tx_ipam_ip_address_dns_name"
 
 
@@ -56,6 +58,49 @@ def test_a_search_finds_addresses_by_their_beginning_and_by_part_of_a_name(api: 
     assert {item["address"] for item in api.get(ADDRESSES, {"q": word})["results"]} == {first, second}
     assert [item["address"] for item in api.get(ADDRESSES, {"q": "198.51.100."})["results"]] == [first]
     assert [item["address"] for item in api.get(ADDRESSES, {"q": "2001:DB8:AFF:1"})["results"]] == [second]
+
+
+@pytest.mark.parametrize("are_numbered", [False, True])
+def test_a_search_of_the_change_log_finds_changes_before_and_after_they_have_numbers(
+    service: Service, api: Api, unique: Unique, are_numbered: bool
+) -> None:
+    """Changes get into the trigram index with their numbers."""
+    word = unique()
+    made = api.post(TENANTS, [{"name": f"The {word} company"}, {"name": unique()}])
+    if are_numbered:
+        number_changes(service.engine, service.registry)
+    for parameters in (
+        {"q": word.upper()},
+        {"object_repr__ic": word.upper()},
+        {"q": f"{word} COM", "action": "create"},
+    ):
+        found = api.get(CHANGES, parameters)
+        assert (found["count"], found["results"][0]["changed_object_id"]) == (1, made[0]["id"])
+    assert api.get(CHANGES, {"q": f"no {word}"})["count"] == 0
+    assert made[1]["id"] in {
+        item["changed_object_id"] for item in api.get(CHANGES, {"object_repr__nic": word})["results"]
+    }
+
+
+@pytest.mark.parametrize("most", [indexed_texts.MOST_TEXTS, 0])
+def test_a_search_of_the_change_log_finds_the_changes_of_users(
+    monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique, most: int
+) -> None:
+    """The different names are read instead of those of all changes, unless there are more than ``most``."""
+    monkeypatch.setattr(indexed_texts, "MOST_TEXTS", most)
+    indexed_texts._texts.cache_clear()
+    users = [service.user(superuser=True) for _ in range(2)]
+    for user in users:
+        user.api.post(TENANTS, {"name": unique()})
+    with service.statements() as executed:
+        found = api.get(CHANGES, {"q": users[0].username[1:].upper(), "changed_object_type": "tenancy.tenant"})[
+            "results"
+        ]
+    assert [change["user_name"] for change in found] == [users[0].username]
+    (ids,) = [sql for sql in executed if "core_object_change" in sql and "ORDER BY" in sql and "object_repr" in sql]
+    is_named = service.registry.dialect == "postgresql" and most > 0
+    assert ("core_object_change.user_name IN" in ids) is is_named
+    indexed_texts._texts.cache_clear()
 
 
 @pytest.mark.parametrize("most", [filters.MOST_IDS, 0])
