@@ -27,8 +27,9 @@ from tests.support.seed import seed_deliveries, seed_job_results
 __all__ = ["fork_server", "jobs_service"]
 crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 # Tests build many registries, whose objects live long: with the default thresholds half of their processor time goes to
-# garbage collections.
-gc.set_threshold(50_000, 20, 10)
+# garbage collections; with 50,000, a tenth.
+COLLECTED_AFTER = (500_000, 20, 10)
+gc.set_threshold(*COLLECTED_AFTER)
 
 
 # names of tests.support.databases: a module that imports one makes databases or queues without a fixture
@@ -55,6 +56,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and not MAKERS & vars(item.module).keys()
         ):
             item.add_marker("any_database")
+
+
+def pytest_runtest_setup() -> None:
+    """Sets the thresholds of the garbage collector again: a service that starts sets its own."""
+    gc.set_threshold(*COLLECTED_AFTER)
 
 
 @pytest.fixture(scope="session")
