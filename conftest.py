@@ -11,5 +11,6 @@ pytest_plugins = [
     "tests.support.log_lines",
     "tests.support.network_fixtures",
     "tests.support.order",
+    "tests.support.selection",
     "tests.support.web",
 ]

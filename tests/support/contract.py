@@ -15,6 +15,7 @@ import pytest
 from netinv_core.endpoint import Endpoint
 from tests.support.databases import DIALECT
 from tests.support.registry import REGISTRY
+from tests.support.selection import may_run
 
 SHARE = 8  # every eighth pair is no repetition
 ALWAYS = SHARE - 1  # a check of at most so many resources runs for each of them
@@ -47,7 +48,8 @@ def contract_pairs(checks: Sequence[AnyCheck], *, any_database: bool = False) ->
         labels = [label for label in sorted(ENDPOINTS) if check.applies(ENDPOINTS[label])]
         marks = _repetitions(len(labels), number, any_database=any_database)
         for label, marks_of_pair in zip(labels, marks, strict=True):
-            pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
+            if may_run(marks_of_pair):
+                pairs.append(pytest.param(check, label, id=f"{label}-{check.name}", marks=marks_of_pair))
     return sorted(pairs, key=lambda pair: str(pair.values[1]))  # the tests of a resource stay together
 
 
@@ -62,7 +64,9 @@ def every(values: Sequence[Any], first: int = 0) -> list[Any]:
     :param first: shifts which of them are no repetitions
     """
     return [
-        pytest.param(value, marks=marks) for value, marks in zip(values, _repetitions(len(values), first), strict=True)
+        pytest.param(value, marks=marks)
+        for value, marks in zip(values, _repetitions(len(values), first), strict=True)
+        if may_run(marks)
     ]
 
 
