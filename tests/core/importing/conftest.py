@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,10 @@ def run(service: Service, tmp_path: Path, unique: Any) -> Any:
     return load_items
 
 
-@pytest.fixture
-def environment(service: Service, tmp_path: Path) -> Environment:
+@pytest.fixture(scope="module")
+def environment(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """The environment of commands for the service."""
-    ini = tmp_path / "netinv.ini"
+    ini = tmp_path_factory.mktemp("environment") / "netinv.ini"
     url = service.engine.url.render_as_string(hide_password=False).replace("%", "%%")
     ini.write_text(
         f"[app:main]\nuse = egg:netinv-core\nnetinv.database_url = {url}\nnetinv.secret = for tests only, of 32 characters\n"
@@ -43,16 +44,17 @@ def environment(service: Service, tmp_path: Path) -> Environment:
     return Environment(str(ini))
 
 
-@pytest.fixture
-def command(service: Service, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture(scope="module")
+def command(service: Service, environment: Environment) -> Iterator[Any]:
     """``command(word, …)``: what ``netinv import`` answers; between attempts it waits no time."""
-    monkeypatch.setattr(rest, "pause", lambda seconds: None)
 
     def invoke(*words: str, token: str = TOKEN) -> Any:
         arguments = [*words, "--user", service.admin.username, "--token", token]
         return CliRunner().invoke(import_, arguments, obj=environment)
 
-    return invoke
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(rest, "pause", lambda seconds: None)
+        yield invoke
 
 
 @pytest.fixture

@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
-from netinv_core.testing import Api
+from netinv_core.testing import Api, Service
 from tests.support.inventory_service import InventoryService, serving
 from tests.support.nautobot2 import MODELS, Nautobot2
 from tests.support.nautobot2_lists import everything
 
 
-@pytest.fixture
-def there(unique: Any) -> Nautobot2:
+@pytest.fixture(scope="module")
+def there(service: Service) -> Nautobot2:
     """The objects of the other service."""
-    return everything(unique())
+    return everything(service.unique())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nautobot(there: Nautobot2) -> Iterator[InventoryService]:
     """A Nautobot 2.4 that serves them in pages."""
     with serving(InventoryService("nautobot", "2.4.5", there.lists, page_size=50)) as service:
         yield service
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def imported(command: Any, nautobot: InventoryService) -> dict[str, Any]:
     """The report of an import."""
     done = command("nautobot", nautobot.url, "--json")
@@ -140,10 +140,10 @@ def test_namespaces_become_vrfs_and_containers_aggregates(imported: dict[str, An
     assert more == f"{there.word} sw0 e1"
 
 
-def test_a_rule_names_the_types_that_become_sites(
-    there: Nautobot2, nautobot: InventoryService, command: Any, api: Api
-) -> None:
-    done = command("nautobot", nautobot.url, "--rule", f"site-type={there.word} Room", "--dry-run", "--json")
+def test_a_rule_names_the_types_that_become_sites(unique: Any, command: Any) -> None:
+    there = everything(unique())
+    with serving(InventoryService("nautobot", "2.4.5", there.lists, page_size=50)) as nautobot:
+        done = command("nautobot", nautobot.url, "--rule", f"site-type={there.word} Room", "--dry-run", "--json")
     models = json.loads(done.stdout)["models"]
     assert (models["dcim.site"]["created"], models["dcim.region"]["created"]) == (2, 4)
 
