@@ -9,6 +9,7 @@ Everything is limited to what the user may view.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -177,14 +178,22 @@ def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
         item = endpoint.filters.get("q")
         if item is None or endpoint.resource.exempt_by_name_only:
             continue
-        table: Any = endpoint.table.alias()
-        table = table if endpoint in indexed else sa.select(table).limit(SCANNED_ROWS).subquery()
+        table = _scanned_rows(endpoint.table, SCANNED_ROWS, is_indexed=endpoint in indexed)
         try:
             condition = item.apply(uow, endpoint, table, "", [text])
         except (ValueError, Invalid):
             continue
         match = Match(endpoint.label, endpoint.plural, "q", _always(condition), [("q", text)])
         yield _Query(match, endpoint, f"search of {endpoint.label}", table=table)
+
+
+@functools.cache
+def _scanned_rows(table: sa.Table, limit: int, *, is_indexed: bool) -> Any:
+    """Alias of a table with an index, subquery of the first rows of another. They are kept: each has all columns of its
+    table, which for the subqueries of 76 resources was half of the processor time of a search.
+    """
+    alias: Any = table.alias()
+    return alias if is_indexed else sa.select(alias).limit(limit).subquery()
 
 
 def _always(condition: Any) -> Callable[[Any], Any]:
