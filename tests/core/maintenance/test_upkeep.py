@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +28,21 @@ _changes, _answers, _sessions = table_of(ObjectChange), table_of(StoredAnswer), 
 _results, _logs, _upkeep = table_of(JobResult), table_of(JobLogEntry), table_of(upkeep.Upkeep)
 
 
-@pytest.fixture
-def service(tmp_path: Path, database_template: str) -> Iterator[Service]:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, database_template: str) -> Iterator[Service]:
     """A service on a database of its own."""
-    with migrated_database(tmp_path, database_template) as engine:
+    with migrated_database(tmp_path_factory.mktemp("upkeep"), database_template) as engine:
         yield Service(engine)
+
+
+@pytest.fixture
+def service(started: Service) -> Service:
+    """The service, whose upkeep has never run; the tables that tests fill are empty."""
+    with started.unit_of_work() as uow:
+        for table in (_logs, _results, _answers, _sessions, _changes):
+            uow.write(sa.delete(table))
+        uow.write(sa.update(_upkeep).values(claimed_by=None, claimed_until=None, finished=None))
+    return started
 
 
 @pytest.fixture
@@ -59,10 +68,9 @@ def number(service: Service, table: Any) -> int:
 def fill(service: Service) -> None:
     """Writes an old and a new row of several tables."""
     answers(service.engine, LONG_AGO, now())
-    for name in ("old", "new"):
-        service.api.post("/api/tenancy/tenants/", {"name": name})
+    old, _ = (service.api.post("/api/tenancy/tenants/", {"name": service.unique()}) for _ in range(2))
     with service.unit_of_work() as uow:
-        uow.write(sa.update(_changes).where(_changes.c.object_repr == "old").values(time=LONG_AGO))
+        uow.write(sa.update(_changes).where(_changes.c.object_repr == old["name"]).values(time=LONG_AGO))
         for used in (LONG_AGO, now()):
             words = {"address": "", "user_agent": "", "key_hash": uuid.uuid4().hex}
             uow.write(
@@ -130,7 +138,10 @@ def test_rows_are_searched_once_for_many_chunks(service: Service, monkeypatch: p
             searches.append(statement)
 
     sa.event.listen(service.engine, "before_cursor_execute", note)
-    assert dict(upkeep.run(service.engine, service.registry))[_answers.name] == 9
+    try:
+        assert dict(upkeep.run(service.engine, service.registry))[_answers.name] == 9
+    finally:
+        sa.event.remove(service.engine, "before_cursor_execute", note)
     assert len(searches) == 1
 
 
