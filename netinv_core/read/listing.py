@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.caches import lru_cache
 from netinv_core.db.engine import in_parameter, inlined_int, is_bad_filter_error, is_timeout, lock_parents, lock_rows
+from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering
 from netinv_core.read.parameters import parse_parameters
@@ -190,11 +192,24 @@ def rows(
     """Returns the rows of the objects that the user has permission for, by id; optionally ``locked`` (FOR UPDATE)."""
     table = endpoint.table
     allowed = permissions.scope(uow, endpoint, action, table)
-    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
-    if allowed is not None:
-        statement = statement.where(allowed)
-    result = uow.execute(lock_rows(statement) if locked else statement, {"keys": list(keys)})
-    return {row["id"]: dict(row) for row in result.mappings()}
+    if allowed is None:
+        found = uow.rows(_kept(table, uow.registry.dialect, locked), {"keys": list(keys)})
+    else:
+        found = uow.execute(_by_id(table, uow.registry.dialect, locked, allowed), {"keys": list(keys)}).all()
+    names = table.c.keys()
+    return {row["id"]: row for row in (dict(zip(names, values, strict=True)) for values in found)}
+
+
+def _by_id(table: Any, dialect: str, locked: bool, *conditions: Any) -> sa.Select[Any]:
+    """SELECT of rows by ``keys``, in their order; optionally FOR UPDATE."""
+    statement = sa.select(table).where(in_parameter(dialect, table.c.id), *conditions).order_by(table.c.id)
+    return lock_rows(statement) if locked else statement
+
+
+@lru_cache("rows by id", 1000)
+def _kept(table: Any, dialect: str, locked: bool) -> RowSelect:
+    """The SELECT of :func:`_by_id` without conditions, kept."""
+    return RowSelect(_by_id(table, dialect, locked))
 
 
 def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: bool = False) -> dict[Any, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
+from netinv_core.db.row_select import RowSelect
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -16,7 +17,8 @@ _KEY = "of_id"
 
 
 def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[str, Any]]) -> None:
-    """Writes columns of rows by id (``{id: {column: value}}``): one executemany UPDATE for each set of columns.
+    """Writes columns of rows by id (``{id: {column: value}}``): one UPDATE for each set of columns, executemany for
+    several rows.
 
     :raises sqlalchemy.exc.IntegrityError: when a value violates a constraint
     """
@@ -24,7 +26,11 @@ def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[
     for key, values in values_by_id.items():
         groups.setdefault(tuple(sorted(values)), []).append({_KEY: key, **values})
     for names, parameters in groups.items():
-        uow.write(_update(table, names), parameters)
+        if len(parameters) == 1 and uow.registry.dialect == "postgresql":
+            uow.expire_all()
+            uow.write_rows(_update_of_one(table, names), parameters[0])
+        else:
+            uow.write(_update(table, names), parameters)
 
 
 @lru_cache("bulk updates", 1000)
@@ -32,3 +38,12 @@ def _update(table: Any, names: tuple[str, ...]) -> Any:
     """UPDATE of columns of a row by its id."""
     statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY))
     return statement.values({name: sa.bindparam(name) for name in names})
+
+
+@lru_cache("updates of one row", 1000)
+def _update_of_one(table: Any, names: tuple[str, ...]) -> RowSelect:
+    """UPDATE of columns of a row by its id, in a CTE: a statement that is kept."""
+    statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY, type_=table.c.id.type))
+    values = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
+    updated = statement.values(values).returning(table.c.id).cte("updated")
+    return RowSelect(sa.select(updated.c.id))
