@@ -170,7 +170,7 @@ def test_the_last_use_is_stored_once_a_minute_beside_the_request(service: Servic
         connection.execute(sa.update(_tokens).where(_tokens.c.last_used == first).values(last_used=long_ago))
     with service.statements() as statements:
         account.api.get(TENANTS)
-    assert not [text for text in statements if text.upper().startswith("UPDATE")]
+    assert not [text for text in statements if "UPDATE " in text.upper()]
     again = stored_use(service, account.token)
     assert again is not None and again >= first
     (shown,) = account.api.get(f"{TOKENS}?include=last_used")["results"]

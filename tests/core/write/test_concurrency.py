@@ -420,7 +420,7 @@ def test_a_request_that_meets_the_same_lock_each_time_is_a_conflict(service: Ser
     attempts = []
 
     def give_up(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        if statement.startswith("UPDATE dcim_region"):
+        if "UPDATE dcim_region" in statement:
             attempts.append(statement)
             raise given_up
 
