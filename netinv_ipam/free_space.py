@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from netinv_core.uow import UnitOfWork
 from netinv_ipam import taken_space
-from netinv_ipam.full_ranges import Run, brought_up_to_date, last_number, runs_of
+from netinv_ipam.full_ranges import Run, brought_up_to_date, last_number, memory_of
 from netinv_ipam.networks import BITS, address_text, packed
 from netinv_ipam.taken_space import ADDRESSES, NETWORKS, Range, Row, Space, space_of, walk
 
@@ -53,7 +53,7 @@ def _free(uow: UnitOfWork, space: Space, bounds: Range) -> Iterator[Range]:
     if uow.change_set.pending:  # which others may never see
         yield from gaps(bounds, walk(uow, space, lowest))
         return
-    runs, batch = runs_of(uow.registry), None
+    runs, batch = memory_of(uow.registry).runs, None
     key = space.what.label, space.version, space.row["vrf_id"] or space.scope, bounds
     run = runs.get(key)
     if run is not None:

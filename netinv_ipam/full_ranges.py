@@ -60,16 +60,20 @@ class LeftPlace:
 _NO_PLACE = LeftPlace(0, 0, -1)
 
 
-@cached_in_registry
-def runs_of(registry: Registry) -> BoundedCache[Run]:
-    """The runs that this process remembers, by address space and beginning."""
-    return BoundedCache("full ranges", MOST_RUNS)
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """The ``runs`` that a process remembers, by address space and beginning, and the ``places`` that change records
+    tell of, by their ids.
+    """
+
+    runs: BoundedCache[Run]
+    places: BoundedCache[LeftPlace]
 
 
 @cached_in_registry
-def _places_of(registry: Registry) -> BoundedCache[LeftPlace]:
-    """What change records tell, by their ids."""
-    return BoundedCache("left places", MOST_PLACES)
+def memory_of(registry: Registry) -> Memory:
+    """The memory of this process."""
+    return Memory(BoundedCache("full ranges", MOST_RUNS), BoundedCache("left places", MOST_PLACES))
 
 
 def last_number(uow: UnitOfWork) -> int:
@@ -89,7 +93,7 @@ def brought_up_to_date(uow: UnitOfWork, run: Run, lowest: int, space: Space) -> 
     given, pruned, *_ = changes[0]
     if pruned > run.number or len(changes) > MOST_CHANGES:  # deleted records may tell of what left it
         return None, []
-    places, found = _places_of(uow.registry), list(run.left)
+    places, found = memory_of(uow.registry).places, list(run.left)
     for _, _, key, *stored, _, _ in changes:
         if key is not None:
             place = places.get_or_make(key, functools.partial(_left_place, what, *stored))
