@@ -34,7 +34,7 @@ _order = (_change.c.time, _change.c.request_id, _change.c.position)
 
 @dataclasses.dataclass
 class _Written:
-    """How many changes a process has written since it last told the worker."""
+    """The ``count`` of changes that a process has written since it last told the worker."""
 
     count: int = 0
 

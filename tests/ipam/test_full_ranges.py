@@ -13,10 +13,18 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.models import ObjectChange
 from netinv_core.maintenance.retention import delete_old
 from netinv_core.models.base import now, table_of
-from netinv_core.testing import Service
+from netinv_core.testing import Api, Service
 from netinv_ipam import full_ranges, taken_space
 
 ADDRESSES, PREFIXES, VRFS = "/api/ipam/ip-addresses/", "/api/ipam/prefixes/", "/api/ipam/vrfs/"
+
+
+def run_of_12(api: Api, length: int, name: str) -> tuple[Any, list[Any]]:
+    """A pool of this prefix length in a VRF of its own, and its first addresses, which are taken."""
+    vrf = api.post(VRFS, {"name": name})["id"]
+    prefix = api.post(PREFIXES, {"prefix": f"192.0.2.0/{length}", "vrf": vrf, "status": "active", "is_pool": True})
+    bodies = [{"address": f"192.0.2.{number}/{length}", "vrf": vrf, "status": "active"} for number in range(12)]
+    return prefix, api.post(ADDRESSES, bodies)
 
 
 def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
@@ -24,10 +32,7 @@ def test_an_address_is_free_again_when_the_record_of_its_deletion_was_pruned(
 ) -> None:
     monkeypatch.setattr(taken_space, "PIECE", 3)
     api, change = service.api, table_of(ObjectChange)
-    vrf = api.post(VRFS, {"name": service.unique()})["id"]
-    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/28", "vrf": vrf, "status": "active", "is_pool": True})
-    bodies = [{"address": f"192.0.2.{number}/28", "vrf": vrf, "status": "active"} for number in range(12)]
-    taken = api.post(ADDRESSES, bodies)
+    prefix, taken = run_of_12(api, 28, service.unique())
     path = f"{prefix['url']}available-ips/"
     assert api.get(path)[0]["address"] == "192.0.2.12/28"
     api.delete(taken[4]["url"])
@@ -45,10 +50,8 @@ def test_new_addresses_do_not_make_a_run_forgotten(service: Service, monkeypatch
     monkeypatch.setattr(taken_space, "PIECE", 3)
     monkeypatch.setattr(full_ranges, "MOST_CHANGES", 3)
     api = service.api
-    vrf = api.post(VRFS, {"name": service.unique()})["id"]
-    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/27", "vrf": vrf, "status": "active", "is_pool": True})
-    bodies = [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in range(12)]
-    api.post(ADDRESSES, bodies)
+    prefix, _ = run_of_12(api, 27, service.unique())
+    vrf = prefix["vrf"]["id"]
     path = f"{prefix['url']}available-ips/"
     assert api.get(path)[0]["address"] == "192.0.2.12/27"
     api.post(ADDRESSES, [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in (12, 13)])
@@ -63,10 +66,7 @@ def test_each_deletion_without_a_number_is_looked_at_once(service: Service, monk
     parse = full_ranges.before_and_after
     monkeypatch.setattr(full_ranges, "before_and_after", lambda *stored: (read.append(stored), parse(*stored))[1])
     api = service.api
-    vrf = api.post(VRFS, {"name": service.unique()})["id"]
-    prefix = api.post(PREFIXES, {"prefix": "192.0.2.0/27", "vrf": vrf, "status": "active", "is_pool": True})
-    bodies = [{"address": f"192.0.2.{number}/27", "vrf": vrf, "status": "active"} for number in range(12)]
-    taken = api.post(ADDRESSES, bodies)
+    prefix, taken = run_of_12(api, 27, service.unique())
     path = f"{prefix['url']}available-ips/"
     assert api.get(path)[0]["address"] == "192.0.2.12/27"
     for number in (7, 5):
