@@ -27,7 +27,7 @@ from tests.support.seed import seed_deliveries, seed_job_results
 __all__ = ["fork_server", "jobs_service"]
 crypto._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)  # tests make hundreds of users
 # Tests build many registries, whose objects live long: with the default thresholds half of their processor time goes to
-# garbage collections; with 50,000, a tenth.
+# garbage collections; with 50,000, a tenth. With 500,000 a process grows to 1.5 GB.
 COLLECTED_AFTER = (100_000, 20, 10)
 gc.set_threshold(*COLLECTED_AFTER)
 
