@@ -30,9 +30,8 @@ from netinv_core.models.columns import (
 )
 from netinv_core.presentation import Presentation
 from netinv_core.read import listing
-from netinv_core.read.filters import descendants
 from netinv_core.read.lookups import negated
-from netinv_core.read.name_lookup import NameQuery, ids_of
+from netinv_core.read.name_lookup import NameQuery, descendants, ids_of
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
 from netinv_core.uow import UnitOfWork
@@ -140,9 +139,12 @@ def _types_accepting(labels: Sequence[str]) -> Any:
     return sa.select(location_type_labels.c.owner_id).where(location_type_labels.c.label.in_(labels))
 
 
-def _ids(uow: UnitOfWork, name: str, target: Endpoint, values: list[str]) -> Any:
-    """Returns the ids of the objects that the values of a parameter refer to by id or natural key."""
-    return ids_of(uow, NameQuery(name, target, tuple(values), (target.natural_sort,)))[0]
+def _ids(uow: UnitOfWork, name: str, target: Endpoint, values: list[str], *, tree: bool = False) -> Any:
+    """Returns the ids of the objects that the values of a parameter refer to by id or natural key.
+
+    With a ``tree``, those of their descendants too.
+    """
+    return ids_of(uow, NameQuery(name, target, tuple(values), (target.natural_sort,), tree=tree))[0]
 
 
 @location_types.filter("content_types", suffixes=("n",))
@@ -174,7 +176,7 @@ def _checked_labels(uow: UnitOfWork, values: list[str]) -> list[str]:
 def in_subtree(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     """Filters by ancestor. The locations given are included."""
     endpoint = uow.registry.of_model(Location)
-    return table.c.id.in_(descendants(uow, endpoint, _ids(uow, "subtree", endpoint, values)))
+    return table.c.id.in_(_ids(uow, "subtree", endpoint, values, tree=True))
 
 
 @locations.filter("base_site")
@@ -184,7 +186,7 @@ def in_base_site(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
     roots = sa.select(location.c.id).where(
         location.c.site_id.in_(_ids(uow, "base_site", uow.registry.of_model(Site), values))
     )
-    return table.c.id.in_(descendants(uow, uow.registry.of_model(Location), roots))
+    return table.c.id.in_(descendants(uow.registry.of_model(Location), roots))
 
 
 @locations.filter("child_location_type")

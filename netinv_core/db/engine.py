@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import importlib
 import re
 import time
@@ -267,6 +268,18 @@ def inlined_int(name: str, value: int) -> Any:
 
 def lower(dialect: str, expression: Any) -> Any:
     """SQL expression: ``expression`` in lower case, by the rules of Unicode on every database."""
+    if isinstance(getattr(expression, "table", None), sa.Table):
+        return _lower_column(dialect, expression)
+    return _in_lower_case(dialect, expression)
+
+
+@functools.cache
+def _lower_column(dialect: str, column: Any) -> Any:
+    """The column of a model in lower case, kept: a search compares several."""
+    return _in_lower_case(dialect, column)
+
+
+def _in_lower_case(dialect: str, expression: Any) -> Any:
     if dialect == "postgresql":
         return sa.func.lower(sa.collate(sa.cast(expression, sa.Text), "und-x-icu"))
     return sa.func.lower(expression)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Condition = Any
 Apply = Callable[["UnitOfWork", "Endpoint", Any, str, "list[str]"], Condition]
-Expand = Callable[["UnitOfWork", "Endpoint", Any], Any]
 UNKNOWN = "Unknown filter field"
 NULL = "null"
 MOST_IDS = 500  # looked up for a search along a reference
@@ -174,7 +173,7 @@ class RelatedFilter:
     steps: tuple[str, ...]
     by: tuple[str, ...] | None
     ids: bool
-    expand: Expand | None
+    tree: bool
     all_of: bool
     multiple: bool
     allowed: Callable[[Any], Condition] | None
@@ -203,17 +202,23 @@ class RelatedFilter:
         self, uow: UnitOfWork, endpoint: Endpoint, table: Any, target: Endpoint, values: Sequence[str], *, each: bool
     ) -> list[Condition]:
         """The conditions that the path leads to a named object: one for ``each`` value, or one for all together."""
-        names = tuple(item for item in values if item != NULL)
-        if not names:
+        query = self.name_query(endpoint, values)
+        if query is None:
             return []
-        query = NameQuery(
-            self.name, target, names, self.name_columns(target), self.ids, self.multiple, self.allowed, self.public
-        )
         conditions, visible = [], permissions.visible_for(uow)
         for ids in ids_of(uow, query, each=each):
-            expanded = self.expand(uow, target, ids) if self.expand else ids
-            conditions.append(relations.leads_to_any(endpoint, table, self.steps, expanded, visible))
+            conditions.append(relations.leads_to_any(endpoint, table, self.steps, ids, visible))
         return conditions
+
+    def name_query(self, endpoint: Endpoint, values: Sequence[str]) -> NameQuery | None:
+        """The lookup of the objects that values name; ``None`` when they name none."""
+        target, names = target_of(endpoint, self.steps), tuple(item for item in values if item != NULL)
+        if target is None or not names:
+            return None
+        columns = self.name_columns(target)
+        return NameQuery(
+            self.name, target, names, columns, self.ids, self.multiple, self.allowed, self.public, self.tree
+        )
 
     def name_columns(self, target: Endpoint) -> tuple[str, ...]:
         """The columns by which an object can be named."""
@@ -228,7 +233,7 @@ def related(
     *,
     by: str | Sequence[str] | None = None,
     ids: bool = True,
-    expand: Expand | None = None,
+    tree: bool = False,
     all_of: bool = False,
     multiple: bool = True,
     allowed: Callable[[Any], Condition] | None = None,
@@ -240,7 +245,7 @@ def related(
 
     :param by: the columns of names, by default the natural key; ``()`` takes ids only
     :param ids: ``False`` takes names only
-    :param expand: returns the ids to match for the named ids, such as a node and its descendants
+    :param tree: the descendants of a named object match too
     :param all_of: several values combine with AND
     :param multiple: ``False``: the last value counts
     :param allowed: condition on the target's table that a row may be named
@@ -248,22 +253,13 @@ def related(
     """
     columns = (by,) if isinstance(by, str) else None if by is None else tuple(by)
     steps = tuple((path or name).split("."))
-    condition = RelatedFilter(name, steps, columns, ids, expand, all_of, multiple, allowed, public)
+    condition = RelatedFilter(name, steps, columns, ids, tree, all_of, multiple, allowed, public)
     return Filter(name, condition.apply, ("n",), multiple, relation=condition)
-
-
-def descendants(uow: UnitOfWork, target: Endpoint, ids: Any) -> Any:
-    """Recursive CTE of nodes of a tree and their descendants, as a SELECT of ids; ``ids`` is a list or a SELECT."""
-    table = target.table
-    subtree = sa.select(table.c.id).where(table.c.id.in_(ids)).cte(recursive=True)
-    child = table.alias()
-    subtree = subtree.union(sa.select(child.c.id).where(child.c.parent_id == subtree.c.id))
-    return sa.select(subtree.c.id)
 
 
 def tree(name: str, path: str | None = None) -> Filter:
     """Filter by nodes of a tree, named by id or slug; matches their descendants too."""
-    return related(name, path, expand=descendants)
+    return related(name, path, tree=True)
 
 
 def tree_pair(name: str, path: str | None = None) -> list[Filter]:

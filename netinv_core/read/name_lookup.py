@@ -7,15 +7,18 @@ has no name: the answer is the same as for one that does not exist.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.auth import permissions
+from netinv_core.db.engine import MANY_VALUES, in_parameter
 from netinv_core.errors import Invalid
+from netinv_core.models.types import Chars
 from netinv_core.read import lookups
 from netinv_core.read.union import Union
 
@@ -32,7 +35,7 @@ class NameQuery:
 
     Unless ``multiple``, only one value counts and the error does not repeat it. ``allowed(table)`` is the condition
     that an object may be named. Objects of a ``public`` target (statuses, which OPTIONS list) may be named by users
-    who may not view them.
+    who may not view them. With a ``tree``, the descendants of the named objects are meant too.
     """
 
     parameter: str
@@ -43,6 +46,7 @@ class NameQuery:
     multiple: bool = True
     allowed: Callable[[Any], Any] | None = None
     public: bool = False
+    tree: bool = False
 
     def keys(self) -> dict[str, Any]:
         """Returns the ids by value, for the values that can be ids.
@@ -71,9 +75,10 @@ class NameQuery:
         return [lookups.any_of(matches), *([self.allowed(table)] if self.allowed else []), *limits]
 
     def select(self, uow: UnitOfWork) -> Any:
-        """SELECT of the ids of the named objects."""
+        """SELECT of the ids of the objects that are meant."""
         table = self.target.table.alias()
-        return sa.select(table.c.id).where(*self.conditions(uow, table))
+        named = sa.select(table.c.id).where(*self.conditions(uow, table))
+        return descendants(self.target, named) if self.tree else named
 
     def missing(self, ids: IdsByValue) -> Invalid | None:
         """Returns the error for the first value without an object; ``None`` when each has one."""
@@ -97,38 +102,103 @@ def _converted(column: Any, values: Sequence[str]) -> dict[str, Any]:
     return converted
 
 
-def _columns(query: NameQuery) -> list[Any]:
-    """The columns of a lookup: the id, then those by which an object can be named."""
+def descendants(target: Endpoint, ids: Any) -> Any:
+    """Recursive CTE of nodes of a tree and their descendants, as a SELECT of ids; ``ids`` is a list or a SELECT."""
+    return sa.select(_subtrees(target, (), target.table.c.id.in_(ids)).c.id)
+
+
+def _subtrees(target: Endpoint, by: Sequence[str], condition: Any) -> Any:
+    """Recursive CTE of the nodes that meet a condition and their descendants: ``id``, and the id (``root``) and names
+    of the node that meets it.
+    """
+    table, child = target.table, target.table.alias()
+    found = sa.select(table.c.id, table.c.id.label("root"), *(table.c[name] for name in by)).where(condition)
+    cte = found.cte(recursive=True)
+    below = sa.select(child.c.id, cte.c.root, *(cte.c[name] for name in by))
+    return cte.union(below.where(child.c.parent_id == cte.c.id))
+
+
+def _part(target: Endpoint, by: Sequence[str], tree: bool, condition: Any) -> tuple[Any, Any, Any]:
+    """The columns, table and condition of a lookup.
+
+    The columns are the id of an object that is meant, and the id and names of the object that is named.
+    """
+    if not tree:
+        table = target.table
+        return [table.c.id, table.c.id, *(table.c[name] for name in by)], table, condition
+    cte = _subtrees(target, by, condition)
+    return list(cte.c), cte, sa.true()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lookup:
+    """A SELECT of named objects without its values, which its parameters have: for users who may view all objects."""
+
+    target: Endpoint
+    by: tuple[str, ...]
+    ids: bool
+    tree: bool
+
+    def part(self, number: int) -> tuple[Any, Any, Any]:
+        """The part of the statement whose parameters end in ``number``."""
+        table, dialect = self.target.table, self.target.registry.dialect
+        compared = (["id"] if self.ids else []) + [*self.by]
+        matches = [in_parameter(dialect, table.c[name], f"{name}{number}") for name in compared]
+        return _part(self.target, self.by, self.tree, lookups.any_of(matches))
+
+    def parameters(self, query: NameQuery, number: int) -> dict[str, list[Any]]:
+        """The values of the parameters."""
+        ids = {f"id{number}": list(query.keys().values())} if self.ids else {}
+        return ids | {f"{name}{number}": list(query.values) for name in self.by}
+
+
+def _lookup_of(uow: UnitOfWork, query: NameQuery) -> _Lookup | None:
+    """The SELECT to keep for a query and others like it; ``None`` for one with limits or with numbers as names."""
     table = query.target.table
-    return [table.c.id, *(table.c[name] for name in query.by)]
+    if query.allowed or not all(isinstance(table.c[name].type, Chars | sa.String) for name in query.by):
+        return None
+    if not query.public and permissions.visible(uow, query.target, table):
+        return None
+    return _Lookup(query.target, query.by, bool(query.keys()), query.tree)
+
+
+def _found(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[IdsByValue]:
+    """The ids of the objects that each value names, for each query; one statement."""
+    kept = [lookup for lookup in (_lookup_of(uow, query) for query in queries) if lookup is not None]
+    if len(kept) < len(queries):
+        parts = [
+            _part(query.target, query.by, query.tree, sa.and_(*query.conditions(uow, query.target.table)))
+            for query in queries
+        ]
+        rows = Union(uow.registry.dialect, parts).rows(uow, {})
+    else:
+        union = uow.registry.union(tuple(kept), lambda: [lookup.part(number) for number, lookup in enumerate(kept)])
+        parameters: dict[str, list[Any]] = {}
+        for number, lookup in enumerate(kept):
+            parameters |= lookup.parameters(queries[number], number)
+        rows = union.rows(uow, parameters)
+    return [_by_value(query, part) for query, part in zip(queries, rows, strict=True)]
 
 
 def _look_up(uow: UnitOfWork, query: NameQuery) -> IdsByValue:
     """Returns the ids of the objects that each value names; one statement unless :func:`look_up_together` did."""
     cached: IdsByValue | None = uow.row_cache.get((NameQuery, query))
-    if cached is not None:
-        return cached
-    table = query.target.table
-    return _by_value(query, uow.read(sa.select(*_columns(query)).where(*query.conditions(uow, table))))
+    return _found(uow, [query])[0] if cached is None else cached
 
 
-def look_up_together(uow: UnitOfWork, queries: Sequence[NameQuery]) -> None:
+def look_up_together(uow: UnitOfWork, queries: Iterable[NameQuery]) -> None:
     """Looks up the names of several parameters in one statement, for :func:`ids_of` until rows change."""
-    found: list[tuple[NameQuery, Any]] = []
+    valid = []
     for query in dict.fromkeys(queries):
-        try:
-            found.append((query, sa.and_(*query.conditions(uow, query.target.table))))
-        except Invalid:  # raised again, with the parameter, where the filter is parsed
-            continue
-    if len(found) < 2:
-        return
-    union = Union(uow.registry.dialect, [(_columns(query), query.target.table, limit) for query, limit in found])
-    for (query, _), rows in zip(found, union.rows(uow, {}), strict=True):
-        uow.row_cache[NameQuery, query] = _by_value(query, rows)
+        with contextlib.suppress(Invalid):  # raised again, with the parameter, where the filter is parsed
+            query.keys()
+            valid.append(query)
+    if len(valid) > 1:
+        uow.row_cache.update(zip(((NameQuery, query) for query in valid), _found(uow, valid), strict=True))
 
 
 def _by_value(query: NameQuery, rows: Sequence[Sequence[Any]]) -> IdsByValue:
-    """The ids of the rows that each value names; a row has the values of :func:`_columns`."""
+    """The ids of the objects that each value means; a row has the values of :func:`_part`."""
     keys = query.keys()
     converted_values = [_converted(query.target.table.c[name], query.values) for name in query.by]
     ids: dict[str, list[Any]] = {}
@@ -138,7 +208,7 @@ def _by_value(query: NameQuery, rows: Sequence[Sequence[Any]]) -> IdsByValue:
         ids[value] = [
             row[0]
             for row in rows
-            if (value in keys and row[0] == keys[value]) or any(map(operator.eq, expected, row[1:]))
+            if (value in keys and row[1] == keys[value]) or any(map(operator.eq, expected, row[2:]))
         ]
     return ids
 
@@ -146,18 +216,26 @@ def _by_value(query: NameQuery, rows: Sequence[Sequence[Any]]) -> IdsByValue:
 def ids_of(uow: UnitOfWork, query: NameQuery, *, each: bool = False) -> list[Any]:
     """Returns the ids of the named objects: one list of all ids, or one for ``each`` value.
 
-    With deferred lookups (:meth:`UnitOfWork.without_lookups`) SELECT statements take the place of lists.
+    With deferred lookups (:meth:`UnitOfWork.without_lookups`), and for the nodes of large trees, SELECT statements take
+    the place of lists.
 
     :raises Invalid: for a value that names no object, unless lookups are deferred
     """
     if uow.deferred_lookups is not None:
         uow.deferred_lookups.append(query)
-        queries = [dataclasses.replace(query, values=(value,)) for value in query.values] if each else [query]
-        return [item.select(uow) for item in queries]
+        return _selects(uow, query, each=each)
     ids = _look_up(uow, query)
     if (error := query.missing(ids)) is not None:
         raise error
+    if query.tree and sum(map(len, ids.values())) > MANY_VALUES:
+        return _selects(uow, query, each=each)
     return [*ids.values()] if each else [[key for keys in ids.values() for key in keys]]
+
+
+def _selects(uow: UnitOfWork, query: NameQuery, *, each: bool) -> list[Any]:
+    """The SELECTs of a query, or of ``each`` of its values."""
+    queries = [dataclasses.replace(query, values=(value,)) for value in query.values] if each else [query]
+    return [item.select(uow) for item in queries]
 
 
 def validation_errors(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[Invalid | None]:
@@ -168,7 +246,7 @@ def validation_errors(uow: UnitOfWork, queries: Sequence[NameQuery]) -> list[Inv
     ids_by_kind: dict[Any, IdsByValue] = {}
     for kind, group in by_kind.items():
         values = tuple(dict.fromkeys(value for query in group for value in query.values))
-        ids_by_kind[kind] = _look_up(uow, dataclasses.replace(group[0], values=values))
+        ids_by_kind[kind] = _look_up(uow, dataclasses.replace(group[0], values=values, tree=False))
     return [query.missing(ids_by_kind[_kind(query)]) for query in queries]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,15 +42,15 @@ def look_up_names(uow: UnitOfWork, endpoint: Endpoint, parameters: Parameters) -
 
 
 def _look_up_names(uow: UnitOfWork, endpoint: Endpoint, accepted: Sequence[Accepted]) -> None:
-    naming = [item for item in accepted if item[1].relation is not None]
+    naming = [(item.relation, values) for _, item, _, values in accepted if item.relation is not None]
     if len(naming) < 2 or uow.deferred_lookups is not None:
         return
-    deferring = uow.without_lookups()
-    for _, item, suffix, values in naming:
-        with contextlib.suppress(ValueError, Invalid):  # raised again where the filter is parsed
-            if not any("\x00" in value for value in values):
-                item.apply(deferring, endpoint, endpoint.table, suffix, values)
-    look_up_together(uow, deferring.deferred_lookups or ())
+    queries = [
+        relation.name_query(endpoint, values)
+        for relation, values in naming
+        if not any("\x00" in value for value in values)
+    ]
+    look_up_together(uow, [query for query in queries if query is not None])
 
 
 def parse_parameters(

@@ -193,6 +193,46 @@ def test_a_tree_filter_includes_what_lies_below(api: Api, unique: Any) -> None:
     assert [item["tenant_count"] for item in api.get(groups, {"name__isw": word})["results"]] == [3, 2, 1]
 
 
+def test_a_tree_filter_includes_hundreds_of_nodes(api: Api, unique: Any) -> None:
+    word, groups = unique(), "/api/tenancy/tenant-groups/"
+    top, other = api.post(groups, [{"name": f"{word} {n}"} for n in ("top", "other")])
+    children = api.post(groups, [{"name": f"{word} {n}", "parent": top["id"]} for n in range(501)])
+    homes = {"top": top, "other": other, "first": children[0], "last": children[-1]}
+    api.post(TENANTS, [{"name": f"{word} {name}", "group": home["id"]} for name, home in homes.items()])
+
+    def tenants(**query: Any) -> list[str]:
+        page = api.get(TENANTS, {"name__isw": word, **query})
+        return sorted(item["name"].removeprefix(f"{word} ") for item in page["results"])
+
+    assert tenants(group=top["slug"]) == ["first", "last", "top"]
+    assert tenants(group=[top["slug"], other["id"]]) == ["first", "last", "other", "top"]
+    assert tenants(group__n=top["slug"]) == ["other"]
+    assert tenants(group=children[-1]["slug"]) == ["last"]
+
+
+def test_paths_may_reach_one_model_several_times(api: Api, unique: Any, service: Service, make_user: Any) -> None:
+    """A path to the parent of a parent, in constraints and in filters by objects that these limit."""
+    word, groups = unique(), "/api/tenancy/tenant-groups/"
+    keys: dict[str, Any] = {}
+    for name, parent in (("a", None), ("aa", "a"), ("aaa", "aa"), ("b", None), ("bb", "b"), ("bbb", "bb")):
+        keys[name] = api.post(groups, {"name": f"{word} {name}", "parent": parent and keys[parent]})["id"]
+    api.post(TENANTS, [{"name": f"{word} {name}", "group": key} for name, key in keys.items()])
+    account = make_user(
+        ("view", "tenancy.tenantgroup", {"parent__parent__name": f"{word} a"}),
+        ("view", "tenancy.tenant", {"group__parent__parent__name__in": [f"{word} a", f"{word} b"]}),
+    )
+
+    def names(path: str, **query: Any) -> list[str]:
+        page = account.api.get(path, {"name__isw": word, **query})
+        return sorted(item["name"].removeprefix(f"{word} ") for item in page["results"])
+
+    assert names(groups) == ["aaa"]
+    assert names(TENANTS) == ["aaa", "bbb"]
+    assert names(TENANTS, group=keys["aaa"]) == ["aaa"]
+    refused = account.api.get(TENANTS, {"group": keys["bbb"]}, status=400)
+    assert list(refused) == ["group"]
+
+
 def test_tags_combine_with_and(api: Api, unique: Any) -> None:
     word = unique()
     one, two = api.post(
