@@ -113,7 +113,7 @@ class Endpoint:
         attribute = self.natural_attribute
         return text if attribute is None or self.parse_key(text) is not None else {attribute: text}
 
-    @property
+    @functools.cached_property
     def key_type(self) -> type:
         """The type of ids: ``uuid.UUID`` or ``int``."""
         python_type: type = self.table.c.id.type.python_type

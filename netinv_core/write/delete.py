@@ -18,12 +18,15 @@ from netinv_core.changelog.change_set import Change
 from netinv_core.changelog.models import DELETE
 from netinv_core.changelog.object_data import object_data
 from netinv_core.db.engine import in_parameter, lock_rows
+from netinv_core.db.row_select import Row, RowSelect
 from netinv_core.errors import Conflict
 from netinv_core.fields import ToMany
 from netinv_core.models.columns import APP_HANDLED, CASCADE, PROTECT, SET_NULL
 from netinv_core.read import listing
+from netinv_core.registry_cache import cached_in_registry
 from netinv_core.write import memberships, save
 from netinv_core.write import preconditions as conditions
+from netinv_core.write.bulk_delete import bulk_delete
 from netinv_core.write.system_update import system_update
 
 if TYPE_CHECKING:
@@ -166,6 +169,7 @@ def _cascades_in_database(endpoint: Endpoint) -> bool:
     return not (endpoint.resource.writes or endpoint.resource.recorded)
 
 
+@cached_in_registry
 def generic_cascades(registry: Registry) -> list[GenericCascade]:
     """The cascades of all packages along generic foreign keys."""
     return [cascade for cascades in registry.hooks.netinv_generic_cascades(registry=registry) for cascade in cascades]
@@ -173,17 +177,34 @@ def generic_cascades(registry: Registry) -> list[GenericCascade]:
 
 def _referring(uow: UnitOfWork, child: Endpoint, attribute: str, keys: list[Any]) -> Rows:
     """Locks and returns the rows of ``child`` whose foreign key has one of these values."""
-    table = child.table
-    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c[attribute]))
-    return {row["id"]: dict(row) for row in uow.execute(lock_rows(statement), {"keys": keys}).mappings()}
+    return _rows_by_id(child, uow.rows(_select_referring(child, attribute), {"keys": keys}))
 
 
 def _bound(uow: UnitOfWork, child: Endpoint, cascade: GenericCascade, endpoint: Endpoint, keys: list[Any]) -> Rows:
     """Returns the rows of ``child`` whose generic foreign key names one of these objects of ``endpoint``."""
-    table = cascade.table
-    clause = in_parameter(uow.registry.dialect, table.c[cascade.id_column])
-    statement = sa.select(child.table).where(table.c[cascade.type_column] == endpoint.label, clause)
-    return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": keys}).mappings()}
+    select = _select_bound(child, cascade.table, cascade.type_column, cascade.id_column)
+    return _rows_by_id(child, uow.rows(select, {"label": endpoint.label, "keys": keys}))
+
+
+def _rows_by_id(endpoint: Endpoint, rows: Sequence[Row]) -> Rows:
+    """Rows of all columns of an endpoint's table, as dictionaries."""
+    names = endpoint.table.c.keys()
+    return {row["id"]: row for row in (dict(zip(names, values, strict=True)) for values in rows)}
+
+
+@cached_in_registry
+def _select_referring(child: Endpoint, attribute: str) -> RowSelect:
+    """SELECT of the rows of ``child`` by the ``keys`` of a foreign key, FOR UPDATE."""
+    table = child.table
+    return RowSelect(lock_rows(sa.select(table).where(in_parameter(child.registry.dialect, table.c[attribute]))))
+
+
+@cached_in_registry
+def _select_bound(child: Endpoint, table: Any, type_column: str, id_column: str) -> RowSelect:
+    """SELECT of the rows of ``child`` by the ``label`` and the ``keys`` of a generic foreign key."""
+    of_type = table.c[type_column] == sa.bindparam("label", type_=table.c[type_column].type)
+    clause = in_parameter(child.registry.dialect, table.c[id_column])
+    return RowSelect(sa.select(child.table).where(of_type, clause))
 
 
 def _raise_protected(uow: UnitOfWork, walk: _Walk, items: Sequence[tuple[str, Any]]) -> None:
@@ -258,8 +279,7 @@ def _remove(
         keys = list(rows)
         _unlink_self(uow, endpoint, keys)
         _leave_lists(uow, endpoint, keys)
-        clause = in_parameter(registry.dialect, endpoint.table.c.id)
-        uow.write(sa.delete(endpoint.table).where(clause), {"keys": keys})
+        bulk_delete(uow, endpoint.table, "id", keys)
         for key, row in rows.items():
             old = before[label][key]
             data = object_data(uow, endpoint, row, old)
@@ -270,18 +290,15 @@ def _remove(
 
 def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
     """Deletes dependents that get no change record: generic ones without an endpoint, stored files, unrecorded rows."""
-    dialect, keys = uow.registry.dialect, list(rows)
+    keys = list(rows)
     for cascade in generic_cascades(uow.registry):
         if cascade.label is None and cascade.applies(endpoint):
-            clause = in_parameter(dialect, cascade.table.c[cascade.id_column])
-            of_type = cascade.table.c[cascade.type_column] == endpoint.label
-            uow.write(sa.delete(cascade.table).where(of_type, clause), {"keys": keys})
+            bulk_delete(uow, cascade.table, cascade.id_column, keys, (cascade.type_column, endpoint.label))
     for field in endpoint.fields.values():
         field.discard(uow, list(rows.values()))
     for child, attribute, policy in endpoint.incoming_foreign_keys:
         if policy == CASCADE and _cascades_in_database(child):
-            clause = in_parameter(dialect, child.table.c[attribute])
-            uow.write(sa.delete(child.table).where(clause), {"keys": keys})
+            bulk_delete(uow, child.table, attribute, keys)
 
 
 def children_first(registry: Registry, labels: Collection[str]) -> list[str]:
@@ -315,13 +332,18 @@ def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
 
 def _leave_lists(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
     """Deletes rows from association tables whose target is named by label only, and so has no database constraint."""
-    for other in uow.registry.endpoints.values():
-        for field in other.fields.values():
-            if not isinstance(field, ToMany) or field.to != endpoint.label:
-                continue
-            target = field.table.c.get("target_id")
-            if target is not None and not target.foreign_keys:
-                clause = in_parameter(uow.registry.dialect, target)
-                removed = uow.write(sa.delete(field.table).where(clause), {"keys": keys}).rowcount
-                if removed and other.resource.configuration:
-                    configuration_changed(uow)
+    for table, is_configuration in _unconstrained_lists(endpoint):
+        if bulk_delete(uow, table, "target_id", keys) and is_configuration:
+            configuration_changed(uow)
+
+
+@cached_in_registry
+def _unconstrained_lists(endpoint: Endpoint) -> list[tuple[Any, bool]]:
+    """The association tables of :func:`_leave_lists`, each with True if its owners are configuration."""
+    return [
+        (field.table, other.resource.configuration)
+        for other in endpoint.registry.endpoints.values()
+        for field in other.fields.values()
+        if isinstance(field, ToMany) and field.to == endpoint.label
+        if "target_id" in field.table.c and not field.table.c.target_id.foreign_keys
+    ]

@@ -6,13 +6,15 @@ restored object into the lists again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.db.engine import in_parameter
+from netinv_core.db.row_select import RowSelect
 from netinv_core.fields import ToMany
+from netinv_core.registry_cache import cached_in_registry
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 Ids = list[str]
 
 
+@cached_in_registry
 def lists_of(endpoint: Endpoint) -> list[tuple[Endpoint, ToMany]]:
     """The writable to-many fields of recorded resources that list objects of this endpoint, each with its owner."""
     owners = [owner for owner in endpoint.registry.endpoints.values() if owner.resource.recorded]
@@ -42,20 +45,20 @@ def lost(uow: UnitOfWork, endpoint: Endpoint, deleting: Mapping[str, Collection[
     if not lists:
         return {}
     memberships: dict[Any, dict[str, Ids]] = {}
-    rows = uow.execute(sa.union_all(*_selects(uow, lists)), {"keys": list(deleting[endpoint.label])})
-    for number, owner_id, target_id in rows:
+    for number, owner_id, target_id in uow.rows(_select(endpoint), {"keys": list(deleting[endpoint.label])}):
         owner, field = lists[number]
         if owner_id not in deleting.get(owner.label, ()):
             memberships.setdefault(target_id, {}).setdefault(f"{owner.label}.{field.name}", []).append(str(owner_id))
     return memberships
 
 
-def _selects(uow: UnitOfWork, lists: Sequence[tuple[Endpoint, ToMany]]) -> list[Any]:
-    """A SELECT for each list: its position in ``lists``, the owner's id and the listed object's id."""
+@cached_in_registry
+def _select(endpoint: Endpoint) -> RowSelect:
+    """SELECT of the list's position in :func:`lists_of`, the owner's id and the listed object's id: a UNION ALL."""
     selects: list[Any] = []
-    for number, (_, field) in enumerate(lists):
+    for number, (_, field) in enumerate(lists_of(endpoint)):
         pairs = field.pairs
-        position: Any = sa.literal_column(str(number))
-        clause = in_parameter(uow.registry.dialect, pairs.c.target_id)
+        position: Any = sa.literal_column(str(number), sa.Integer())
+        clause = in_parameter(endpoint.registry.dialect, pairs.c.target_id)
         selects.append(sa.select(position.label("list"), pairs.c.owner_id, pairs.c.target_id).where(clause))
-    return selects
+    return RowSelect(sa.union_all(*selects))
