@@ -26,6 +26,7 @@ from netinv_core.db.replicas import replicas_for
 from netinv_core.http.admission import admission_policy
 from netinv_core.http.methods import UNSAFE_METHODS
 from netinv_core.http.mount import mount_policy
+from netinv_core.http.request_class import keep_request_class
 from netinv_core.package_views import commit_errors_of, include_packages
 from netinv_core.packages import FailedPackage, PackageError, Packages, apps_of, discover, quarantine
 from netinv_core.registry import Registry
@@ -227,7 +228,9 @@ def _wsgi_app(
     _load_content_types(config)
     for item in registry.broken:
         _warn(item)
-    return config.make_wsgi_app()
+    app = config.make_wsgi_app()
+    keep_request_class(app)
+    return app
 
 
 def _attempts(request: Request) -> int:
