@@ -245,7 +245,10 @@ class Plan:
         target = self.join(place, attribute)
         if target is None:
             return lambda row, page: None
-        present, reader = self.column(place, attribute), self.read(target, rest)
+        reader = self.read(target, rest)
+        if self.position_of(reader) is not None:  # NULL where the LEFT JOIN finds no row
+            return reader
+        present = self.column(place, attribute)
         return lambda row, page: None if row[present] is None else reader(row, page)
 
     def finish(self, fields: Iterable[Field], *, brief: bool = False, without: Collection[str] = ()) -> Plan:
