@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.audit import audit_changes
@@ -16,7 +16,7 @@ from netinv_core.changelog import sequence
 from netinv_core.changelog.masking import mask_change
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE, ObjectChange
 from netinv_core.changelog.packing import pack
-from netinv_core.changelog.record_ids import new_record_id
+from netinv_core.changelog.record_ids import new_record_ids
 from netinv_core.changelog.recorder import record
 from netinv_core.models.base import table_of
 from netinv_core.tasks.queue import notify_worker
@@ -130,36 +130,34 @@ class ChangeSet:
             change for change in changes if change.endpoint.resource.recorded and isinstance(change.key, uuid.UUID)
         ]
         if recorded:
-            for change in recorded:
+            for change, record_id in zip(recorded, new_record_ids(len(recorded)), strict=True):
                 change.mask()
-                change.record = new_record_id()
+                change.record = record_id
             hooks = uow.registry.hooks
             followers = [
                 follower for some in hooks.netinv_change_inserts(uow=uow, changes=recorded) for follower in some
             ]
-            record(
-                uow,
-                table_of(ObjectChange),
-                [_row(uow, change, position) for position, change in enumerate(recorded)],
-                followers,
-            )
+            record(uow, table_of(ObjectChange), _rows(uow, recorded), followers)
             hooks.netinv_changes_recorded(uow=uow, changes=recorded)
             if sequence.are_many(uow.registry, len(recorded)):
                 notify_worker(uow, "number_changes")
         return changes
 
 
-def _row(uow: UnitOfWork, change: Change, position: int) -> dict[str, Any]:
-    return {
-        "id": change.record,
-        "user_id": uow.identity.user_id,
-        "user_name": uow.identity.username,
-        "request_id": uow.request_id,
-        "action": change.action,
-        "changed_object_type": change.endpoint.label,
-        "changed_object_id": change.key,
-        "object_repr": change.name,
-        "memberships": change.memberships,
-        "position": position,
-        "states": pack(change.endpoint.label, change.key, vars(change)),
-    }
+def _rows(uow: UnitOfWork, changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """The rows of change records."""
+    shared = {"user_id": uow.identity.user_id, "user_name": uow.identity.username, "request_id": uow.request_id}
+    return [
+        {
+            **shared,
+            "id": change.record,
+            "action": change.action,
+            "changed_object_type": change.endpoint.label,
+            "changed_object_id": change.key,
+            "object_repr": change.name,
+            "memberships": change.memberships,
+            "position": position,
+            "states": pack(change.endpoint.label, change.key, vars(change)),
+        }
+        for position, change in enumerate(changes)
+    ]
