@@ -19,7 +19,7 @@ from netinv_core.changelog.change_set import ChangeSet
 from netinv_core.db import data_manager, read_positions, select_cache
 from netinv_core.db.engine import options_for
 from netinv_core.db.read_connection import ReadConnection
-from netinv_core.db.row_select import Row, RowSelect
+from netinv_core.db.row_select import ManyRows, Row, RowSelect
 from netinv_core.models.base import now
 from netinv_core.patterns import Budget
 from netinv_core.storage.files import Files
@@ -383,10 +383,10 @@ class UnitOfWork:
         self._mark_changed()
         return self.connection.execute(statement, parameters)
 
-    def write_rows(self, select: RowSelect, values: Mapping[str, Any]) -> Sequence[Row]:
-        """The rows of a SELECT that is kept, with INSERTs in its CTEs; otherwise as :meth:`write`."""
+    def write_rows(self, statement: RowSelect | ManyRows, values: Any) -> Sequence[Row]:
+        """The rows of a SELECT that is kept, with INSERTs in its CTEs, or a kept INSERT; otherwise as :meth:`write`."""
         self._mark_changed()
-        return select.rows(self.connection, values)
+        return statement.rows(self.connection, values)
 
     def _mark_changed(self) -> None:
         """Marks a managed session as changed, and the account as one that has written."""

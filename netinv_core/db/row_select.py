@@ -36,6 +36,7 @@ class _Failure:
 
     execution_context: _Execution
     original_exception: BaseException
+    sqlalchemy_exception: BaseException
 
 
 class ServerText:
@@ -139,6 +140,43 @@ class RowSelect:
         return types.SimpleNamespace(**dict(zip(self._names, rows[0], strict=True))) if rows else None
 
 
+class ManyRows:
+    """An INSERT or UPDATE that runs for many rows, each with values of all its parameters.
+
+    On PostgreSQL it is compiled once, and given to the driver as it is. SQLAlchemy's execution takes 6 µs more a row.
+    """
+
+    def __init__(self, statement: Any) -> None:
+        self._statement = statement
+        self._compiled: _Compiled | None = None
+
+    def rows(self, connection: Connection, values: Sequence[Mapping[str, Any]]) -> Sequence[Row]:
+        """Runs the statement for the values of each row; returns none.
+
+        :raises sqlalchemy.exc.DBAPIError: as :meth:`sqlalchemy.engine.Connection.execute`
+        """
+        if connection.dialect.name != "postgresql":
+            connection.execute(self._statement, values)
+            return ()
+        if self._compiled is None:
+            self._compiled = _Compiled(self._statement, connection.dialect)
+        _execute_many(connection, self._compiled.text, [self._compiled.parameters(row) for row in values])
+        return ()
+
+
+def _execute_many(connection: Connection, text: str, rows: list[dict[str, Any]]) -> None:
+    """Runs a statement on the driver's cursor for each of the rows."""
+    events, execution, cursor = connection.engine.dispatch, _Execution(text), connection.connection.cursor()
+    try:
+        events.before_cursor_execute(connection, cursor, text, rows, execution, True)
+        cursor.executemany(text, rows)
+        events.after_cursor_execute(connection, cursor, text, rows, execution, True)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _reported(connection, cursor, execution, rows, error) from error
+    finally:
+        cursor.close()
+
+
 def driver_rows(connection: Connection | ReadConnection, compiled: DriverText, parameters: dict[str, Any]) -> list[Row]:
     """The rows as the driver has them: of the statement that it has prepared, or of a cursor, which prepares one."""
     pooled, events, text = connection.connection, connection.engine.dispatch, compiled.text
@@ -182,16 +220,13 @@ def _reported(
     connection: Connection | ReadConnection,
     cursor: Any,
     execution: _Execution,
-    parameters: Mapping[str, Any],
+    parameters: Any,
     error: Any,
 ) -> Exception:
     """The error to raise for one of the driver, which listeners are told. A lost connection is invalidated."""
     dialect = connection.dialect
-    dialect.dispatch.handle_error(_Failure(execution, error))
     is_disconnect = dialect.is_disconnect(error, connection.connection.dbapi_connection, cursor)
-    if is_disconnect:
-        connection.invalidate(error)
-    return sa.exc.DBAPIError.instance(
+    reported: Exception = sa.exc.DBAPIError.instance(
         execution.statement,
         parameters,
         error,
@@ -200,3 +235,7 @@ def _reported(
         connection_invalidated=is_disconnect,
         dialect=dialect,
     )
+    dialect.dispatch.handle_error(_Failure(execution, error, reported))
+    if is_disconnect:
+        connection.invalidate(error)
+    return reported

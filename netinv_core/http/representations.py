@@ -95,7 +95,7 @@ def downgrade_representation(
         hidden = own - named
         representations = [{n: value for n, value in item.items() if n not in hidden} for item in representations]
     if endpoint.resource.versions:
-        representations = [versions.downgrade(endpoint, uow.version, item) for item in representations]
+        representations = versions.downgrade_all(endpoint, uow.version, representations)
     downgrades = {field.name: field.downgrade(uow, uow.version) for field in endpoint.versioned_fields}
     renderings = {name: render for name, render in downgrades.items() if render is not None}
     return [_with(renderings, item) for item in representations] if renderings else representations

@@ -156,13 +156,22 @@ def former_listing(endpoint: Endpoint, version: str) -> Listing | None:
 
 def downgrade(endpoint: Endpoint, version: str, representation: dict[str, Any]) -> dict[str, Any]:
     """A representation, converted from the newest version to ``version``."""
+    return downgrade_all(endpoint, version, [representation])[0]
+
+
+def downgrade_all(endpoint: Endpoint, version: str, representations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Representations, converted from the newest version to ``version``."""
     for change in reversed(endpoint.resource.versions):
-        unknown = _unknown(change, version)
-        if any(name in representation for name in unknown):
-            representation = {name: value for name, value in representation.items() if name not in unknown}
-        if older(version, change.since) and representation.keys() >= set(change.changed):
-            representation = change.downgrade(dict(representation))
-    return representation
+        unknown, changed = frozenset(_unknown(change, version)), frozenset(change.changed)
+        if unknown:
+            representations = [
+                {name: value for name, value in item.items() if name not in unknown} for item in representations
+            ]
+        if older(version, change.since):
+            representations = [
+                change.downgrade(dict(item)) if changed <= item.keys() else item for item in representations
+            ]
+    return representations
 
 
 def upgrade(endpoint: Endpoint, version: str, body: Any, *, new: bool) -> Any:

@@ -105,7 +105,7 @@ def post(request: Request) -> Any:
         newest = save.create(uow, endpoint, items.bodies, single=items.single)
     created = downgrade_representation(uow, endpoint, newest)
     counters = counters_of(endpoint)
-    uncounted = [{n: v for n, v in item.items() if n not in counters} for item in created]
+    uncounted = [{n: v for n, v in item.items() if n not in counters} for item in created] if counters else created
     uncounted = conditional.tag_written(request, newest, uncounted, single=items.single)
     request.response.status_int = 201
     if items.single:

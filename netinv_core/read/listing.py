@@ -190,12 +190,24 @@ def rows(
     uow: UnitOfWork, endpoint: Endpoint, keys: Sequence[Any], action: str, *, locked: bool = False
 ) -> dict[Any, dict[str, Any]]:
     """Returns the rows of the objects that the user has permission for, by id; optionally ``locked`` (FOR UPDATE)."""
-    table = endpoint.table
-    allowed = permissions.scope(uow, endpoint, action, table)
-    if allowed is None:
-        found = uow.rows(_kept(table, uow.registry.dialect, locked), {"keys": list(keys)})
+    allowed = permissions.scope(uow, endpoint, action, endpoint.table)
+    return _rows(uow, endpoint.table, keys, [] if allowed is None else [allowed], locked=locked)
+
+
+def lock(uow: UnitOfWork, table: Any, keys: Iterable[Any], conditions: Sequence[Any] = ()) -> dict[Any, dict[str, Any]]:
+    """Locks rows until the transaction ends, and returns them by id; ``conditions`` are further ones on the table."""
+    return _rows(uow, table, keys, conditions, locked=True)
+
+
+def _rows(
+    uow: UnitOfWork, table: Any, keys: Iterable[Any], conditions: Sequence[Any], *, locked: bool
+) -> dict[Any, dict[str, Any]]:
+    """The rows by id, as dictionaries."""
+    values = {"keys": list(keys)}
+    if conditions:
+        found = uow.execute(_by_id(table, uow.registry.dialect, locked, *conditions), values).all()
     else:
-        found = uow.execute(_by_id(table, uow.registry.dialect, locked, allowed), {"keys": list(keys)}).all()
+        found = uow.rows(_kept(table, uow.registry.dialect, locked), values)
     names = table.c.keys()
     return {row["id"]: row for row in (dict(zip(names, values, strict=True)) for values in found)}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from netinv_core.caches import lru_cache
-from netinv_core.db.row_select import RowSelect
+from netinv_core.db.row_select import ManyRows, RowSelect
 
 if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
@@ -26,24 +26,26 @@ def bulk_update(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Mapping[
     for key, values in values_by_id.items():
         groups.setdefault(tuple(sorted(values)), []).append({_KEY: key, **values})
     for names, parameters in groups.items():
+        uow.expire_all()
         if len(parameters) == 1 and uow.registry.dialect == "postgresql":
-            uow.expire_all()
             uow.write_rows(_update_of_one(table, names), parameters[0])
         else:
-            uow.write(_update(table, names), parameters)
+            uow.write_rows(_update(table, names), parameters)
 
 
 @lru_cache("bulk updates", 1000)
-def _update(table: Any, names: tuple[str, ...]) -> Any:
-    """UPDATE of columns of a row by its id."""
-    statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY))
-    return statement.values({name: sa.bindparam(name) for name in names})
+def _update(table: Any, names: tuple[str, ...]) -> ManyRows:
+    """UPDATE of columns of rows by their ids."""
+    return ManyRows(_update_by_id(table, names))
 
 
 @lru_cache("updates of one row", 1000)
 def _update_of_one(table: Any, names: tuple[str, ...]) -> RowSelect:
     """UPDATE of columns of a row by its id, in a CTE: a statement that is kept."""
-    statement = sa.update(table).where(table.c.id == sa.bindparam(_KEY, type_=table.c.id.type))
-    values = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
-    updated = statement.values(values).returning(table.c.id).cte("updated")
+    updated = _update_by_id(table, names).returning(table.c.id).cte("updated")
     return RowSelect(sa.select(updated.c.id))
+
+
+def _update_by_id(table: Any, names: tuple[str, ...]) -> sa.Update:
+    values = {name: sa.bindparam(name, type_=table.c[name].type) for name in names}
+    return sa.update(table).where(table.c.id == sa.bindparam(_KEY, type_=table.c.id.type)).values(values)

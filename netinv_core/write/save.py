@@ -19,7 +19,7 @@ from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change, same, with_masked
 from netinv_core.changelog.models import CREATE, UPDATE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.db.row_select import RowSelect
+from netinv_core.db.row_select import ManyRows, RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
@@ -239,18 +239,19 @@ def insert_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
             for draft in drafts:
                 draft.id = uow.write(sa.insert(table).values(draft.values)).inserted_primary_key[0]
                 draft.values["id"] = draft.id
-        elif (
-            len(drafts) == 1 and uow.registry.dialect == "postgresql" and drafts[0].values.keys() == set(table.c.keys())
-        ):
+        elif len(drafts) == 1 and _are_whole_rows(uow, table, drafts):
             uow.write_rows(_insert_of_one(table), drafts[0].values)
+        elif _are_whole_rows(uow, table, drafts):
+            uow.write_rows(_insert_of_many(table), [draft.values for draft in drafts])
         else:
             uow.write(sa.insert(table), [draft.values for draft in drafts])
     uow.new_drafts.setdefault(table, {}).update((draft.id, draft) for draft in batch.drafts)
 
 
-def _is_whole_row(uow: UnitOfWork, table: sa.Table, draft: Draft) -> bool:
-    """True for a draft with a value of each column, on PostgreSQL: SQLAlchemy need not complete it."""
-    return uow.registry.dialect == "postgresql" and draft.values.keys() == set(table.c.keys())
+def _are_whole_rows(uow: UnitOfWork, table: sa.Table, drafts: Sequence[Draft]) -> bool:
+    """True for drafts with a value of each column, on PostgreSQL: SQLAlchemy need not complete them."""
+    names = set(table.c.keys())
+    return uow.registry.dialect == "postgresql" and all(draft.values.keys() == names for draft in drafts)
 
 
 @functools.cache
@@ -259,6 +260,12 @@ def _insert_of_one(table: sa.Table) -> RowSelect:
     row = {column.name: sa.bindparam(column.name, type_=column.type) for column in table.c}
     inserted = sa.insert(table).values(row).returning(table.c.id).cte("inserted")
     return RowSelect(sa.select(inserted.c.id))
+
+
+@functools.cache
+def _insert_of_many(table: sa.Table) -> ManyRows:
+    """INSERT of rows with all columns."""
+    return ManyRows(sa.insert(table).values({c.name: sa.bindparam(c.name, type_=c.type) for c in table.c}))
 
 
 def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:

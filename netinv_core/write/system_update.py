@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
-
 from netinv_core.auth.identity import configuration_changed
 from netinv_core.changelog.change_set import Change, with_masked
 from netinv_core.changelog.models import UPDATE
 from netinv_core.changelog.object_data import object_data
-from netinv_core.db.engine import in_parameter, lock_rows
-from netinv_core.read import entity_tags
+from netinv_core.read import entity_tags, listing
 from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
@@ -31,7 +28,9 @@ def system_update(
     :param locked: the rows of all these objects, when the transaction has locked them already
     """
     table = endpoint.table
-    rows = _locked(uow, table, values_by_id) if locked is None else locked
+    if not values_by_id:
+        return []
+    rows = listing.lock(uow, table, values_by_id) if locked is None else locked
     changes: dict[Any, dict[str, Any]] = {}
     for key, values in values_by_id.items():
         if key in rows and (changed := {name: value for name, value in values.items() if rows[key][name] != value}):
@@ -51,14 +50,6 @@ def system_update(
         old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
         uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
     return list(changes)
-
-
-def _locked(uow: UnitOfWork, table: Any, values_by_id: Mapping[Any, Any]) -> dict[Any, Mapping[str, Any]]:
-    """Locks the rows of objects until the transaction ends, and returns them by id."""
-    if not values_by_id:
-        return {}
-    statement = lock_rows(sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)))
-    return {row["id"]: dict(row) for row in uow.execute(statement, {"keys": list(values_by_id)}).mappings()}
 
 
 def _after(

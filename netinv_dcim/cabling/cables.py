@@ -149,11 +149,11 @@ def _locked(uow: UnitOfWork, ends: Iterable[End]) -> Rows:
     for label, endpoint in sorted(ends_of(uow.registry).items()):
         if label in keys_by_label:
             table = endpoint.table
-            conditions = [in_parameter(uow.registry.dialect, table.c.id), *permissions.visible(uow, endpoint, table)]
-            statement = lock_rows(sa.select(table).where(*conditions).order_by(table.c.id))
-            rows = uow.execute(statement, {"keys": list(keys_by_label[label])}).all()
+            visible = permissions.visible(uow, endpoint, table)
+            by_id = listing.lock(uow, table, keys_by_label[label], visible)
+            rows = [endpoint.row_type._make(row.values()) for row in by_id.values()]
             uow.row_cache.setdefault(table, {}).update((row.id, row) for row in rows)
-            uow.row_cache.setdefault((_LOCKED, table), {}).update((row.id, dict(row._mapping)) for row in rows)
+            uow.row_cache.setdefault((_LOCKED, table), {}).update(by_id)
             locked |= {End(label, row.id): row for row in rows}
     return locked
 
