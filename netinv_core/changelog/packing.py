@@ -2,7 +2,9 @@
 
 A record is a byte with the format, one with the number of the dictionary, one with the number of ids, these ids in 16
 bytes each, and a raw DEFLATE stream (RFC 1951) of three lines of JSON: the representation after the change, the one
-before, and the flat form. In the lines a control character, which JSON escapes, stands for each id.
+before, and the flat form. In the lines a control character, which JSON escapes, stands for each id, the first one for
+the object's own. A record is without that id, which its row has in a column, and is read with the id behind it. Records
+of format 1 have it as the first of their ids.
 
 A dictionary holds what most representations of a model have in common. Its number is its line in
 ``dictionaries.jsonl``, from 1 on. Released lines never change and are never removed: records are read with them for as
@@ -24,7 +26,8 @@ import orjson
 
 from netinv_core.db.engine import json_bytes
 
-FORMAT = 1
+FORMAT, WITH_OWN_ID = 2, 1
+FORMATS = frozenset((FORMAT, WITH_OWN_ID))
 LEVEL = 3  # of zlib, 1 to 9: 6 takes 3 µs more a record, of 15, for a twentieth of its size
 PARTS = ("after", "before", "object_data")  # in the order in which they are packed
 _LINES = {name: number for number, name in enumerate(PARTS)}
@@ -60,8 +63,9 @@ def pack(label: str, key: uuid.UUID, states: Mapping[str, Any]) -> bytes:
     number = known.numbers.get(label, known.numbers["*"])
     content, ids = with_marks(key, states)
     compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=known.texts[number])
-    header = bytes((FORMAT, number, len(ids)))
-    return b"".join((header, *[item.bytes for item in ids], compressor.compress(content), compressor.flush()))
+    others = [item.bytes for item in ids[1:]]
+    header = bytes((FORMAT, number, len(others)))
+    return b"".join((header, *others, compressor.compress(content), compressor.flush()))
 
 
 def with_marks(key: uuid.UUID, states: Mapping[str, Any]) -> tuple[bytes, list[uuid.UUID]]:
@@ -78,12 +82,13 @@ def with_marks(key: uuid.UUID, states: Mapping[str, Any]) -> tuple[bytes, list[u
 def unpack(packed: bytes, name: str) -> Any:
     """Returns one of the packed states.
 
+    :param packed: the record and the object's id, in 16 bytes or as text
     :raises ValueError: for a format or a dictionary of a later release
     """
-    line = _lines(packed)[_LINES[name]]
-    count = packed[2]
+    lines, own_id = _inflated(packed)
+    line, count = lines[_LINES[name]], packed[2]
     if line != b"null":
-        text = packed[_HEADER : _HEADER + count * _ID].hex()
+        text = own_id + packed[_HEADER : _HEADER + count * _ID].hex()
         for mark, start in zip(_MARKS, range(0, len(text), 2 * _ID), strict=False):
             if mark in line:
                 line = line.replace(mark, _id_text(text[start : start + 2 * _ID]))
@@ -91,13 +96,17 @@ def unpack(packed: bytes, name: str) -> Any:
 
 
 @functools.lru_cache(_CACHED)
-def _lines(packed: bytes) -> list[bytes]:
-    """The three lines of JSON, with marks."""
+def _inflated(packed: bytes) -> tuple[list[bytes], str]:
+    """The three lines of JSON, with marks, and the digits of the id that is not among those of the record."""
     known, (version, number, count) = dictionaries(), packed[:_HEADER]
-    if version != FORMAT or number >= len(known.texts):
+    if version not in FORMATS or number >= len(known.texts):
         raise ValueError(f"a change record of format {version} with dictionary {number} is of a later release")
     start = _HEADER + count * _ID
-    return zlib.decompressobj(-zlib.MAX_WBITS, zdict=known.texts[number]).decompress(packed[start:]).split(b"\n")
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS, zdict=known.texts[number])
+    lines, own_id = inflater.decompress(packed[start:]).split(b"\n"), inflater.unused_data
+    if version == WITH_OWN_ID:
+        return lines, ""
+    return lines, own_id.hex() if len(own_id) == _ID else own_id.decode().replace("-", "")
 
 
 def _id_text(digits: str) -> bytes:

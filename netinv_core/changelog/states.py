@@ -17,7 +17,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
 from netinv_core.changelog.models import ObjectChange
-from netinv_core.changelog.packing import FORMAT, PARTS, unpack
+from netinv_core.changelog.packing import FORMATS, PARTS, unpack
 from netinv_core.models.base import table_of
 
 _ORDERS_KEPT = 4096  # of members, each of one kind of object
@@ -37,10 +37,37 @@ class State(TypeDecorator[Any]):
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:
         if value is None:
             return None
-        if value[0] != FORMAT:  # the JSON text of an older release
+        if value[0] not in FORMATS:  # the JSON text of an older release
             return orjson.loads(value)
         state = unpack(value, self.name)
         return by_length(state) if _sorts(dialect) else state
+
+
+class _Packed(FunctionElement[bytes]):
+    """SQL: the packed states and the object's id."""
+
+    type = sa.LargeBinary()
+    name = "packed_states"
+    inherit_cache = True
+
+
+@compiles(_Packed)
+def _packed(element: Any, compiler: Any, **options: Any) -> str:
+    states, key = (compiler.process(column, **options) for column in element.clauses)
+    return f"CAST({states} || {key} AS BLOB)"
+
+
+@compiles(_Packed, "postgresql")
+def _packed_on_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    states, key = (compiler.process(column, **options) for column in element.clauses)
+    return f"{states} || uuid_send({key})"
+
+
+@compiles(_Packed, "mysql")
+@compiles(_Packed, "mariadb")
+def _packed_on_mysql(element: Any, compiler: Any, **options: Any) -> str:
+    states, key = (compiler.process(column, **options) for column in element.clauses)
+    return f"concat({states}, CAST({key} AS BINARY))"
 
 
 class _Stored(FunctionElement[Any]):
@@ -71,7 +98,7 @@ def _stored_on_mysql(element: Any, compiler: Any, **options: Any) -> str:
 
 def state(name: str, table: Any = _change) -> Any:
     """The column of a state (``before``, ``after`` or ``object_data``) of the change log, or of an alias of it."""
-    return sa.type_coerce(_Stored(table.c.states, table.c[name]), State(name)).label(name)
+    return sa.type_coerce(_Stored(_with_id(table), table.c[name]), State(name)).label(name)
 
 
 def record_columns(names: Iterable[str] | None = None) -> list[Any]:
@@ -82,7 +109,11 @@ def record_columns(names: Iterable[str] | None = None) -> list[Any]:
 
 def stored_states() -> list[Any]:
     """The columns of the states before and after a change as they are stored, for :func:`before_and_after`."""
-    return [_change.c.states, _change.c.before, _change.c.after]
+    return [_with_id(_change).label("states"), _change.c.before, _change.c.after]
+
+
+def _with_id(table: Any) -> Any:
+    return _Packed(table.c.states, table.c.changed_object_id)
 
 
 def before_and_after(packed: bytes | None, before: Any, after: Any) -> tuple[Any, Any]:

@@ -41,14 +41,19 @@ def downgrade() -> None:
 
 def _unpack() -> None:
     """Writes the states of packed records to the columns of their own."""
-    types: dict[str, Any] = {"id": sa.Uuid(), "states": column_types.Binary(), **dict.fromkeys(PARTS, column_types.Json())}
+    types: dict[str, Any] = {
+        "id": sa.Uuid(),
+        "changed_object_id": sa.Uuid(),
+        "states": column_types.Binary(),
+        **dict.fromkeys(PARTS, column_types.Json()),
+    }
     table = sa.table(TABLE, *(sa.column(name, type_) for name, type_ in types.items()))
     connection = op.get_bind()
     written = {name: sa.bindparam(f"new_{name}", type_=column_types.Json()) for name in PARTS}
     restore = sa.update(table).where(table.c.id == sa.bindparam("key")).values(states=None, **written)
-    chunk = sa.select(table.c.id, table.c.states).where(table.c.states.is_not(None)).limit(CHUNK)
+    columns = table.c.id, table.c.changed_object_id, table.c.states
+    chunk = sa.select(*columns).where(table.c.states.is_not(None)).limit(CHUNK)
     while rows := connection.execute(chunk).all():
-        values = [
-            {"key": row.id} | {f"new_{name}": unpack(row.states, name) for name in PARTS} for row in rows
-        ]
+        packed = {row.id: row.states + row.changed_object_id.bytes for row in rows}
+        values = [{"key": key} | {f"new_{name}": unpack(item, name) for name in PARTS} for key, item in packed.items()]
         connection.execute(restore, values)

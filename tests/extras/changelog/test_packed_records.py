@@ -62,9 +62,9 @@ def answers(service: Service, site: dict[str, Any]) -> list[bytes]:
 def unpack_all(service: Service) -> int:
     """Gives all records the form of older releases; returns their number."""
     with service.engine.begin() as connection:
-        rows = connection.execute(sa.select(_change.c.id, _change.c.states)).all()
+        rows = connection.execute(sa.select(_change.c.id, _change.c.changed_object_id, _change.c.states)).all()
         for row in rows:
-            older = {name: unpack(row.states, name) for name in PARTS}
+            older = {name: unpack(row.states + row.changed_object_id.bytes, name) for name in PARTS}
             connection.execute(sa.update(_change).where(_change.c.id == row.id).values(states=None, **older))
         given = sa.select(_numbering.c.given).scalar_subquery()
         connection.execute(sa.update(_numbering).values(unpacked=given))
@@ -91,7 +91,9 @@ def test_upkeep_packs_records_of_older_releases(
     monkeypatch.setattr(older_records, "PAUSE", 0)
     packed = answers(service, site)
     with service.engine.connect() as connection:
-        before = connection.execute(sa.select(_change.c.id, _change.c.states).order_by(_change.c.id)).all()
+        before = connection.execute(
+            sa.select(_change.c.id, _change.c.changed_object_id, _change.c.states).order_by(_change.c.id)
+        ).all()
     count = unpack_all(service)
     assert (
         older_records.pack_older(service.engine, iter([True, False]).__next__) <= 3 and unpacked(service) >= count - 3
@@ -99,8 +101,13 @@ def test_upkeep_packs_records_of_older_releases(
     list(upkeep.run(service.engine, service.registry))
     assert unpacked(service) == 0
     with service.engine.connect() as connection:
-        after = connection.execute(sa.select(_change.c.id, _change.c.states).order_by(_change.c.id)).all()
-    parts = [[[unpack(row.states, name) for name in PARTS] for row in rows] for rows in (before, after)]
+        after = connection.execute(
+            sa.select(_change.c.id, _change.c.changed_object_id, _change.c.states).order_by(_change.c.id)
+        ).all()
+    parts = [
+        [[unpack(row.states + row.changed_object_id.bytes, name) for name in PARTS] for row in rows]
+        for rows in (before, after)
+    ]
     assert parts[0] == parts[1]
     assert service.rows(sa.select(_numbering.c.unpacked))[0][0] == 0
     assert answers(service, site) == packed
@@ -149,10 +156,22 @@ def test_released_dictionaries_do_not_change() -> None:
 def test_a_model_without_a_dictionary_is_packed_with_the_common_one() -> None:
     key = uuid.uuid4()
     states = {"after": {"id": key, "x": [1, None, "\x00"]}, "before": None, "object_data": {"x": key}}
-    packed = pack("nobody.knows", key, states)
+    packed = pack("nobody.knows", key, states) + key.bytes
     assert packed[1] == dictionaries().numbers["*"]
     assert unpack(packed, "after") == {"id": str(key), "x": [1, None, "\x00"]}
     assert unpack(packed, "before") is None and unpack(packed, "object_data") == {"x": str(key)}
+
+
+@pytest.mark.any_database
+def test_records_with_the_objects_own_id_are_read() -> None:
+    key, site = uuid.uuid4(), uuid.uuid4()
+    states = {"after": {"id": key, "site": site}, "before": None, "object_data": {"site": site}}
+    packed = pack("nobody.knows", key, states)
+    assert packed[2] == 1 and key.bytes not in packed
+    older = bytes((packing.WITH_OWN_ID, packed[1], 2)) + key.bytes + packed[3:]
+    for own_id in (key.bytes, str(key).encode(), key.hex.encode()):
+        assert unpack(older + own_id, "after") == {"id": str(key), "site": str(site)}
+        assert unpack(older + own_id, "object_data") == {"site": str(site)}
 
 
 @pytest.mark.any_database
