@@ -10,6 +10,7 @@ from pyramid.request import Request
 
 from netinv_core.app import App
 from netinv_core.endpoint import Endpoint
+from netinv_core.registry import Registry
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,15 +35,17 @@ class Collection:
 
 @dataclasses.dataclass(frozen=True)
 class Root:
-    """An application's place."""
+    """An application's place. It does not keep the request, which keeps it: in a cycle of references the request would
+    stay, with the bodies of its answer and its session, until the garbage collector finds it.
+    """
 
-    request: Request
+    registry: Registry
     app: App
 
     def __getitem__(self, name: str) -> Collection:
-        return Collection(self.request.registry.netinv.by_path[self.app.name, name])
+        return Collection(self.registry.by_path[self.app.name, name])
 
 
 def root_of(app: App) -> Callable[[Request], Root]:
     """The route factory for an application."""
-    return lambda request: Root(request, app)
+    return lambda request: Root(request.registry.netinv, app)

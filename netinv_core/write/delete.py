@@ -304,18 +304,21 @@ def _delete_unrecorded(uow: UnitOfWork, endpoint: Endpoint, rows: Rows) -> None:
 def children_first(registry: Registry, labels: Collection[str]) -> list[str]:
     """The labels in topological order: a model comes before the models it refers to, as far as cycles permit."""
     ordered: list[str] = []
-
-    def visit(label: str, ancestors: frozenset[str]) -> None:
-        if label in ordered or label in ancestors:
-            return
-        for child, _, _ in registry[label].incoming_foreign_keys:
-            if child.label in labels and child.label != label:
-                visit(child.label, ancestors | {label})
-        ordered.append(label)
-
     for label in labels:
-        visit(label, frozenset())
+        _visit(registry, labels, ordered, label, frozenset())
     return ordered
+
+
+def _visit(
+    registry: Registry, labels: Collection[str], ordered: list[str], label: str, ancestors: frozenset[str]
+) -> None:
+    """Appends those of the labels that come before ``label``, then itself."""
+    if label in ordered or label in ancestors:
+        return
+    for child, _, _ in registry[label].incoming_foreign_keys:
+        if child.label in labels and child.label != label:
+            _visit(registry, labels, ordered, child.label, ancestors | {label})
+    ordered.append(label)
 
 
 def _unlink_self(uow: UnitOfWork, endpoint: Endpoint, keys: list[Any]) -> None:
