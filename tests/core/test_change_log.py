@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+import uuid
 from typing import Any
 
 import pytest
 
 from netinv_core.auth.identity import Identity
+from netinv_core.changelog.record_ids import new_record_ids
 from netinv_core.testing import Api, Service
 from netinv_core.uow import UnitOfWork
 from netinv_core.write import save
@@ -113,3 +116,13 @@ def test_a_commit_that_would_lose_records_fails(service: Any, api: Api, unique: 
             with pytest.raises(RuntimeError, match="unrecorded"):
                 session.commit()
     assert api.get("/api/tenancy/tenants/", {"name": name})["count"] == 0
+
+
+def test_ids_of_records_are_in_order_and_begin_with_the_time() -> None:
+    began = time.time_ns() // 1_000_000
+    ids = [*new_record_ids(5_000), *new_record_ids(1)]
+    assert len({*ids}) == len(ids)
+    assert ids[:5_000] == sorted(ids[:5_000])
+    assert {key.version for key in ids} == {7}
+    assert {key.variant for key in ids} == {uuid.RFC_4122}
+    assert all(began <= key.int >> 80 <= began + 60_000 for key in ids)

@@ -18,7 +18,7 @@ from netinv_core.auth.models import Group, User
 from netinv_core.db import select_cache
 from netinv_core.db.engine import in_parameter, inlined_int
 from netinv_core.db.read_connection import ReadConnection
-from netinv_core.db.row_select import RowSelect
+from netinv_core.db.row_select import ManyRows, RowSelect
 from netinv_core.models.base import table_of
 from netinv_core.testing import Api, Service, Unique
 
@@ -236,3 +236,24 @@ def test_texts_of_long_lists_of_values_are_bounded_by_their_size() -> None:
     assert select_cache._bytes((text, {})) > 400_000
     (found,) = [(weight, size) for name, weight, size in caches.weights() if name == "texts"]
     assert found[0] <= found[1] < 2 * found[0]
+
+
+def test_an_insert_of_many_rows_tells_listeners_of_its_error(service: Service, unique: Unique) -> None:
+    name, failures = unique(), []
+
+    def note(failure: Any) -> None:
+        failures.append(type(failure.sqlalchemy_exception))
+
+    insert = ManyRows(sa.insert(groups).values(name=sa.bindparam("name", type_=groups.c.name.type)))
+    event.listen(service.engine, "handle_error", note)
+    try:
+        with service.engine.connect() as connection:
+            assert insert.rows(connection, [{"name": f"{name} {number}"} for number in range(2)]) == ()
+            stored = connection.execute(sa.select(groups.c.name).where(groups.c.name.like(f"{name}%"))).scalars()
+            assert sorted(stored) == [f"{name} 0", f"{name} 1"]
+            with pytest.raises(sa.exc.IntegrityError):
+                insert.rows(connection, [{"name": name}, {"name": name}])
+            connection.rollback()
+    finally:
+        event.remove(service.engine, "handle_error", note)
+    assert failures == [sa.exc.IntegrityError]
