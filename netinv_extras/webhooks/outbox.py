@@ -36,6 +36,7 @@ from netinv_extras.webhooks.claims import (
 )
 from netinv_extras.webhooks.deliveries import FAILED, QUEUED, SUCCEEDED, WebhookAttempt, WebhookDelivery
 from netinv_extras.webhooks.models import Webhook
+from netinv_extras.webhooks.recording import record_at_once
 
 _delivery, _attempt, _webhook, _change = (
     table_of(model) for model in (WebhookDelivery, WebhookAttempt, Webhook, ObjectChange)
@@ -220,22 +221,35 @@ class Outbox(Leases):
 
         Returns the outcomes that were not recorded, because the claim was lost or the delivery was deleted.
         """
-        with self._brief_transaction() as connection:
-            keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
-            held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
-            valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
-            if valid:
-                connection.execute(sa.insert(_attempt), [_attempt_of(outcome) for outcome in valid])
-            later = {outcome.claimed.delivery["id"]: again for outcome in valid if (again := outcome.again) is not None}
-            ended = [outcome for outcome in valid if outcome.claimed.delivery["id"] not in later]
-            self._end(connection, SUCCEEDED, [outcome.claimed.delivery["id"] for outcome in ended if outcome.good])
-            self._end(connection, FAILED, [outcome.claimed.delivery["id"] for outcome in ended if not outcome.good])
-            if later:
-                connection.execute(_ending(sa.update(_delivery).where(self._in(_delivery.c.id))), {"keys": list(later)})
-                retried = [outcome for outcome in valid if outcome.claimed.delivery["id"] in later]
+        later = {outcome.claimed.delivery["id"]: again for outcome in outcomes if (again := outcome.again) is not None}
+        at_once = self._dialect == "postgresql"
+        is_alone = at_once and not later  # a single statement, which commits by itself
+        with self.transaction(writing=False) if is_alone else self._brief_transaction() as connection:
+            if at_once:
+                held = record_at_once(connection, self._worker, [_recorded(outcome, later) for outcome in outcomes])
+            else:
+                held = self._record(connection, outcomes, later)
+            retried = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in later.keys() & held]
+            if retried:
                 lanes = [_lane_parameters(outcome, later[outcome.claimed.delivery["id"]]) for outcome in retried]
                 connection.execute(_postpone_lane, lanes)
         return [outcome for outcome in outcomes if outcome.claimed.delivery["id"] not in held]
+
+    def _record(
+        self, connection: Connection, outcomes: Sequence[Outcome], later: Mapping[int, datetime.datetime]
+    ) -> set[int]:
+        """Records outcomes of which those in ``later`` are tried again. Returns the ids of those recorded."""
+        keys = [outcome.claimed.delivery["id"] for outcome in outcomes]
+        held = set(self._lock_held(connection, keys, lambda row: row.claimed_by == self._worker))
+        valid = [outcome for outcome in outcomes if outcome.claimed.delivery["id"] in held]
+        if valid:
+            connection.execute(sa.insert(_attempt), [_attempt_of(outcome) for outcome in valid])
+        ended = [outcome for outcome in valid if outcome.claimed.delivery["id"] not in later]
+        self._end(connection, SUCCEEDED, [outcome.claimed.delivery["id"] for outcome in ended if outcome.good])
+        self._end(connection, FAILED, [outcome.claimed.delivery["id"] for outcome in ended if not outcome.good])
+        if retried := [key for key in later if key in held]:
+            connection.execute(_ending(sa.update(_delivery).where(self._in(_delivery.c.id))), {"keys": retried})
+        return held
 
     def _lock_held(
         self, connection: Connection, keys: Sequence[int], fit: Callable[[Any], bool], *, skip_locked: bool = False
@@ -316,6 +330,16 @@ def _attempt_of(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "error": outcome.error,
         "answer": outcome.answer,
+    }
+
+
+def _recorded(outcome: Outcome, later: Mapping[int, datetime.datetime]) -> dict[str, Any]:
+    """The columns of an attempt, with the state of its delivery, as JSON has them."""
+    is_ended = outcome.claimed.delivery["id"] not in later
+    return {
+        **_attempt_of(outcome),
+        "state": (SUCCEEDED if outcome.good else FAILED) if is_ended else QUEUED,
+        "finished": now() if is_ended else None,
     }
 
 
