@@ -56,7 +56,9 @@ def test_a_search_finds_addresses_by_their_beginning_and_by_part_of_a_name(api: 
     ]
     first, second = (item["address"] for item in api.post(ADDRESSES, bodies))
     assert {item["address"] for item in api.get(ADDRESSES, {"q": word})["results"]} == {first, second}
-    assert [item["address"] for item in api.get(ADDRESSES, {"q": "198.51.100."})["results"]] == [first]
+    found = [item["address"] for item in api.get(ADDRESSES, {"q": "198.51.100.", "limit": 0})["results"]]
+    assert first in found
+    assert all(address.startswith("198.51.100.") for address in found)
     assert [item["address"] for item in api.get(ADDRESSES, {"q": "2001:DB8:AFF:1"})["results"]] == [second]
 
 
