@@ -364,11 +364,11 @@ class UnitOfWork:
         """The rows of a SELECT that is kept, for these values of its parameters."""
         return select.rows(self.read_connection or self.connection, values)
 
-    def read(self, statement: Any, values: Mapping[str, Any] | None = None) -> Sequence[Row]:
-        """The rows of a SELECT that is built anew, for these values of its parameters."""
+    def read(self, statement: Any, values: Mapping[str, Any] | None = None, where: Sequence[Any] = ()) -> Sequence[Row]:
+        """The rows of a SELECT that is built anew, or kept with new conditions ``where``, for these values."""
         if self.read_connection is None:
-            return self.execute(statement, values).all()
-        return select_cache.rows(self.read_connection, statement, values or {})
+            return self.execute(statement.where(*where) if where else statement, values).all()
+        return select_cache.rows(self.read_connection, statement, values or {}, where)
 
     def first(self, select: RowSelect, values: Mapping[str, Any]) -> Any:
         """The first row of a SELECT that is kept; ``None`` without rows."""

@@ -261,8 +261,8 @@ def in_values(dialect: str, column: Any, values: list[Any]) -> ColumnElement[boo
     return column.in_(values)
 
 
-def inlined_int(name: str, value: int) -> Any:
-    """An integer as a literal in the statement, so that the query planner sees it (LIMIT, OFFSET)."""
+def inlined_int(name: str, value: int | None = None) -> Any:
+    """A parameter that is a literal in the statement, so that the query planner sees it (LIMIT, OFFSET)."""
     return sa.bindparam(name, value, type_=sa.Integer, literal_execute=True)
 
 

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
 from netinv_core.caches import BoundedCache
@@ -105,17 +106,24 @@ _texts: BoundedCache[_Text] = BoundedCache("texts", MAX_TEXT_BYTES, _bytes)
 _compiled: BoundedCache[_Structure] = BoundedCache("selects", MAX_SELECTS)
 
 
-def rows(connection: ReadConnection, statement: Any, given: Mapping[str, Any]) -> Sequence[Row]:
+def rows(
+    connection: ReadConnection, statement: Any, given: Mapping[str, Any], conditions: Sequence[Any] = ()
+) -> Sequence[Row]:
     """The rows of a SELECT, for the values of its parameters that are ``given``.
 
+    :param conditions: further ones, for a SELECT that is kept and whose own parameters are all given; only they are
+        compared with those of other requests then
     :raises sqlalchemy.exc.DBAPIError: as :meth:`sqlalchemy.engine.Connection.execute`
     """
-    key = statement._generate_cache_key()
+    key = (sa.and_(*conditions) if conditions else statement)._generate_cache_key()
     if key is None:
-        return connection.whole.execute(statement, given).all()
+        return connection.whole.execute(statement.where(*conditions), given).all()
     bound = key.bindparams
-    structure = _compiled.get_or_make(
-        key.key, lambda: _Structure(statement, connection.dialect, [parameter.key for parameter in bound])
-    )
+
+    def build() -> _Structure:
+        names = [parameter.key for parameter in bound]
+        return _Structure(statement.where(*conditions) if conditions else statement, connection.dialect, names)
+
+    structure = _compiled.get_or_make((statement, key.key) if conditions else key.key, build)
     text, parameters = structure.execution(dict(zip(structure.keys, bound, strict=True)), given)
     return text.converted(driver_rows(connection, text, parameters))

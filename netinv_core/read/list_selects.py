@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from netinv_core.caches import BoundedCache
+from netinv_core.db.engine import inlined_int
 from netinv_core.db.row_select import RowSelect
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
+    from netinv_core.read.ordering import Order
 
 MAX_SIZES = 4  # of pages
 
 
 class ListSelects:
-    """The SELECTs of a resource's list without filters, in its usual order."""
+    """The SELECTs of a resource's list in its usual order: whole ones without filters, and those that filters limit."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._first_pages = BoundedCache[RowSelect]("first pages", MAX_SIZES)
+        self._parts: dict[tuple[bool, bool], sa.Select[Any]] = {}
 
     @functools.cached_property
     def count(self) -> RowSelect:
@@ -37,3 +40,17 @@ class ListSelects:
             return RowSelect(statement.limit(sa.literal_column(str(limit))))
 
         return self._first_pages.get_or_make(limit, build)
+
+    def part(self, *, limited: bool, skipping: bool) -> sa.Select[Any]:
+        """The ids of a part of the list by the parameters ``limit`` and ``offset``, for further conditions."""
+        key = limited, skipping
+        if key not in self._parts:
+            self._parts[key] = part_of(self._endpoint.table, self._endpoint.ordering, *key)
+        return self._parts[key]
+
+
+def part_of(table: Any, order: Order, limited: bool, skipping: bool) -> sa.Select[Any]:
+    """SELECT of the ids of a list in an order, by the parameters ``limit`` and ``offset`` where it has them."""
+    statement = sa.select(table.c.id).select_from(order.source).order_by(*order.expressions)
+    statement = statement.limit(inlined_int("limit")) if limited else statement
+    return statement.offset(inlined_int("offset")) if skipping else statement

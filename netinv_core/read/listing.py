@@ -15,10 +15,11 @@ import sqlalchemy as sa
 
 from netinv_core.auth import permissions
 from netinv_core.caches import lru_cache
-from netinv_core.db.engine import in_parameter, inlined_int, is_bad_filter_error, is_timeout, lock_parents, lock_rows
+from netinv_core.db.engine import in_parameter, is_bad_filter_error, is_timeout, lock_parents, lock_rows
 from netinv_core.db.row_select import RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import counts, ordering
+from netinv_core.read.list_selects import part_of
 from netinv_core.read.parameters import parse_parameters
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def count_of(uow: UnitOfWork, endpoint: Endpoint, conditions: Sequence[Any]) -> 
         if cached is not None:
             return cached
         if conditions:
-            ((count,),) = uow.read(select.statement.where(*conditions))
+            ((count,),) = uow.read(select.statement, where=conditions)
         else:
             ((count,),) = uow.rows(select, {})
     counts.remember(uow, endpoint, conditions, count)
@@ -114,15 +115,15 @@ def selected(
     """
     if window.limit and not (window.offset or conditions or names):
         return [row[0] for row in uow.rows(endpoint.list_selects.first_page(window.limit), {})]
-    order = ordering.requested_order(uow, endpoint, names) if names else endpoint.ordering
-    statement = sa.select(endpoint.table.c.id).select_from(order.source).where(*conditions)
-    statement = statement.order_by(*order.expressions)
-    if window.limit:
-        statement = statement.limit(inlined_int("limit", window.limit))
-    if window.offset:
-        statement = statement.offset(inlined_int("offset", window.offset))
+    limited, skipping = bool(window.limit), bool(window.offset)
+    values = {"limit": window.limit, "offset": window.offset}
     with filter_errors_as_400():
-        return [row[0] for row in uow.read(statement)]
+        if not names:
+            statement = endpoint.list_selects.part(limited=limited, skipping=skipping)
+            return [row[0] for row in uow.read(statement, values, conditions)]
+        order = ordering.requested_order(uow, endpoint, names)
+        statement = part_of(endpoint.table, order, limited, skipping).where(*conditions)
+        return [row[0] for row in uow.read(statement, values)]
 
 
 @contextlib.contextmanager
