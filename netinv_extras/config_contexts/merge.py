@@ -20,22 +20,12 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.trees import STEP, is_tree
+from netinv_extras.config_contexts.active import ActiveContexts, Data, ScopedContext
 from netinv_extras.config_contexts.models import ConfigContext, scoped
 from netinv_extras.config_contexts.scopes import Scope, scopes
 
 LOCAL = "local_context_data"
 PAGE_STATE = "page state"
-Data = Mapping[str, Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class ScopedContext:
-    """An active context: its data, and the ids (as text) of the objects that it is limited to, by scope name."""
-
-    data: Data
-    targets: Mapping[str, frozenset[str]]
-    key: Any
-    name: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,13 +54,13 @@ def merged(first: Data, second: Data) -> dict[str, Any]:
     return result
 
 
-def active_contexts(uow: UnitOfWork) -> list[ScopedContext]:
+def active_contexts(uow: UnitOfWork) -> ActiveContexts:
     """Returns the active contexts in merge order: by weight, then by name. Cached per configuration version."""
-    contexts: list[ScopedContext] = uow.cached_config("config contexts", _load)
+    contexts: ActiveContexts = uow.cached_config("config contexts", _load)
     return contexts
 
 
-def _load(uow: UnitOfWork) -> list[ScopedContext]:
+def _load(uow: UnitOfWork) -> ActiveContexts:
     """Loads the active contexts and their scopes. One statement."""
     table = table_of(ConfigContext)
 
@@ -87,10 +77,12 @@ def _load(uow: UnitOfWork) -> list[ScopedContext]:
     for owner, scope, target in scope_rows:
         targets.setdefault(owner, {}).setdefault(scope, set()).add(str(target))
     ordered = sorted(contexts, key=lambda row: (row[1], row[2], str(row[0])))
-    return [
-        ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()}, key, name)
-        for key, _, name, data in ordered
-    ]
+    return ActiveContexts(
+        [
+            ScopedContext(data, {scope: frozenset(ids) for scope, ids in targets.get(key, {}).items()}, key, name)
+            for key, _, name, data in ordered
+        ]
+    )
 
 
 def _single_id(key: Any) -> Collection[str]:
@@ -111,7 +103,7 @@ class PageState:
     :ivar results: merge results, memoised by the scope values of an object
     """
 
-    contexts: Sequence[ScopedContext]
+    contexts: ActiveContexts
     joined_values: Mapping[Any, Mapping[str, Any]]
     results: dict[tuple[Any, ...], Data] = dataclasses.field(default_factory=dict)
 
@@ -133,10 +125,9 @@ class ScopeValueReader:
     joined_scopes: frozenset[str]
     lists: Mapping[str, Reader]
 
-    def load_joined(self, uow: UnitOfWork, rows: Sequence[Row], contexts: Sequence[ScopedContext]) -> dict[Any, Any]:
+    def load_joined(self, uow: UnitOfWork, rows: Sequence[Row], contexts: ActiveContexts) -> dict[Any, Any]:
         """Loads scope values through joins, by object id. One statement, none if no context has such a scope."""
-        scopes_in_use = {name for context in contexts for name in context.targets}
-        if scopes_in_use.isdisjoint(self.joined_scopes):
+        if contexts.scopes.isdisjoint(self.joined_scopes):
             return {}
         return dict(self.joined_plan.fetch(uow, fields.keys_of(rows, self.key)))
 
@@ -254,25 +245,18 @@ class MergedContext(fields.Field):
             state.results[key] = self._merge(state.contexts, values)
         return state.results[key]
 
-    def _merge(self, contexts: Sequence[ScopedContext], values: Mapping[str, Any]) -> Data:
+    def _merge(self, contexts: ActiveContexts, values: Mapping[str, Any]) -> Data:
         """Merges the data of the contexts that apply to an object with these scope values."""
         data: Data = {}
         for context in self._applicable(contexts, values):
             data = merged(data, context.data)
         return data
 
-    def _applicable(self, contexts: Sequence[ScopedContext], values: Mapping[str, Any]) -> list[ScopedContext]:
+    def _applicable(self, contexts: ActiveContexts, values: Mapping[str, Any]) -> list[ScopedContext]:
         """Returns the contexts that apply to an object with these scope values."""
         ids_by_scope = {scope.name: self._ids(scope, values.get(scope.name)) for scope in self.scopes}
         ignored = {scope.name for scope in self.scopes if scope.lenient and not ids_by_scope[scope.name]}
-        return [
-            context
-            for context in contexts
-            if all(
-                name in ignored or not targets.isdisjoint(ids_by_scope.get(name, ()))
-                for name, targets in context.targets.items()
-            )
-        ]
+        return contexts.applicable(ids_by_scope, ignored)
 
     def _ids(self, scope: Scope, value: Any) -> Collection[str]:
         """Returns the ids (as text) that a scope value stands for: for a tree, the node and its ancestors."""
