@@ -230,6 +230,7 @@ def _reads() -> list[Measure]:
         _search("by a beginning", "device-0077"),
         _search("by a part", "vice-0077"),
         _search("for nothing", "no+such"),
+        _search("for a long text that nothing has", "nothinglikeit77"),
         Measure("GET members of a dynamic group", members, aim=12),
         Measure("GET a device with its config context", lambda c, path: len([c.call("GET", path)]), device),
     ]

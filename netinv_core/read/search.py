@@ -72,7 +72,8 @@ class SearchProvider:
 class _Query:
     """A match, its endpoint and the name of its recogniser; then the rows ``(id, text)`` that were found.
 
-    The rows are ``exact`` when the text identifies them: not by a part of a name, and not as a fallback.
+    The rows are ``exact`` when the text identifies them: not by a part of a name, and not as a fallback. The condition
+    ``is_indexed`` when trigram indexes tell which rows meet it.
     """
 
     match: Match
@@ -81,6 +82,7 @@ class _Query:
     rows: list[tuple[Any, str | None]] = dataclasses.field(default_factory=list)
     table: Any = None
     exact: bool = False
+    is_indexed: bool = False
 
 
 def providers_of(registry: Registry) -> list[SearchProvider]:
@@ -184,7 +186,7 @@ def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
         except (ValueError, Invalid):
             continue
         match = Match(endpoint.label, endpoint.plural, "q", _always(condition), [("q", text)])
-        yield _Query(match, endpoint, f"search of {endpoint.label}", table=table)
+        yield _Query(match, endpoint, f"search of {endpoint.label}", table=table, is_indexed=endpoint in indexed)
 
 
 @functools.cache
@@ -216,7 +218,10 @@ def _selected(uow: UnitOfWork, queries: Sequence[_Query], limit: int) -> list[_Q
         value = table.c[query.match.field] if query.match.field in table.c else sa.null()
         rows = sa.select(table.c.id.label("id"), sa.cast(value, sa.Text()).label("value")).where(*conditions)
         order = query.match.order(table)
-        inner = (rows.order_by(*order) if order else rows).limit(limit + 1).subquery()
+        if query.is_indexed:
+            inner = search_stages.first_rows(rows, limit + 1).subquery()
+        else:
+            inner = (rows.order_by(*order) if order else rows).limit(limit + 1).subquery()
         parts.append(sa.select(sa.literal_column(str(number)).label("part"), inner.c.id, inner.c.value))
     if not parts:
         return []

@@ -121,7 +121,7 @@ def names_that_contain(uow: UnitOfWork, text: str, limit: int) -> dict[str, Rows
     def select_indexed(endpoint: Endpoint, table: Any) -> Any:
         column = table.c[columns[endpoint.label]]
         rows = sa.select(table.c.id, column.label("value")).where(LOOKUPS["icontains"](dialect, column, text))
-        return rows.limit(inlined_int("search_limit", limit))
+        return first_rows(rows, inlined_int("search_limit", limit))
 
     resources = [endpoint for endpoint, _ in _named(uow.registry)]
     indexed = [item for item in indexed_resources(uow, text) if columns.get(item.label) in item.model.text_indexes]
@@ -145,6 +145,16 @@ def indexed_resources(uow: UnitOfWork, text: str) -> list[Endpoint]:
 
 def _absent_indexes(uow: UnitOfWork) -> list[str]:
     return text_indexes.missing(uow.connection, uow.registry)
+
+
+def first_rows(select: Any, limit: Any) -> Any:
+    """The first rows of a SELECT on a table with trigram indexes, planned as if all its rows were read.
+
+    PostgreSQL expects the rows that a LIMIT asks for to be spread evenly over the table. For a text that few rows have,
+    or none, it would read the table instead of the index: 1 s for 1,000,000 rows.
+    """
+    found = select.cte().prefix_with("MATERIALIZED")
+    return sa.select(found).limit(limit)
 
 
 def _spellings(text: str) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,19 @@ def test_a_search_along_references_names_their_ids_where_a_trigram_index_serves_
     is_named = service.registry.dialect == "postgresql" and most > 0
     assert ("dcim_manufacturer" in ids) is not is_named
     assert api.get(DEVICES, {"q": f"no {word}"})["count"] == 0
+
+
+def test_the_statements_of_the_search_are_planned_for_all_rows_where_an_index_has_the_text(
+    service: Service, api: Api, unique: Unique
+) -> None:
+    """With a LIMIT alone, PostgreSQL reads a table of 1,000,000 rows for a text that none has."""
+    with service.statements() as executed:
+        assert api.get("/api/search/", {"q": f"{unique()}nothing"})["groups"] == []
+    (scan,) = [sql for sql in executed if "dns_name" in sql]
+    materialized = re.findall(r"AS MATERIALIZED\s+\(SELECT .+?\sFROM (\w+)", scan)
+    indexed = text_indexes.wanted(service.registry).values()
+    if service.registry.dialect == "postgresql":
+        assert {"ipam_ip_address", "dcim_device", "dcim_interface"} <= set(materialized)
+        assert set(materialized) <= {index.column.table.name for index in indexed}
+    else:
+        assert materialized == []
