@@ -34,7 +34,6 @@ listen = 127.0.0.1:%(port)s
 threads = {threads}
 """
 START_LIMIT = 60
-ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}  # as docs/operating.md has it
 
 
 @contextlib.contextmanager
@@ -107,7 +106,7 @@ class Service:
         with self.log.open("ab") as log:
             for port in self._ports:
                 command: list[str | Path] = [BIN / "pserve", self.ini, f"port={port}"]
-                self._processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ENVIRONMENT))
+                self._processes.append(subprocess.Popen(command, stdout=log, stderr=log))
         for url, process in zip(self.urls, self._processes, strict=True):
             self._await(url, process, began + START_LIMIT)
         return time.perf_counter() - began
@@ -132,7 +131,7 @@ class Service:
         """A worker, ended with SIGTERM."""
         with self.log.open("ab") as log:
             command: list[str | Path] = [BIN / "netinv", "--config", self.ini, "worker"]
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ENVIRONMENT)
+            process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             yield process
         finally:

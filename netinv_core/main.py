@@ -16,7 +16,7 @@ from pyramid.request import Request
 from pyramid_retry import RetryableExecutionPolicy
 from sqlalchemy.engine import Engine
 
-from netinv_core import content_types
+from netinv_core import allocator, content_types
 from netinv_core import settings as ini_settings
 from netinv_core.auth.identity import ANONYMOUS
 from netinv_core.db import start_check, statement_timer
@@ -116,6 +116,7 @@ def main(global_config: Mapping[str, str] | None = None, **settings: str) -> Any
 
     :raises SystemExit: with the reason, for settings that cannot be read and a database that cannot be used
     """
+    allocator.limit_retained_memory()
     with _collector_paused():
         app = _started(global_config or {}, settings)
         linecache.clearcache()  # sources that Pyramid read for messages about conflicts

@@ -16,6 +16,7 @@ from huey import Huey
 from pyramid.paster import get_appsettings, setup_logging
 from sqlalchemy.engine import Engine
 
+from netinv_core import allocator
 from netinv_core.auth import identity
 from netinv_core.commands.plugin_group import DEFAULT_INI, VARIABLE, loader_uri
 from netinv_core.content_types import load
@@ -115,6 +116,7 @@ class Environment:
         url = self.settings["queue_url"]
         if not url:
             raise click.ClickException("the setting netinv.queue_url is empty: there is no queue to work on")
+        allocator.limit_retained_memory()
         try:
             huey = task_queue.queue(url)
         except ValueError as error:
