@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth import permissions
 from netinv_core.errors import Denied
 from netinv_core.fields import Status
-from netinv_core.http import versions
+from netinv_core.http import bulk_writes, versions
 from netinv_core.write import references
 
 if TYPE_CHECKING:
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from netinv_core.uow import UnitOfWork
 
 _ACTIONS = {"POST": "add", "PUT": "change"}
+
+
+def collection(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
+    """The body of the answer for a list: also the names to order it by and those to match objects by."""
+
+    def names(_: UnitOfWork) -> dict[str, Any]:
+        return {"ordering": sorted(endpoint.orderings), "match": bulk_writes.matching_names(endpoint)}
+
+    return resource(uow, endpoint, ("POST", "PUT")) | uow.cached_config(("options of lists", endpoint.label), names)
 
 
 def resource(uow: UnitOfWork, endpoint: Endpoint, methods: Sequence[str]) -> dict[str, Any]:
@@ -29,12 +39,12 @@ def resource(uow: UnitOfWork, endpoint: Endpoint, methods: Sequence[str]) -> dic
     writes = endpoint.resource.writes
     permitted = [name for name in methods if _ACTIONS[name] in writes and _is_permitted(uow, endpoint, _ACTIONS[name])]
     if permitted:
-        fields = describe(uow, endpoint)
+        fields = uow.cached_config(("options", endpoint.label, uow.version), partial(_fields, endpoint=endpoint))
         body["actions"] = dict.fromkeys(permitted, fields)
     return body
 
 
-def describe(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
+def _fields(uow: UnitOfWork, endpoint: Endpoint) -> dict[str, Any]:
     """The description of every field of the resource in the requested version that the reference API has."""
     absent = versions.absent(endpoint, uow.version)
     fields = {name: field.options() for name, field in endpoint.fields.items() if not (name in absent or field.own)}

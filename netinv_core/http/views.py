@@ -229,9 +229,7 @@ def key_of(request: Request) -> Any:
 
 def options_list(request: Request) -> dict[str, Any]:
     """The description of a resource: fields, permitted methods, names to order the list by and to match objects by."""
-    endpoint = request.context.endpoint
-    described = options.resource(request.uow, endpoint, ("POST", "PUT"))
-    return {**described, "ordering": sorted(endpoint.orderings), "match": bulk_writes.matching_names(endpoint)}
+    return options.collection(request.uow, request.context.endpoint)
 
 
 def options_item(request: Request) -> dict[str, Any]:

@@ -419,6 +419,20 @@ def test_roots_lead_to_every_resource(api: Api, service: Service) -> None:
             api.options(url)
 
 
+def test_options_follow_the_statuses_and_read_none_again(api: Api, unique: Any, statements: Any) -> None:
+    def choices() -> list[str]:
+        return [item["value"] for item in api.options("/api/dcim/sites/")["actions"]["POST"]["status"]["choices"]]
+
+    slug, before = unique(), choices()
+    status = api.post("/api/extras/statuses/", {"name": slug, "slug": slug, "content_types": ["dcim.site"]})
+    assert sorted(choices()) == sorted([*before, slug])
+    with statements() as found:
+        choices()
+    assert len(found) <= 2 and "extras_status" not in "\n".join(found), "\n".join(found)
+    api.delete(status["url"])
+    assert choices() == before
+
+
 def test_options_of_a_root_describe_it(api: Api) -> None:
     found = api.options("/api/")
     assert found["name"] == "API Root" and set(found) == {"name", "description", "renders", "parses"}
