@@ -54,6 +54,7 @@ class Filter:
     )
     relation: RelatedFilter | None = None  # the path to the objects that values name
     choices: Choices | None = None  # the values that it takes
+    searched: tuple[str, ...] = ()  # the paths of columns in which it searches for a text (:func:`search`)
 
     def takes_many(self, lookup: str) -> bool:
         """True when all of several values count with this lookup."""
@@ -289,7 +290,7 @@ def search(name: str, columns: Sequence[str]) -> Filter:
                 continue
         return lookups.any_of(conditions)
 
-    return Filter(name, apply, (), False)
+    return Filter(name, apply, (), False, searched=tuple(columns))
 
 
 def _searched(

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MAX_TEXT_LENGTH = 200
 MAX_LIMIT = 50
-SCANNED_ROWS = 1000  # of each resource without trigram indexes, by the filter ``q``
 _IN = re.compile(r"in:(\S+)\s*(.*)", re.S)
 Links = Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]]
 
@@ -112,7 +111,7 @@ def run(uow: UnitOfWork, text: str, limit: int = 5, *, other_fields: bool = Fals
     queries = _with_id(uow, text) or _selected(uow, list(_recognised(uow, text)), limit)
     queries += _named(uow, text, limit, only_beginnings=bool(queries))
     if not queries and other_fields:
-        queries = _selected(uow, list(_scanned(uow, text)), limit)
+        queries = _by_other_fields(uow, text, limit)
     return {"query": text, "groups": _groups(uow, _without_fallbacks(queries), limit)}
 
 
@@ -173,14 +172,23 @@ def _answered(uow: UnitOfWork, label: str, field: str, rows: Any, parameters: An
     )
 
 
-def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
-    """Yields matches by the filter ``q`` over the first rows of each resource."""
+def _by_other_fields(uow: UnitOfWork, text: str, limit: int) -> list[_Query]:
+    """Returns the objects that the filter ``q`` finds as queries that have run, in the order of the resources."""
+    rows_by_label, labels = search_stages.texts_that_contain(uow, text, limit + 1)
+    queries = [_answered(uow, label, "q", rows, [("q", text)]) for label, rows in rows_by_label.items()]
+    queries += _selected(uow, list(_scanned(uow, text, without=labels)), limit)
+    order = {label: number for number, label in enumerate(uow.registry.endpoints)}
+    return sorted(queries, key=lambda query: order[query.match.label])
+
+
+def _scanned(uow: UnitOfWork, text: str, without: Container[str]) -> Iterator[_Query]:
+    """Yields matches by the filter ``q`` over the first rows of each resource but those ``without``."""
     indexed = search_stages.indexed_resources(uow, text)
     for endpoint in search_stages.searchable(uow.registry):
         item = endpoint.filters.get("q")
-        if item is None or endpoint.resource.exempt_by_name_only:
+        if item is None or endpoint.resource.exempt_by_name_only or endpoint.label in without:
             continue
-        table = _scanned_rows(endpoint.table, SCANNED_ROWS, is_indexed=endpoint in indexed)
+        table = _scanned_rows(endpoint.table, search_stages.SCANNED_FOR_TEXTS, is_indexed=endpoint in indexed)
         try:
             condition = item.apply(uow, endpoint, table, "", [text])
         except (ValueError, Invalid):
@@ -191,10 +199,8 @@ def _scanned(uow: UnitOfWork, text: str) -> Iterator[_Query]:
 
 @functools.cache
 def _scanned_rows(table: sa.Table, limit: int, *, is_indexed: bool) -> Any:
-    """Alias of a table with an index, subquery of the first rows of another. They are kept: each has all columns of its
-    table, which for the subqueries of 76 resources was half of the processor time of a search.
-    """
-    alias: Any = table.alias()
+    """Alias of a table with an index, subquery of the first rows of another, which are kept: they have all columns."""
+    alias = search_stages.kept_alias(table)
     return alias if is_indexed else sa.select(alias).limit(limit).subquery()
 
 

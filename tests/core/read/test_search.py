@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from netinv_core.db import text_indexes
-from netinv_core.read import search, search_stages
+from netinv_core.read import search_stages
 from netinv_core.testing import Api, Samples, Service, Unique
 
 SEARCH, SITES, TENANTS = "/api/search/", "/api/dcim/sites/", "/api/tenancy/tenants/"
@@ -69,6 +69,38 @@ def test_other_fields_are_searched_where_no_name_matches(api: Api, places: dict[
     assert groups_of(api, f"near{places['word']}") == {"dcim.site": [places["site"]["id"]]}
 
 
+def test_other_fields_are_compared_whatever_their_case_and_letters(api: Api, unique: Unique) -> None:
+    word = unique()
+    sites = {
+        text: api.post("/api/dcim/sites/", {"name": unique(), "status": "active", "facility": text})["id"]
+        for text in (f"Über {word}", f"{word} ROOM_7 5%")
+    }
+    for text in (f"über {word.upper()}", f"ÜBER {word}", f"ber {word}"):
+        assert groups_of(api, text) == {"dcim.site": [sites[f"Über {word}"]]}
+    for text in (f"{word} room_7", f"{word.upper()} Room_7 5%"):
+        assert groups_of(api, text) == {"dcim.site": [sites[f"{word} ROOM_7 5%"]]}
+    assert groups_of(api, f"{word} room17") == {}
+
+
+def test_a_number_is_looked_for_in_numbers_too(api: Api, unique: Unique) -> None:
+    site = api.post("/api/dcim/sites/", {"name": unique(), "status": "active", "asn": 4200123457})
+    assert groups_of(api, "4200123457") == {"dcim.site": [site["id"]]}
+    assert groups_of(api, "42001234") == {}
+
+
+def test_other_fields_lead_only_through_objects_that_a_user_may_view(service: Service, unique: Unique) -> None:
+    """Reservations are found by the facility id of their rack."""
+    api, samples, word = service.api, Samples(service), unique()
+    reservation = samples.make(service.registry["dcim.rackreservation"])
+    rack = reservation["rack"]
+    api.patch(rack["url"], {"facility_id": word})
+    reservations, racks = ("view", "dcim.rackreservation"), ("view", "dcim.rack")
+    found = {"dcim.rack": [rack["id"]], "dcim.rackreservation": [reservation["id"]]}
+    assert groups_of(api, word) == groups_of(service.user(reservations, racks).api, word) == found
+    for limited in (service.user(reservations), service.user(reservations, (*racks, {"name": "none"}))):
+        assert groups_of(limited.api, word) == {}
+
+
 def test_a_search_can_be_within_one_resource(api: Api, places: dict[str, Any]) -> None:
     for name in ("sites", "site", "dcim.site", "Sites"):
         assert groups_of(api, f"in:{name} {places['word']}") == {"dcim.site": [places["site"]["id"]]}
@@ -117,8 +149,8 @@ def test_all_of_a_resource_with_trigram_indexes_is_searched(
     monkeypatch: pytest.MonkeyPatch, service: Service, api: Api, unique: Unique
 ) -> None:
     """Of others, and on other databases, the first rows. Constraints of permissions apply to either."""
-    for module in (search, search_stages):
-        monkeypatch.setattr(module, "SCANNED_ROWS", 0)
+    for name in ("SCANNED_ROWS", "SCANNED_FOR_TEXTS"):
+        monkeypatch.setattr(search_stages, name, 0)
     samples, word = Samples(service), unique()
     first, second = (samples.make(service.registry["dcim.device"]) for _ in range(2))
     api.patch(first["url"], {"name": f"sw-{word}", "serial": f"Z{word[::-1]}"})
@@ -142,7 +174,7 @@ def test_the_first_rows_are_searched_where_a_trigram_index_is_missing(
     device, word = Samples(service).make(service.registry["dcim.device"]), unique()
     api.patch(device["url"], {"serial": f"Z{word[::-1]}"})
     with monkeypatch.context() as patched:
-        patched.setattr(search, "SCANNED_ROWS", 0)
+        patched.setattr(search_stages, "SCANNED_FOR_TEXTS", 0)
         patched.setattr(text_indexes, "missing", lambda connection, registry: ["tx_dcim_device_comments"])
         service.user(("view", "dcim.device"))  # a new version of the configuration
         assert groups_of(api, word[::-1]) == {}
@@ -151,11 +183,11 @@ def test_the_first_rows_are_searched_where_a_trigram_index_is_missing(
 
 
 def test_a_search_takes_a_fixed_number_of_statements(service: Service, places: dict[str, Any]) -> None:
-    """Authentication, recognisers, two for names, representations; the filters ``q`` if nothing else is found. With
+    """Authentication, recognisers, two for names, representations; two for the filters ``q`` if nothing else is found. With
     trigram indexes one more for names, and one for names along references.
     """
     more = 2 if service.registry.dialect == "postgresql" else 0
-    for text, most in ((places["word"], 6), ("no such name", 6), (f"near{places['word']}", 7), ("198.18.0.1", 6)):
+    for text, most in ((places["word"], 6), ("no such name", 7), (f"near{places['word']}", 8), ("198.18.0.1", 7)):
         with service.statements() as statements:
             service.api.get(SEARCH, {"q": text})
         assert len(statements) <= most + more, "\n".join(statements)
