@@ -141,14 +141,16 @@ def _changed() -> Any:
     """Subquery of the changes of the objects of a model without a number or with a later one: the ids of the records
     and their stored states.
     """
-    # The actions are literals: so is the condition of the partial index.
+    # The actions are literals: so is the condition of the partial index. With one action a part, the index leads to the
+    # later numbers; with both, PostgreSQL may read all changes of the model from it.
     actions: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{action}'") for action in (UPDATE, DELETE)]
     parts = [
         sa.select(_change.c.id, *stored_states())
-        .where(_change.c.changed_object_type == sa.bindparam("label"), _change.c.action.in_(actions), is_newer)
+        .where(_change.c.changed_object_type == sa.bindparam("label"), _change.c.action == action, is_newer)
         .limit(sa.literal_column(str(MOST_CHANGES + 1)))
         .subquery()
         for is_newer in (_change.c.number > sa.bindparam("number"), _change.c.number.is_(None))
+        for action in actions
     ]
     return sa.union_all(*(sa.select(part) for part in parts)).subquery()
 
