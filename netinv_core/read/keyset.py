@@ -48,7 +48,11 @@ def rows(
     It takes one statement, or two where the first sort key may be null: one for its values, then one for its nulls.
     """
     keys = [_reversed(key) for key in _keys(order)] if position.backward else _keys(order)
-    statement = sa.select(*(key.expression for key in keys)).select_from(order.source).where(*conditions)
+    statement = (
+        sa.select(*(key.expression for key in keys))
+        .select_from(order.source_for(filtered=bool(conditions)))
+        .where(*conditions)
+    )
     found: list[tuple[Any, ...]] = []
     for condition, expressions in _parts(uow.registry.dialect, keys, position.values):
         part = statement.where(*condition).order_by(*expressions)
@@ -130,9 +134,19 @@ def _after(dialect: str, keys: Sequence[SortKey], values: Sequence[Any]) -> Any:
 
 
 def _uniform(keys: Sequence[SortKey]) -> int:
-    """The number of first keys that SQL compares as rows: not null, in one direction."""
-    alike = (not key.nullable and key.descending is keys[0].descending for key in keys)
+    """The number of first keys that SQL compares as rows: not null, in one direction, and of one table, whose index may
+    serve the comparison.
+    """
+    first = keys[0]
+    alike = (
+        not key.nullable and key.descending is first.descending and _table_of(key) is _table_of(first) for key in keys
+    )
     return next((number for number, is_alike in enumerate(alike) if not is_alike), len(keys))
+
+
+def _table_of(key: SortKey) -> Any:
+    """The table of the column to sort by; ``None`` for another expression."""
+    return getattr(key.expression, "table", None)
 
 
 def _beyond(key: SortKey, value: Any) -> Any:

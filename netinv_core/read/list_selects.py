@@ -24,7 +24,7 @@ class ListSelects:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._first_pages = BoundedCache[RowSelect]("first pages", MAX_SIZES)
-        self._parts: dict[tuple[bool, bool], sa.Select[Any]] = {}
+        self._parts: dict[tuple[bool, bool, bool], sa.Select[Any]] = {}
 
     @functools.cached_property
     def count(self) -> RowSelect:
@@ -36,21 +36,24 @@ class ListSelects:
 
         def build() -> RowSelect:
             table, order = self._endpoint.table, self._endpoint.ordering
-            statement = sa.select(table.c.id).select_from(order.source).order_by(*order.expressions)
+            statement = sa.select(table.c.id).select_from(order.whole_source).order_by(*order.expressions)
             return RowSelect(statement.limit(sa.literal_column(str(limit))))
 
         return self._first_pages.get_or_make(limit, build)
 
-    def part(self, *, limited: bool, skipping: bool) -> sa.Select[Any]:
-        """The ids of a part of the list by the parameters ``limit`` and ``offset``, for further conditions."""
-        key = limited, skipping
+    def part(self, *, filtered: bool, limited: bool, skipping: bool) -> sa.Select[Any]:
+        """The ids of a part of the list by the parameters ``limit`` and ``offset``; ``filtered``: for conditions."""
+        key = filtered, limited, skipping
         if key not in self._parts:
-            self._parts[key] = part_of(self._endpoint.table, self._endpoint.ordering, *key)
+            self._parts[key] = part_of(
+                self._endpoint.table, self._endpoint.ordering, filtered=filtered, limited=limited, skipping=skipping
+            )
         return self._parts[key]
 
 
-def part_of(table: Any, order: Order, limited: bool, skipping: bool) -> sa.Select[Any]:
+def part_of(table: Any, order: Order, *, filtered: bool, limited: bool, skipping: bool) -> sa.Select[Any]:
     """SELECT of the ids of a list in an order, by the parameters ``limit`` and ``offset`` where it has them."""
-    statement = sa.select(table.c.id).select_from(order.source).order_by(*order.expressions)
+    source = order.source_for(filtered=filtered)
+    statement = sa.select(table.c.id).select_from(source).order_by(*order.expressions)
     statement = statement.limit(inlined_int("limit")) if limited else statement
     return statement.offset(inlined_int("offset")) if skipping else statement

@@ -115,14 +115,16 @@ def selected(
     """
     if window.limit and not (window.offset or conditions or names):
         return [row[0] for row in uow.rows(endpoint.list_selects.first_page(window.limit), {})]
-    limited, skipping = bool(window.limit), bool(window.offset)
+    filtered, limited, skipping = bool(conditions), bool(window.limit), bool(window.offset)
     values = {"limit": window.limit, "offset": window.offset}
     with filter_errors_as_400():
         if not names:
-            statement = endpoint.list_selects.part(limited=limited, skipping=skipping)
+            statement = endpoint.list_selects.part(filtered=filtered, limited=limited, skipping=skipping)
             return [row[0] for row in uow.read(statement, values, conditions)]
         order = ordering.requested_order(uow, endpoint, names)
-        statement = part_of(endpoint.table, order, limited, skipping).where(*conditions)
+        statement = part_of(endpoint.table, order, filtered=filtered, limited=limited, skipping=skipping).where(
+            *conditions
+        )
         return [row[0] for row in uow.read(statement, values)]
 
 

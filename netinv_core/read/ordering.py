@@ -1,4 +1,4 @@
-"""Order of lists: ORDER BY expressions, and the LEFT JOINs of the references that they sort by.
+"""Order of lists: ORDER BY expressions, and the joins of the references that they sort by.
 
 A resource has an order of its own (``Resource.order``). The query parameter ``ordering`` replaces it. Every order ends
 in the id, so it is total.
@@ -60,19 +60,28 @@ class SortKey(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Order of a list: FROM clause, ORDER BY expressions, and the sort keys that these are made of, the id last."""
+    """Order of a list: FROM clause, ORDER BY expressions, and the sort keys that these are made of, the id last.
+
+    ``whole_source`` is the FROM clause of the list without conditions.
+    """
 
     source: Any
     expressions: list[Any]
     keys: list[SortKey]
+    whole_source: Any
+
+    def source_for(self, *, filtered: bool) -> Any:
+        """The FROM clause of a list, with conditions if it is ``filtered``."""
+        return self.source if filtered else self.whole_source
 
 
 class _Place(NamedTuple):
-    """A table in the joins, its endpoint, and what identifies its join."""
+    """A table in the joins, its endpoint, and what identifies its join; ``optional`` where it may have no row."""
 
     endpoint: Endpoint
     table: Any
     key: tuple[Any, ...] = ()
+    optional: bool = False
 
 
 def own_order(endpoint: Endpoint) -> Order:
@@ -194,7 +203,11 @@ def _not_a_choice(name: str, steps: Sequence[str], choices: Iterable[str], dynam
 
 
 class _Joins:
-    """LEFT JOINs of the references that a list is ordered by, onto the table of ``endpoint``.
+    """Joins of the references that a list is ordered by, onto the table of ``endpoint``.
+
+    They are LEFT JOINs. In the ``whole_source``, for lists without conditions, those of references that are always set
+    are INNER JOINs: the database reads the referenced table in the order of its index until the page is full. With
+    conditions that few rows meet, it would read all of it.
 
     ``visible`` limits the joined rows, except those of a reference of the list itself where the sort key is a member
     of its nested representation: that one is shown to everybody who may view the list's object.
@@ -202,7 +215,7 @@ class _Joins:
 
     def __init__(self, endpoint: Endpoint, visible: Visible) -> None:
         self.root = _Place(endpoint, endpoint.table)
-        self.source = endpoint.table
+        self.source = self.whole_source = endpoint.table
         self._visible = visible
         self._places: dict[tuple[Any, ...], _Place] = {}
 
@@ -229,7 +242,7 @@ class _Joins:
                 return SortKey(place.table.c[f"{step}_id"], True, path.startswith("-"), path.endswith("?"))
             place = joined
         column = place.table.c[last]
-        return SortKey(column, column.nullable or bool(steps), path.startswith("-"), path.endswith("?"))
+        return SortKey(column, column.nullable or place.optional, path.startswith("-"), path.endswith("?"))
 
     def _first_of(self, references: Sequence[Sequence[str]]) -> Iterator[SortKey]:
         """Yields the sort keys of the objects that references lead to, by their display; CASE for several."""
@@ -264,9 +277,12 @@ class _Joins:
             if target is None:
                 return None
             table = target.table.alias()
-            condition = sa.and_(table.c.id == place.table.c[attribute], *visible(target, table))
+            limits = visible(target, table)
+            is_optional = place.optional or place.table.c[attribute].nullable or bool(limits)
+            condition = sa.and_(table.c.id == place.table.c[attribute], *limits)
             self.source = self.source.outerjoin(table, condition)
-            self._places[key] = _Place(target, table, key)
+            self.whole_source = self.whole_source.join(table, condition, isouter=is_optional)
+            self._places[key] = _Place(target, table, key, is_optional)
         return self._places[key]
 
 
@@ -288,7 +304,8 @@ def _shown_columns(endpoint: Endpoint, reference: str) -> set[str]:
 
 def _order(joins: _Joins, keys: Sequence[SortKey]) -> Order:
     every = [*keys, SortKey(joins.root.table.c.id, nullable=False)]
-    return Order(joins.source, order_by(joins.root.endpoint.registry.dialect, every), every)
+    expressions = order_by(joins.root.endpoint.registry.dialect, every)
+    return Order(joins.source, expressions, every, joins.whole_source)
 
 
 def order_by(dialect: str, keys: Iterable[SortKey]) -> list[Any]:

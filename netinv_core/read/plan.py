@@ -100,7 +100,7 @@ class Plan:
     ) -> None:
         self.registry = registry
         self.root = JoinedTable(endpoint.table, endpoint)
-        source, self._order, _ = endpoint.ordering if ordered else (endpoint.table, [], ())
+        source, self._order, *_ = endpoint.ordering if ordered else (endpoint.table, [])
         self._from: Any = source
         if through is not None:
             self._from = through.join(source, through.c.target_id == endpoint.table.c.id)

@@ -193,7 +193,7 @@ class ObjectBatch:
         target = step.target() if step is not None and (step.target_key or step.pairs) else None
         if step is None or target is None:
             raise AttributeError(name)
-        table, (source, order, _) = target.table, target.ordering
+        table, (source, order, *_) = target.table, target.ordering
         try:
             scope = permissions.scope(self.context, target, "view", table)
         except Denied:

@@ -121,7 +121,7 @@ def _offered(
     columns = item.relation.name_columns(target)
     table = target.table
     column = table.c[columns[0]] if columns else table.c.id
-    source, order, _ = target.ordering
+    source, order, *_ = target.ordering
     visible = () if item.relation.public else permissions.visible(uow, target, table)
     statement = sa.select(column).select_from(source).where(column.is_not(None), *visible).order_by(*order)
     keys = [str(key) for key in uow.execute(statement.limit(MAX_OFFERED)).scalars()]
