@@ -33,9 +33,7 @@ from netinv_core.resource import Resource, VersionChange, generic_fk, reverse_fk
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
-from netinv_dcim.components.interfaces import Interface
-from netinv_dcim.devices import Device
-from netinv_dcim.virtual_chassis import VirtualChassis
+from netinv_dcim.components.interfaces import Interface, on_devices
 from netinv_extras.content_types import generic_reference, type_label
 from netinv_extras.statuses import Status, status
 from netinv_ipam import networks
@@ -114,16 +112,9 @@ def _of_devices(name: str, devices: Any) -> Filter:
     """
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Any:
-        device, chassis, port = Device.__table__, VirtualChassis.__table__, Interface.__table__
-        device_column = device.c[name]
-        limits = permissions.visible(uow, uow.registry.of_model(Device), device)
-        matching = device_column.in_([lookups.convert(device_column, value) for value in values])
-        selected = sa.select(device.c.id).where(matching, *limits)
-        of_masters = sa.select(chassis.c.id).where(chassis.c.master_id.in_(selected))
-        members = sa.select(device.c.id).where(device.c.virtual_chassis_id.in_(of_masters), *limits)
-        on_devices = sa.or_(port.c.device_id.in_(selected), sa.and_(port.c.device_id.in_(members), ~port.c.mgmt_only))
+        port = Interface.__table__
         visible = permissions.visible(uow, uow.registry.of_model(Interface), port)
-        interfaces = sa.select(port.c.id).where(on_devices, *visible)
+        interfaces = sa.select(port.c.id).where(on_devices(uow, port, name, values), *visible)
         return sa.and_(table.c.assigned_object_type == INTERFACE, table.c.assigned_object_id.in_(interfaces))
 
     return custom(devices, apply)
