@@ -26,6 +26,7 @@ from netinv_core.db.engine import engine_from
 Tell = Callable[[str], None]
 
 ADDRESSES, PREFIXES, DEVICES, CHANGES = 1_000_000, 100_000, 50_000, 2_000_000
+INTERFACES = 200_000  # four of each device that is added
 SCALE = 50  # as the report names it: 50 × 20,000 addresses
 RUN = 600_000  # addresses without a gap at the beginning of 11.0.0.0/8
 NETS = 60_000  # /24 without a gap at the beginning of 12.0.0.0/8
@@ -128,7 +129,10 @@ def _address(number: str) -> str:
 
 
 def _copies() -> list[tuple[str, int, dict[str, str]]]:
-    """Table, number of rows wanted, and the columns in which the copy number ``g`` differs from its original ``s``."""
+    """Table, number of rows wanted, and the columns in which the copy number ``g`` differs from its original ``s``.
+
+    ``h`` is one of the devices that were added, for four numbers in turn.
+    """
     spread = f"(13 * 16777216 + (g - {RUN}) / 200 * 256 + (g - {RUN}) % 200 + 1)"
     host = f"(CASE WHEN g < {RUN} THEN 11 * 16777216 + 1 + g ELSE {spread} END)::bigint"
     network = f"(CASE WHEN g < {NETS} THEN 12 * 16777216 + g * 256 ELSE 13 * 16777216 + (g - {NETS}) * 512 END)::bigint"
@@ -136,6 +140,11 @@ def _copies() -> list[tuple[str, int, dict[str, str]]]:
         ("dcim_device", DEVICES, {"name": "'box-' || g", "name_key": "'box-' || g", "serial": "'SX' || g"}
             | dict.fromkeys(("rack_id", "position", "asset_tag", "primary_ip4_id", "untenanted_name"), "NULL")
             | {"face": "''"}),
+        ("dcim_interface", INTERFACES, {"name": "'xe-' || g", "name_key": "'xe-' || lpad(g::text, 8, '0')",
+            "device_id": "h.id"}
+            | dict.fromkeys(("cable_peer_type", "connected_endpoint_type"), "NULL")
+            | dict.fromkeys(("cable_id", "cable_peer_id", "connected_endpoint_id", "mac_address"), "NULL")
+            | dict.fromkeys(("parent_interface_id", "bridge_id", "lag_id", "connected_endpoint_reachable"), "NULL")),
         ("ipam_prefix", PREFIXES, {
             "prefix": f"{_address(network)} || '/24'", "network": _bytes(network),
             "broadcast": _bytes(f"{network} + 255"), "prefix_length": "24", "vlan_id": "NULL"}),
@@ -161,10 +170,12 @@ def _copy(connection: Connection, table: str, total: int, values: dict[str, str]
     connection.execute(
         sa.text(
             f"WITH originals AS MATERIALIZED (SELECT *, {place} AS place FROM {table}),"
-            " held AS (SELECT count(*) AS n FROM originals)"
+            " held AS (SELECT count(*) AS n FROM originals),"
+            " hosts AS MATERIALIZED (SELECT id, row_number() OVER () - 1 AS place FROM dcim_device"
+            " WHERE name LIKE 'box-%')"
             f" INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} FROM held"
             f" CROSS JOIN LATERAL generate_series(0, {total} - held.n - 1) AS g"
-            " JOIN originals s ON s.place = g % held.n"
+            " JOIN originals s ON s.place = g % held.n LEFT JOIN hosts h ON h.place = g / 4"
         )
     )
 
