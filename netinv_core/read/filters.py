@@ -284,13 +284,23 @@ def search(name: str, columns: Sequence[str]) -> Filter:
             path, _, lookup = path.partition(":")
             compare = LOOKUPS[lookup or "icontains"]
             try:
-                test = functools.partial(_lookup_test, compare, endpoint.registry.dialect, text)
+                test = functools.partial(_search_test, compare, endpoint.registry.dialect, text)
                 conditions.append(_searched(uow, endpoint, table, path.split("."), test))
             except ValueError:
                 continue
         return lookups.any_of(conditions)
 
     return Filter(name, apply, (), False, searched=tuple(columns))
+
+
+def _search_test(compare: lookups.Compare, dialect: str, text: str, column: Any) -> Condition:
+    """The condition on a column; without the text's being a value of it, an error that has the column skipped.
+
+    :raises ValueError: for a text that cannot be a value of the column
+    """
+    if compare is LOOKUPS["exact"] and not lookups.fits(column, text):
+        raise ValueError(text)
+    return compare(dialect, column, text)
 
 
 def _searched(

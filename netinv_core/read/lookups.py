@@ -26,6 +26,9 @@ Compare = Callable[[str, Any, Any], Condition]
 _UUID_GROUPS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
 
 
+_BITS: dict[type[sa.Integer], int] = {sa.SmallInteger: 16, sa.BigInteger: 64}
+
+
 def as_text(dialect: str, column: Any) -> Any:
     """SQL expression: the column as the text that its value has in JSON."""
     if isinstance(column.type, sa.Uuid):
@@ -130,6 +133,17 @@ def _to_date(kind: type, value: Any) -> datetime.date:
         return datetime.date.fromisoformat(str(value).strip())
     except ValueError:
         raise ValueError("Enter a valid date/time." if kind is datetime.datetime else "Enter a valid date.") from None
+
+
+def fits(column: Any, value: Any) -> bool:
+    """False for a number that the type of an integer column cannot hold, which PostgreSQL refuses to compare.
+
+    :raises ValueError: for a value that is no number
+    """
+    if not isinstance(column.type, sa.Integer):
+        return True
+    bits = next((bits for kind, bits in _BITS.items() if isinstance(column.type, kind)), 32)
+    return int(convert(column, value)).bit_length() < bits
 
 
 def escaped(value: Any) -> str:
