@@ -41,6 +41,7 @@ class Draft:
     columns to write, ``many`` the ids for association tables, both by name. ``extra`` holds values of fields that have
     no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
     ``differences`` are changes of lists (:mod:`netinv_core.write.list_differences`); ``replaces`` is true for a PUT.
+    ``noted`` is what rules found before the write that the steps after it need.
     """
 
     __slots__ = (
@@ -52,6 +53,7 @@ class Draft:
         "extra",
         "id",
         "many",
+        "noted",
         "references",
         "references_many",
         "replaces",
@@ -70,6 +72,7 @@ class Draft:
         self.references_many: list[SentReferences] = []
         self.differences: list[tuple[ListField, ListDifference]] = []
         self.replaces = False
+        self.noted: tuple[Any, ...] = ()
         self.id: Any = self.before.get("id")
 
     @property

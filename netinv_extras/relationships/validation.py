@@ -8,7 +8,8 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.resource import Rule
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
-from netinv_extras.relationships.field import Sides, resolve, sides_of
+from netinv_extras.relationships import required
+from netinv_extras.relationships.field import resolve
 from netinv_extras.relationships.models import NAME
 
 
@@ -20,23 +21,8 @@ def rule(endpoint: Endpoint) -> Rule:
 
     def relationships_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
         """Rejects unknown relationships and objects, and objects that already have another peer."""
-        sides = sides_of(uow, endpoint.label)
         sending = [draft for draft in drafts if NAME in draft.extra]
         resolve(uow, endpoint, sending)
-        required = [] if uow.is_system or uow.importing else [side for side in sides if side.required]
-        for draft in drafts if required else ():
-            _check_required(draft, required)
+        required.check_before_write(uow, endpoint.label, drafts)
 
     return relationships_are_valid
-
-
-def _check_required(draft: Draft, required: Sides) -> None:
-    """Rejects a draft that creates an object without a required relationship, or empties one on update."""
-    missing: dict[str, list[str]] = {}
-    for side in required:
-        objects = draft.extra.get(NAME, {}).get(side)
-        if objects == [] or (draft.new and not objects):
-            message = f'You need to specify ["relationships"]["{side.slug}"]["{side.name}"]["objects"].'
-            missing.setdefault(side.slug, []).append(message)
-    if missing:
-        draft.errors.setdefault(NAME, missing)

@@ -19,8 +19,8 @@ from netinv_extras.custom_fields import values as value_types
 from netinv_extras.custom_fields.field import NAME as CUSTOM_FIELDS
 from netinv_extras.custom_fields.models import definitions_of
 from netinv_extras.image_attachments import has_images
-from netinv_extras.relationships.field import sides_of
 from netinv_extras.relationships.models import NAME as RELATIONSHIPS
+from netinv_extras.relationships.sides import sides_of
 from netinv_extras.templates import computed_fields
 from netinv_web.cells import dot, object_link, text_markup, url_markup
 from netinv_web.extensions import Action, Panel

@@ -25,7 +25,8 @@ from netinv_extras.custom_fields.values import (
     URL,
     Definition,
 )
-from netinv_extras.relationships.field import Relationships, Side, sides_of
+from netinv_extras.relationships.field import Relationships
+from netinv_extras.relationships.sides import Side, sides_of
 from netinv_extras.tags import Tags
 from netinv_extras.web import group_filters
 from netinv_web.forms.control_values import parse_json
@@ -134,7 +135,7 @@ def _side(uow: UnitOfWork, field: Field, side: Side) -> Control:
         f"{field.name}.{side.slug}.{side.name}",
         f"{side.title}: {side.label}",
         "picker",
-        required=side.required,
+        required=side.required and not side.filter,
         multiple=side.many,
         target=uow.registry[side.other_type],
         path=(field.name, side.slug, side.name, "objects"),

@@ -1,0 +1,93 @@
+"""Required relationships with a filter: only objects within the filter need the relationship, through every door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Api, Unique
+from netinv_web.testing import Browser
+
+ROLES, TENANTS, RELATIONSHIPS = "/api/dcim/rack-roles/", "/api/tenancy/tenants/", "/api/extras/relationships/"
+INSIDE, OUTSIDE = {"color": "ff0000"}, {"color": "00ff00"}
+
+
+@pytest.fixture(params=["source", "destination"])
+def needed(request: Any, api: Api, unique: Unique) -> Any:
+    """A relationship that red rack roles must have, at either of its ends; gone after the test."""
+    end, other = request.param, {"source": "destination", "destination": "source"}[request.param]
+    name = unique().lower()
+    made = api.post(
+        RELATIONSHIPS,
+        {
+            "name": name,
+            "slug": name.replace("-", "_"),
+            "type": "many-to-many",
+            f"{end}_type": "dcim.rackrole",
+            f"{other}_type": "tenancy.tenant",
+            f"{end}_filter": {"color": ["ff0000"]},
+            "required_on": end,
+        },
+    )
+    yield {**made, "other": other}
+    api.delete(made["url"])
+
+
+def body(needed: Any, ids: list[str]) -> Any:
+    """The members of a body that associate an object."""
+    return {"relationships": {needed["slug"]: {needed["other"]: {"objects": ids}}}}
+
+
+def refusal(needed: Any) -> Any:
+    """The answer for an object without the relationship."""
+    message = f'You need to specify ["relationships"]["{needed["slug"]}"]["{needed["other"]}"]["objects"].'
+    return {"relationships": {needed["slug"]: [message]}}
+
+
+def test_an_object_is_created_without_it_outside_of_the_filter_alone(api: Api, unique: Unique, needed: Any) -> None:
+    assert api.post(ROLES, {"name": unique(), **OUTSIDE})["id"]
+    assert api.post(ROLES, {"name": unique(), **INSIDE}, status=400) == refusal(needed)
+    tenant = api.post(TENANTS, {"name": unique()})
+    assert api.post(ROLES, {"name": unique(), **INSIDE, **body(needed, [tenant["id"]])})["id"]
+
+
+def test_each_item_of_a_list_is_judged_by_itself(api: Api, unique: Unique, needed: Any) -> None:
+    items = [{"name": unique(), **OUTSIDE}, {"name": unique(), **INSIDE}]
+    assert api.post(ROLES, items, status=400) == [{}, refusal(needed)]
+    assert len(api.post(ROLES, items[:1])) == 1
+
+
+def test_it_cannot_be_emptied_within_the_filter(api: Api, unique: Unique, needed: Any) -> None:
+    tenant = api.post(TENANTS, {"name": unique()})
+    role = api.post(ROLES, {"name": unique(), **INSIDE, **body(needed, [tenant["id"]])})
+    assert api.patch(role["url"], body(needed, []), status=400) == refusal(needed)
+    assert api.patch(role["url"], {**body(needed, []), **OUTSIDE})["color"] == "00ff00"
+    assert api.patch(role["url"], body(needed, []))["id"] == role["id"]
+
+
+def test_an_object_without_it_cannot_enter_the_filter(api: Api, unique: Unique, needed: Any) -> None:
+    role = api.post(ROLES, {"name": unique(), **OUTSIDE})
+    assert api.patch(role["url"], {"description": "unconcerned"})["description"] == "unconcerned"
+    assert api.patch(role["url"], INSIDE, status=400) == refusal(needed)
+    assert api.get(role["url"])["color"] == "00ff00"
+
+
+def test_an_object_that_lacked_it_before_can_be_changed(api: Api, unique: Unique, needed: Any) -> None:
+    api.patch(needed["url"], {"required_on": ""})
+    role = api.post(ROLES, {"name": unique(), **INSIDE})
+    api.patch(needed["url"], {"required_on": "source" if needed["other"] == "destination" else "destination"})
+    assert api.patch(role["url"], {"description": "unconcerned"})["description"] == "unconcerned"
+    put = {"name": role["name"], **INSIDE, "description": "put"}
+    assert api.put(role["url"], put)["description"] == "put"
+
+
+def test_forms_ask_for_it_as_the_api_does(api: Api, unique: Unique, needed: Any, browser: Browser) -> None:
+    form = browser.get("/dcim/rack-roles/add/").form()
+    name = unique()
+    form["name"], form["slug"], form["color"] = name, name.lower(), "#ff0000"
+    page = form.submit(status=422)
+    assert "You need to specify" in page.text
+    form["color"] = "#00ff00"
+    form.submit(status=303)
+    assert api.get(ROLES, {"name": name})["count"] == 1
