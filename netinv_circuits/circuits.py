@@ -66,7 +66,9 @@ class Circuit(Primary):
     type_id: Mapped[Ref] = foreign_key(
         CircuitType, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
     )
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(
+        initial=["Active", "Decommissioned", "Deprovisioning", "Offline", "Planned", "Provisioning"]
+    )
     tenant_id: Mapped[Ref | None] = foreign_key(
         Tenant, on_delete=PROTECT, related_name="circuits", count_field="circuit_count"
     )

@@ -41,7 +41,7 @@ class DeviceRedundancyGroup(Primary):
     failover_strategy: Mapped[str] = choice(STRATEGIES)
     secrets_group_id: Mapped[Ref | None] = foreign_key(SecretsGroup, on_delete=SET_NULL, plain=True)
     comments: Mapped[Comments]
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Planned", "Retired", "Staging"])
 
 
 device_redundancy_groups = Resource(

@@ -89,7 +89,9 @@ class Device(Primary):
         1, 32767, "The lowest-numbered unit occupied by the device", label="Position (U)"
     )
     face: Mapped[str] = choice(FACES)
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(
+        initial=["Active", "Decommissioning", "Failed", "Inventory", "Offline", "Planned", "Staged"]
+    )
     primary_ip4_id: Mapped[Ref | None] = foreign_key(
         "ipam.ipaddress", on_delete=SET_NULL, unique=True, related_name="primary_ip4_for"
     )

@@ -57,7 +57,7 @@ class InterfaceRedundancyGroup(Primary):
     __tablename__ = "dcim_interface_redundancy_group"
 
     name: Mapped[Name] = required_text(100, unique=True)
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Planned", "Retired", "Staging"])
     description: Mapped[Description]
     protocol: Mapped[str] = choice(PROTOCOLS, default=None, required=True)
     protocol_group_id: Mapped[str] = text(50)

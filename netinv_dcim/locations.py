@@ -66,7 +66,7 @@ class Location(Tree, Primary):
 
     name: Mapped[Name]
     slug: Mapped[Slug]
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Planned", "Retired", "Staging"])
     location_type_id: Mapped[Ref] = foreign_key(LocationType, on_delete=PROTECT, related_name="locations")
     parent_id: Mapped[Ref | None] = foreign_key(SELF, on_delete=CASCADE, related_name="children")
     site_id: Mapped[Ref | None] = foreign_key(Site, on_delete=CASCADE, related_name="locations")

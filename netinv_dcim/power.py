@@ -65,7 +65,7 @@ class PowerFeed(PathEnd, Primary):
         Rack, on_delete=PROTECT, related_name="power_feeds", count_field="powerfeed_count"
     )
     name: Mapped[Name]
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Failed", "Offline", "Planned"])
     type: Mapped[str] = choice(FEED_TYPES, default="primary")
     supply: Mapped[str] = choice(SUPPLIES, default=AC)
     phase: Mapped[str] = choice(PHASES, default="single-phase")

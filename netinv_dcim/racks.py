@@ -82,7 +82,7 @@ class Rack(Primary):
 
     name: Mapped[Name]
     name_key: Mapped[str] = natural_sort_key("name")
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Available", "Deprecated", "Planned", "Reserved"])
     role_id: Mapped[Ref | None] = foreign_key(
         RackRole, on_delete=PROTECT, related_name="racks", count_field="rack_count", help="Functional role"
     )

@@ -51,7 +51,7 @@ class Site(Primary):
     name: Mapped[Name] = mapped_column(unique=True)
     name_key: Mapped[str] = natural_sort_key("name")
     slug: Mapped[Slug]
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Planned", "Retired", "Staging"])
     region_id: Mapped[Ref | None] = foreign_key(Region, on_delete=SET_NULL, related_name="sites")
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="site_count")
     facility: Mapped[str] = text(50, "Local facility ID or description")

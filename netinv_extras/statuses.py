@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
-from netinv_core.models.columns import PROTECT, color, foreign_key, required_text, slug, text
+from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork
-from netinv_extras.initial_statuses import INITIAL
+from netinv_core.write.slugs import slugify
+from netinv_extras.standard_statuses import STANDARD
+
+DEFAULT_COLOR = "9e9e9e"
 
 
 class Status(Organizational):
@@ -47,20 +51,43 @@ statuses = Resource(
 )
 
 
-def status() -> MappedColumn[uuid.UUID]:
-    """Column of a model with a status: ``status_id: Mapped[Ref] = status()``."""
-    return foreign_key(Status, on_delete=PROTECT, kind="status")
+def status(*, initial: Sequence[str] = ("Active", "Planned")) -> MappedColumn[uuid.UUID]:
+    """Column of a model with a status: ``status_id: Mapped[Ref] = status(initial=["Active", "Planned"])``.
+
+    :param initial: names of the statuses that apply to the model once ``netinv migrate`` has created its table
+    """
+    return foreign_key(Status, on_delete=PROTECT, kind="status", initial=tuple(initial))
 
 
 def seed(uow: UnitOfWork) -> None:
-    """Adds the initial statuses to a database without any status."""
-    table = table_of(Status)
-    if uow.execute(sa.select(table.c.id)).first() is not None:
+    """Gives their initial statuses to the models to which no status applies.
+
+    Objects of such a model could not be created. Other models keep the statuses that users left them. A status is
+    found by its slug and added if there is none.
+    """
+    served = set(uow.execute(sa.select(status_types.c.label).distinct()).scalars())
+    initial = {label: names for label, names in _initial_names(uow.registry).items() if label not in served}
+    if not initial:
         return
-    rows, types = [], []
-    for name, color_code, description, labels in INITIAL:
-        key = uuid.uuid4()
-        rows.append({"id": key, "name": name, "slug": name.lower(), "color": color_code, "description": description})
-        types += [{"owner_id": key, "label": label} for label in labels]
-    uow.write(sa.insert(table), rows)
+    table = table_of(Status)
+    keys: dict[str, uuid.UUID] = {row.slug: row.id for row in uow.execute(sa.select(table.c.slug, table.c.id))}
+    rows = []
+    for name in sorted({name for names in initial.values() for name in names}):
+        slug = slugify(name)
+        if slug not in keys:
+            color_code, description = STANDARD.get(name, (DEFAULT_COLOR, ""))
+            keys[slug] = uuid.uuid4()
+            rows.append({"id": keys[slug], "name": name, "slug": slug, "color": color_code, "description": description})
+    if rows:
+        uow.write(sa.insert(table), rows)
+    types = [{"owner_id": keys[slugify(name)], "label": label} for label, names in initial.items() for name in names]
     uow.write(sa.insert(status_types), types)
+
+
+def _initial_names(registry: Registry) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the initial statuses of each model with a status, by label."""
+    return {
+        label: column_info(endpoint.table.c.status_id).initial
+        for label, endpoint in registry.endpoints.items()
+        if "status_id" in endpoint.table.c
+    }

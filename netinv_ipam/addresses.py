@@ -74,7 +74,7 @@ class IPAddress(networks.Host, Primary):
     address: Mapped[str] = networks.cidr(networks.host_text)
     vrf_id: Mapped[Ref | None] = foreign_key(VRF, on_delete=PROTECT, count_field="ipaddress_count")
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="ipaddress_count")
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Deprecated", "DHCP", "Reserved", "SLAAC"])
     role: Mapped[str] = choice(ROLES, help="The functional role of this IP")
     assigned_object_type: Mapped[str | None] = column(Chars(100), default=None)
     assigned_object_id: Mapped[uuid.UUID | None] = column(default=None)

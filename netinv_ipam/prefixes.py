@@ -47,7 +47,7 @@ class Prefix(networks.Network, Primary):
     vrf_id: Mapped[Ref | None] = foreign_key(VRF, on_delete=PROTECT, count_field="prefix_count")
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="prefix_count")
     vlan_id: Mapped[Ref | None] = foreign_key(VLAN, on_delete=PROTECT, count_field="prefix_count")
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Container", "Deprecated", "Reserved"])
     role_id: Mapped[Ref | None] = foreign_key(
         Role, on_delete=SET_NULL, count_field="prefix_count", help="The primary function of this prefix"
     )

@@ -66,7 +66,7 @@ class VLAN(Primary):
     vid: Mapped[int] = integer(1, 4094, label="ID")
     name: Mapped[str] = required_text(255)
     tenant_id: Mapped[Ref | None] = foreign_key(Tenant, on_delete=PROTECT, count_field="vlan_count")
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Deprecated", "Reserved"])
     role_id: Mapped[Ref | None] = foreign_key(Role, on_delete=SET_NULL, count_field="vlan_count")
     description: Mapped[Description]
 

@@ -50,7 +50,7 @@ class VMInterface(Primary):
     name: Mapped[str] = required_text(64)
     name_key: Mapped[str] = natural_sort_key("name")
     enabled: Mapped[bool] = boolean(True)
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Failed", "Maintenance", "Planned"])
     parent_interface_id: Mapped[Ref | None] = foreign_key(
         SELF, on_delete=CASCADE, related_name="child_interfaces", help="Assigned parent interface"
     )

@@ -54,7 +54,7 @@ class VirtualMachine(Primary):
 
     name: Mapped[str] = required_text(64, index=True)
     untenanted_name: Mapped[str | None] = unique_copy("name", without="tenant_id", length=64)
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Failed", "Offline", "Planned", "Staged"])
     cluster_id: Mapped[Ref] = foreign_key(
         Cluster, on_delete=PROTECT, related_name="virtual_machines", count_field="virtualmachine_count"
     )

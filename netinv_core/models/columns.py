@@ -76,6 +76,7 @@ class ColumnInfo:
     * ``unit``: unit of a number, which forms write behind it.
     * ``suggestions``: texts that forms propose; others are valid too, or ``parse`` rejects them.
     * ``encrypted``: the value is encrypted with ``netinv.secret`` (:mod:`netinv_core.auth.stored_secrets` finds it).
+    * ``initial``: names of the target's rows that a migrated database has for this reference.
     * ``masked``: function that masks the value in change records (:mod:`netinv_core.changelog.masking`).
 
     ``confidential`` marks a credential or its hash. Its value is never filtered, sorted or searched by, reached by a
@@ -116,6 +117,7 @@ class ColumnInfo:
     unit: str = ""
     suggestions: tuple[str, ...] = ()
     encrypted: bool = False
+    initial: tuple[str, ...] = ()
 
 
 def column(

@@ -79,7 +79,7 @@ class Cable(Primary):
     termination_b_type: Mapped[str] = column(Chars(100), kind="opaque")
     termination_b_id: Mapped[uuid.UUID] = column(index=True)
     type: Mapped[str] = choice(CABLE_TYPES, plain=True)
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Connected", "Decommissioning", "Planned"])
     label: Mapped[str] = text(100)
     color: Mapped[str] = text(6, pattern=r"^[0-9a-f]{6}\Z", pattern_error="Enter a valid hexadecimal RGB color code.")
     length: Mapped[int | None] = integer(0, 32767)

@@ -44,7 +44,7 @@ class Interface(Named, PathEnd, Primary):
     __table_args__ = (unique_set("device_id", "name"),)
 
     device_id: Mapped[Ref] = of_device("interfaces")
-    status_id: Mapped[Ref] = status()
+    status_id: Mapped[Ref] = status(initial=["Active", "Decommissioning", "Failed", "Maintenance", "Planned"])
     type: Mapped[str] = choice(INTERFACE_TYPES, default=None, required=True)
     enabled: Mapped[bool] = boolean(True)
     parent_interface_id: Mapped[Ref | None] = foreign_key(
