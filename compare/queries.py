@@ -28,9 +28,8 @@ def compare(pair: Pair, wanted: Callable[[str], bool], inventory: Sequence[Reque
             name = parameter["name"]
             if parameter.get("in") == "query" and name not in PAGING:
                 for value in dict.fromkeys(_values(name, parameter.get("schema", {}), shown)):
-                    labelled = pair.first.normalise(
-                        value
-                    )  # the id of an object has another value on the second service
+                    # The id of an object has another value on the second service.
+                    labelled = pair.first.normalise(value)
                     sent = labelled if LABEL.fullmatch(labelled) and labelled != "$id" else quote(value)
                     request = Request("GET", f"{path}?brief=true&limit=0&{name}={sent}")
                     pair.compare("queries", model, name, request)

@@ -68,7 +68,7 @@ class VersionChange:
     ``downgrade`` takes a copy of the newest representation to the older form; ``upgrade`` takes a body of the older
     form to the newest; ``absent`` names the fields that older versions do not know, ``former`` those that only they
     show, and every version takes for a new object. ``schema`` takes the OpenAPI schema of the object, read or written,
-    to the older one: needed where a field is there in both with another form. ``listing(context, endpoint, ids)`` gives
+    to the older one: needed where a field is there in both with another form. ``listing(uow, endpoint, ids)`` gives
     the objects of a page as older versions list them, where lists and details of an object were not alike. ``changed``
     names the fields that ``downgrade`` reads and replaces: it is not called without them, and without such names the
     whole object is read for every representation.

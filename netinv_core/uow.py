@@ -376,9 +376,8 @@ class UnitOfWork:
 
     def write(self, statement: Any, parameters: Any = None) -> Any:
         """Runs a statement that changes rows, and marks a managed session as changed so that it is committed."""
-        if not (
-            statement.is_insert or statement.is_select
-        ):  # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row
+        # INSERTs, and SELECTs with an INSERT in a CTE, change no cached row.
+        if not (statement.is_insert or statement.is_select):
             self.expire_all()
         self._mark_changed()
         return self.connection.execute(statement, parameters)

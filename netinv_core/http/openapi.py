@@ -252,9 +252,8 @@ class _Writer:
         item[PERMISSION] = f"{endpoint.label} {PERMISSIONS[operation.method.upper()]}"
         item["parameters"] = [*accepted, self.common["api_version"]]
         if operation.name == "list":
-            more: Schema = (
-                {"*/*": {"schema": {}}} if endpoint.list_formats else {}
-            )  # each format has a media type of its own
+            # Each format has a media type of its own.
+            more: Schema = {"*/*": {"schema": {}}} if endpoint.list_formats else {}
             item["responses"][operation.status]["content"] |= openapi_files.answer_contents(list_of(_OBJECT)) | more
         if operation.request_body is not None:
             form = component(operation.form.format(name)) if operation.form and endpoint.uploads else None

@@ -20,7 +20,7 @@ from netinv_core.storage.files import MAX_NAME_LENGTH
 PROTECT = "protect"
 CASCADE = "cascade"
 SET_NULL = "set null"
-APP_HANDLED = "by departure"
+APP_HANDLED = "handled by the application"
 SELF = "self"
 
 

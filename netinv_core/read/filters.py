@@ -49,9 +49,8 @@ class Filter:
     blank: bool = False  # an empty value is a value; otherwise it is ignored
     last_without_lookup: bool = False  # the last of several values counts where no lookup is named
     accepts_single: bool = False  # a saved filter may hold a single value in place of a list
-    sort_by: Callable[[Any], Any] | None = (
-        None  # sort_by(table): the SQL expression that ``ordering`` of this name uses
-    )
+    # ``sort_by(table)`` returns the SQL expression that ``ordering`` of this name uses.
+    sort_by: Callable[[Any], Any] | None = None
     relation: RelatedFilter | None = None  # the path to the objects that values name
     choices: Choices | None = None  # the values that it takes
     searched: tuple[str, ...] = ()  # the paths of columns in which it searches for a text (:func:`search`)

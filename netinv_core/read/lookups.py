@@ -43,9 +43,8 @@ def as_text(dialect: str, column: Any) -> Any:
         return sa.case((column.is_(True), "true"), (column.is_(False), "false"))
     if isinstance(column.type, Timestamp):
         return _instant_text(dialect, column)
-    if (
-        dialect == "sqlite" and isinstance(column.type, sa.Numeric) and column.type.scale is not None
-    ):  # stored as a float
+    # SQLite stores decimal numbers as floats.
+    if dialect == "sqlite" and isinstance(column.type, sa.Numeric) and column.type.scale is not None:
         return sa.case((column.is_not(None), sa.func.printf(f"%.{column.type.scale}f", column, type_=sa.Text)))
     return sa.cast(column, sa.Text if dialect != "mysql" and dialect != "mariadb" else sa.CHAR(255))
 

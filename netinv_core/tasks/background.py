@@ -25,8 +25,7 @@ class BackgroundWorker(abc.ABC):
     """Does the work of one registry in one process, in a daemon thread that lives while there is work.
 
     :meth:`poll` starts the thread, or tells the running one to look again. It returns at once, so the worker of the
-        queue is
-    free for other tasks. A subclass implements :meth:`work`, which returns when nothing is left to do.
+    queue is free for other tasks. A subclass implements :meth:`work`, which returns when nothing is left to do.
     """
 
     thread_name = "background"

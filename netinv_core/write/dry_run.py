@@ -59,9 +59,8 @@ def dry_run(uow: UnitOfWork) -> Iterator[Preview]:
         named = uow.registry.hooks.netinv_change_effects(uow=uow, changes=recorded)
         effects = {name: entry for entries in named for name, entry in entries.items()}
         visible = visible_changes(uow, [change for change in changes if change.action == CREATE])
-    visible |= visible_changes(
-        uow, [change for change in changes if change.action != CREATE]
-    )  # as they are without the changes
+    # Changed and deleted objects are visible as they are without the changes.
+    visible |= visible_changes(uow, [change for change in changes if change.action != CREATE])
     preview.counts = {"changes": len(changes), **{name: entry.count for name, entry in effects.items()}}
     preview.changes += [_shown(change) for change in changes if name_of(change) in visible][:MAX_LISTED]
     for name, entry in effects.items():

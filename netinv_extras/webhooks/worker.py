@@ -45,7 +45,7 @@ BATCH = 64  # outcomes recorded in one transaction at most
 BATCH_DELAY = 0.03  # seconds that an outcome waits for others of its batch
 POLL_INTERVAL = 1.0  # seconds between queries for new deliveries
 REPORT_INTERVAL = 60.0  # seconds between log lines during a long drain, and between runs of the periodic task
-RETRY_DELAY = 10  # consecutive database failures after which draining is given up
+MAX_CONSECUTIVE_FAILURES = 10  # of the database, after which the worker gives up until the next task
 SHUTDOWN_TIMEOUT = 10.0  # seconds for messages in progress when the process ends
 MAX_LOST_CLAIMS = 5  # claims in a row after which a delivery has failed
 LOST = f"Workers that had it in hand ended {MAX_LOST_CLAIMS} times without a word."
@@ -160,7 +160,7 @@ class Deliverer(BackgroundWorker):
                 failures = 0
             except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
                 failures += 1
-                if failures > RETRY_DELAY:
+                if failures > MAX_CONSECUTIVE_FAILURES:
                     raise
                 log.warning("the database did not take part in delivering webhooks: %s", str(error).partition("\n")[0])
                 time.sleep(min(0.05 * 2**failures, 2))

@@ -33,9 +33,8 @@ def tags_validate_what_was_read(case: Case) -> None:
         shown = case.api.get(case.at(item), {**query, **INCLUDED})
         assert listed[ETAG] == shown[ETAG] or {**listed, ETAG: ""} != {**shown, ETAG: ""}
         assert shown[ETAG] == _tag(case, item, {**query, **INCLUDED})
-        if not query or entity_tags.has_time(
-            case.endpoint
-        ):  # others say their revision in short forms if they are asked
+        # Others say their revision in short forms if they are asked.
+        if not query or entity_tags.has_time(case.endpoint):
             assert shown[ETAG] == tag
         for path in (case.at(item), case.path):
             page = {"limit": 1, **query}

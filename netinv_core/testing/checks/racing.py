@@ -68,9 +68,8 @@ def _meeting(service: Service, parties: int) -> Iterator[_Meeting]:
         if statement.startswith(_WRITES):
             meeting.arrive()
 
-    together = (
-        service.engine.dialect.name != "sqlite"
-    )  # where one transaction writes at a time, nobody else comes that far
+    # On SQLite one transaction writes at a time, so no second client comes that far.
+    together = service.engine.dialect.name != "sqlite"
     if together:
         event.listen(service.engine, "before_cursor_execute", wait)
     try:
