@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import netaddr
@@ -81,10 +81,35 @@ class Space:
 
 def space_of(uow: UnitOfWork, row: Row, what: Taken) -> Space:
     """The address space of a prefix."""
-    if row["vrf_id"] is not None:
-        return Space(what, row, IN_VRF)
-    is_container = row["status_id"] in uow.cached_config("container statuses", _container_statuses)
-    return Space(what, row, EVERYWHERE if is_container else GLOBAL)
+    is_container = row["vrf_id"] is None and row["status_id"] in uow.cached_config("containers", _container_statuses)
+    return Space(what, row, scope_of(row["vrf_id"], is_container=is_container))
+
+
+def scope_of(vrf: Any, *, is_container: bool) -> str:
+    """Where the children of a prefix are: in its VRF; those of a container in the global table, in every VRF."""
+    if vrf is not None:
+        return IN_VRF
+    return EVERYWHERE if is_container else GLOBAL
+
+
+def shown_scope(prefix: Mapping[str, Any]) -> str:
+    """:func:`scope_of` for the representation of a prefix."""
+    return scope_of(prefix["vrf"], is_container=prefix["status"]["value"] == CONTAINER)
+
+
+def children(prefix: Mapping[str, Any], what: Taken) -> Any:
+    """Condition for the children of a prefix, given its representation: what takes space of it."""
+    network = networks.parse(str(prefix["prefix"]))
+    row = {
+        "ip_version": network.version,
+        "network": networks.first(network),
+        "broadcast": networks.last(network),
+        "prefix_length": network.prefixlen,
+        "vrf_id": prefix["vrf"] and prefix["vrf"]["id"],
+    }
+    space = Space(what, row, shown_scope(prefix))
+    condition = sa.and_(_inside(what, space.scope), what.low >= sa.bindparam("start"))
+    return condition.params(space.values_from(space.bounds[0]))
 
 
 def _container_statuses(uow: UnitOfWork) -> frozenset[uuid.UUID]:

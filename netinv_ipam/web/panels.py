@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pyramid.request import Request
@@ -15,6 +15,7 @@ from netinv_core.http.views import key_of
 from netinv_core.read import listing
 from netinv_ipam import allocation
 from netinv_ipam.free_space import free_addresses, free_blocks, network_text
+from netinv_ipam.taken_space import ADDRESSES, EVERYWHERE, NETWORKS, Taken, children, shown_scope
 from netinv_web import notices
 from netinv_web.extensions import ListTab, Panel
 from netinv_web.menu import may
@@ -26,23 +27,19 @@ FREE_PANEL = "netinv_ipam:web/templates/free_space.jinja2"
 MAX_LISTED = 8  # free networks in the panel
 
 
-def _within(label: str, parameter: str) -> Any:
-    """Returns the function that limits the list of a resource to what is within a prefix, in its VRF."""
-
-    def conditions(request: Request, prefix: Mapping[str, Any]) -> Sequence[Any]:
-        endpoint = request.registry.netinv[label]
-        table, vrf = endpoint.table, prefix["vrf"]
-        inside = endpoint.filters[parameter].apply(request.uow, endpoint, table, "", [str(prefix["prefix"])])
-        return [inside, table.c.vrf_id == (vrf["id"] if vrf else None)]
-
-    return conditions
+def _within(what: Taken) -> Any:
+    """Returns the function that limits the list of a resource to the children of a prefix."""
+    return lambda request, prefix: [children(prefix, what)]
 
 
 def _filters(parameter: str) -> Any:
-    """Returns the function with the filters for what is within a prefix, in its VRF."""
+    """Returns the function with the filters for the children of a prefix."""
 
     def filters(prefix: Mapping[str, Any]) -> dict[str, str]:
-        return {parameter: str(prefix["prefix"]), "vrf_id": str(prefix["vrf"]["id"]) if prefix["vrf"] else "null"}
+        inside = {parameter: str(prefix["prefix"])}
+        if shown_scope(prefix) == EVERYWHERE:
+            return inside
+        return {**inside, "vrf_id": str(prefix["vrf"]["id"]) if prefix["vrf"] else "null"}
 
     return filters
 
@@ -56,8 +53,8 @@ def tabs_of(endpoint: Endpoint) -> list[ListTab]:
     if endpoint.label != PREFIX:
         return []
     return [
-        ListTab("prefixes", "Child prefixes", PREFIX, _within(PREFIX, "within"), _preset, 100, _filters("within")),
-        ListTab("ip-addresses", "IP addresses", ADDRESS, _within(ADDRESS, "parent"), _preset, 110, _filters("parent")),
+        ListTab("prefixes", "Child prefixes", PREFIX, _within(NETWORKS), _preset, 100, _filters("within")),
+        ListTab("ip-addresses", "IP addresses", ADDRESS, _within(ADDRESSES), _preset, 110, _filters("parent")),
     ]
 
 
