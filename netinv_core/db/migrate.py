@@ -22,7 +22,7 @@ from netinv_core.db import revisions, text_indexes
 from netinv_core.db.engine import WRITING, session_factory
 from netinv_core.registry import Registry
 from netinv_core.uow import UnitOfWork
-from netinv_core.write import trees
+from netinv_core.write import slugs, trees
 from netinv_core.write.slugs import slugify
 
 
@@ -109,6 +109,8 @@ def seed(engine: Engine, registry: Registry) -> None:
         registry.hooks.netinv_seed(uow=uow)
         for endpoint in filter(trees.is_tree, registry.endpoints.values()):
             trees.rebuild(uow, endpoint)
+        for endpoint in registry.endpoints.values():
+            slugs.mend(uow, endpoint)
         session.commit()
 
 

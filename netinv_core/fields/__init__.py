@@ -26,7 +26,7 @@ from netinv_core.fields.to_many import (
     refused_list,
     replace_rows,
 )
-from netinv_core.fields.values import Choice, ListValue, Value
+from netinv_core.fields.values import Choice, ListValue, Value, is_slug
 
 __all__ = [
     "NONE",
@@ -52,6 +52,7 @@ __all__ = [
     "errors_of",
     "from_column",
     "from_json",
+    "is_slug",
     "keys_of",
     "last_text",
     "named_schema",

@@ -52,6 +52,8 @@ class Value(Field):
         text = last_text(values)
         if self.info.kind == "json" and text:
             return from_json(text)
+        if is_slug(self) and not text:
+            return NONE  # it is made from the name, or stays
         if text or self.required or self.info.blank:
             return text
         return None if self.nullable else NONE
@@ -193,3 +195,8 @@ class Choice(Value):
         values = [value for value, _ in self.choices.items]
         kind = JSON_TYPES.get(type(values[0]), {}) if values else {}
         return {**kind, "enum": list(dict.fromkeys([*values, *more]))}
+
+
+def is_slug(field: Field) -> bool:
+    """True for a field with a slug."""
+    return isinstance(field, Value) and field.info.kind == "slug"

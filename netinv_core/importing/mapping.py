@@ -10,7 +10,7 @@ from typing import Any
 
 from netinv_core.auth.models import User
 from netinv_core.endpoint import Endpoint
-from netinv_core.fields import ContentTypeList, Field, Reference, Status, ToMany
+from netinv_core.fields import ContentTypeList, Field, Reference, Status, ToMany, is_slug
 from netinv_core.importing.dump import (
     Declaration,
     Derived,
@@ -265,7 +265,7 @@ class DumpMapping:
                 if (label, dump_name) in self.kept:
                     return
                 raise Unavailable(NO_FIELD)
-            if field.merges and not value:
+            if not value and (field.merges or is_slug(field)):  # a blank slug is made from the name
                 return
             translated = self._value(field, dump_name, value, fields)
         except Unavailable as reason:

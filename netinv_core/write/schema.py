@@ -82,7 +82,10 @@ class Chars(_Type):
 
 
 class SlugText(Chars):
-    """Text for a slug; other JSON types are converted to text that the pattern rejects."""
+    """Text for a slug, never blank; other JSON types are converted to text that the pattern rejects."""
+
+    def __init__(self, blank: bool = False) -> None:
+        super().__init__(blank=False)
 
     def parse(self, value: Any) -> str:
         return super().parse(str([value]) if isinstance(value, list | dict | bool) else value)

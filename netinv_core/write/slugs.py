@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import collections
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from anyascii import anyascii
 
 from netinv_core.models.columns import column_info
 from netinv_core.read import lookups
+from netinv_core.write.bulk_update import bulk_update
 
 if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
 
 _DIGITS = re.compile(r"[0-9]+")
+_DIGEST_LENGTH = 12  # hexadecimal digits
 
 
 def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
@@ -35,9 +40,33 @@ def natural_key(name: str | None, width: int = 8, length: int = 255) -> str:
 
 
 def slugify(name: str, joint: str = "-") -> str:
-    """Converts a name to lower-case letters, digits, underscores and hyphens; ``joint`` replaces spaces and hyphens."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[-\s]+", joint, re.sub(r"[^\w\s-]", "", plain)).strip("-_")
+    """Converts a name to lower-case letters, digits, underscores and hyphens; ``joint`` replaces spaces and hyphens.
+
+    Letters of other scripts are transliterated. A name without letters gets the words for its symbols, and where there
+    are none, a digest of the name. Only a blank name has a blank slug.
+    """
+    if name.isascii():
+        slug = _joined(name, joint)
+    else:
+        composed = unicodedata.normalize("NFC", name)
+        slug = _joined("".join(map(_plain, composed)), joint) or _joined(anyascii(composed), joint)
+    if slug or not name.strip():
+        return slug
+    return f"x{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGEST_LENGTH]}"
+
+
+def _plain(character: str) -> str:
+    """A character without accents; a letter or number of another script in Latin letters, other symbols left out."""
+    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    if plain or unicodedata.category(character)[0] not in "LNM":
+        return plain
+    return anyascii(character)
+
+
+def _joined(text: str, joint: str) -> str:
+    """ASCII text in lower case, without other characters than those of slugs."""
+    kept = re.sub(r"[^\w\s-]", "", text.lower(), flags=re.ASCII)
+    return re.sub(r"[-\s]+", joint, kept).strip("-_")
 
 
 def fill(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
@@ -93,3 +122,33 @@ def _fill_slugs(uow: UnitOfWork, attribute: str, column: Any, source: str, joint
 
 def _repeated(names: Iterable[str]) -> set[str]:
     return {name for name, count in collections.Counter(names).items() if count > 1}
+
+
+def mend(uow: UnitOfWork, endpoint: Endpoint) -> int:
+    """Replaces blank slugs, which earlier releases stored, by those of the names; returns the number of rows.
+
+    One SELECT for each column with slugs, and more statements only where one is blank. Without change records.
+    """
+    return sum(
+        _mend_column(uow, endpoint.table, column, column_info(column).slug_of, column_info(column).slug_joint)
+        for column in endpoint.table.c
+        if column_info(column).slug_of
+    )
+
+
+def _mend_column(uow: UnitOfWork, table: Any, column: Any, source: str | None, joint: str) -> int:
+    blank = uow.execute(sa.select(table.c.id, table.c[source]).where(column == "").order_by(table.c.id)).all()
+    if not blank:
+        return 0
+    limit, taken = column.type.length or 100, set(uow.execute(sa.select(column)).scalars())
+    slugs: dict[Any, dict[str, str]] = {}
+    for key, name in blank:
+        base = slug = slugify(str(name or key), joint)[:limit]
+        number = 2
+        while slug in taken:
+            ending = f"{joint}{number}"
+            slug, number = base[: limit - len(ending)] + ending, number + 1
+        taken.add(slug)
+        slugs[key] = {column.name: slug}
+    bulk_update(uow, table, slugs)
+    return len(slugs)

@@ -157,9 +157,7 @@ def check_field_level(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draf
     table = endpoint.table
     fields = _unique_fields(endpoint, references=False)
     for name in fields:
-        info = column_info(table.c[name])
-        made_by_prepare = info.kind == "slug" and not info.slug_of  # the resource's `prepare` replaces a blank slug
-        if table.c[name].nullable or made_by_prepare:
+        if table.c[name].nullable:
             _set_blank_to_null(drafts, name)
     sets = _sets(endpoint, early=True)
     _fill_defaults(endpoint, {name for names in sets for name in names}, drafts)

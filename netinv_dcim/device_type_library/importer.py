@@ -110,8 +110,8 @@ class _Library:
         by_name = {maker["name"]: maker for maker in existing}
         by_slug = {maker["slug"]: maker for maker in existing}
         for name, slug in sorted(slugs.items()):
-            if name not in by_name:  # the slug is empty when no letter of the name is allowed in slugs
-                by_name[name] = by_slug.setdefault(slug, {"name": name, "slug": slug}) if slug else {"name": name}
+            if name not in by_name:
+                by_name[name] = by_slug.setdefault(slug, {"name": name, "slug": slug})
         return by_name
 
     def _objects(self, read: Sequence[Described], makers: Mapping[str, dict[str, str]]) -> Objects:

@@ -163,7 +163,7 @@ def _scalar(field: fields.Value) -> Control:
         markdown = field.name in MARKDOWN_NAMES
         return _base(field, "textarea", attributes={"data-markdown": ""} if markdown else {})
     if info.kind == "slug":
-        attributes["data-slug-of"] = info.slug_of or ""
+        attributes |= {"data-slug-of": info.slug_of or "", "data-slug-joint": info.slug_joint}
     return _base(field, attributes=attributes, suggestions=info.suggestions, unit=info.unit)
 
 

@@ -86,10 +86,11 @@ def post(request: Request) -> Response:
         text = "The view is on the home page." if pinned else "The view is no longer on the home page."
         return notices.add(request, see_other(query.url), notices.Notice(text))
     name = str(form_of(request).get("_name", "")).strip()
+    slug = slugify(name)[:100]
     body = {
         "content_type": endpoint.label,
         "name": name,
-        "slug": slugify(name)[:100],
+        **({"slug": slug} if slug else {}),
         "query": query.text,
         "shared": "_shared" in form_of(request) and may_share(request),
         "is_default": "_is_default" in form_of(request),
@@ -104,7 +105,7 @@ def post(request: Request) -> Response:
 def _save(request: Request, endpoint: Endpoint, body: dict[str, Any]) -> None:
     """Creates a view of the user, or changes the one of this name."""
     uow, resource = request.uow.as_system(), request.registry.netinv[LABEL]
-    key = saved_views.own_view(uow, endpoint, saved_views.named(body["slug"])) if body["slug"] else None
+    key = saved_views.own_view(uow, endpoint, saved_views.named(body["slug"])) if "slug" in body else None
     if key is None:
         save.create(uow, resource, [body], single=True)
     else:

@@ -320,11 +320,6 @@ def test_blank_is_no_number_status_or_content_type(path: str, field: str, messag
     assert api.post(path, {field: ""}, status=400)[field] == [message]
 
 
-def test_a_slug_that_is_made_again_stays(api: Api, make: Any, unique: Any) -> None:
-    tenant = make(TENANTS, name=unique(), slug="")
-    assert api.patch(tenant["url"], {"slug": ""})["slug"] == tenant["slug"]
-
-
 def test_a_tag_keeps_the_content_types_that_it_is_used_for(api: Api, make: Any) -> None:
     tag = make(TAGS, content_types=["dcim.site", "dcim.rack"])
     make(SITES, status="active", tags=[tag["id"]])
