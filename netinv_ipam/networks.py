@@ -7,6 +7,7 @@ is a range, and "contains a network" is a lookup of at most 32 (128) possible pa
 from __future__ import annotations
 
 import dataclasses
+import re
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -28,6 +29,8 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write import schema
 from netinv_core.write.draft import Draft
 
+# What netaddr reads besides (line breaks, ``/024``) is refused, as databases and other tools do.
+_WRITTEN = re.compile(r"[0-9a-fA-F:.]+(/(0|[1-9][0-9]{0,2}|[0-9a-fA-F:.]*[.:][0-9a-fA-F:.]*))?")
 FAMILIES = Choices.of((4, "IPv4"), (6, "IPv6"))
 BITS = {4: 32, 6: 128}
 _SOCKETS = {4: socket.AF_INET, 16: socket.AF_INET6}
@@ -42,6 +45,8 @@ def parse(value: str) -> netaddr.IPNetwork:
     if not value.strip():
         raise ValueError(schema.NOT_BLANK)
     try:
+        if not _WRITTEN.fullmatch(value.strip(" ")):
+            raise ValueError(value)
         return netaddr.IPNetwork(value)
     except (netaddr.AddrFormatError, ValueError):
         raise ValueError(f"Invalid IP address format: {value}") from None
@@ -121,7 +126,7 @@ def last(network: netaddr.IPNetwork) -> bytes:
 
 def cidr(parse: Callable[[Any], str]) -> MappedColumn[Any]:
     """The text column of an address and its prefix length; :func:`fill_packed_columns` derives the others from it."""
-    return column(Chars(43), index=True, parse=parse, in_object_data=False)
+    return column(Chars(43, parse), index=True, parse=parse, in_object_data=False)
 
 
 def edge() -> MappedColumn[Any]:
@@ -332,13 +337,10 @@ def lookups(name: str, written: str) -> Filter:
 
 
 def network_comparison(name: str, condition: Callable[[Any, netaddr.IPNetwork], Condition]) -> Filter:
-    """Filter that compares rows with the network in its value; an invalid network matches nothing."""
+    """Filter that compares rows with the network in its value."""
 
     def apply(uow: UnitOfWork, table: Any, values: list[str]) -> Condition:
-        try:
-            return condition(table, parse(values[-1]))
-        except ValueError:
-            return sa.false()
+        return condition(table, parse(values[-1]))
 
     return custom(name, apply, multiple=False)
 

@@ -59,7 +59,7 @@ class VMInterface(Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH), default=None, index=True, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH, mac_address), default=None, index=True, parse=mac_address, label="MAC Address"
     )
     description: Mapped[Description]
     mode: Mapped[str] = choice(INTERFACE_MODES)
@@ -85,7 +85,7 @@ interfaces = Resource(
     ],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),
-        value("mac_address", parse=mac_address),
+        value("mac_address"),
         related("cluster_id", "virtual_machine.cluster", by=()),
         related("cluster", "virtual_machine.cluster"),
         addressed("ip_addresses"),

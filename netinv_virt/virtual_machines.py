@@ -29,7 +29,6 @@ from netinv_core.read.lookups import convert, negated
 from netinv_core.resource import FieldFactory, Resource, computed
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
-from netinv_dcim.components.vlans import mac_address
 from netinv_dcim.device_types import DeviceRole, Platform
 from netinv_dcim.devices import context_data_is_an_object, has_local_context, has_primary_ip, primary_ip
 from netinv_extras.config_contexts.schemas import ConfigContextSchema, data_fits_its_schema
@@ -103,7 +102,7 @@ virtual_machines = Resource(
         related("cluster_group", "cluster.group"),
         related("cluster_type_id", "cluster.type", by=()),
         related("cluster_type", "cluster.type"),
-        value("mac_address", "interfaces.mac_address", parse=mac_address),
+        value("mac_address", "interfaces.mac_address"),
         addressed("primary_ip4"),
         addressed("primary_ip6"),
     ],

@@ -7,6 +7,7 @@ Text compares and sorts by code point everywhere (collation ``C``, ``utf8mb4_nop
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect, LargeBinary, String, Text
@@ -21,14 +22,18 @@ def _binary_collation(dialect: Any) -> str:
 
 
 class Chars(TypeDecorator[str]):
-    """A short string of at most ``length`` characters, compared by code point."""
+    """A short string of at most ``length`` characters, compared by code point.
+
+    With ``canonical``, a function from any notation of a value to the one that is stored, filters, constraints and
+    references find the value in each notation. It raises ``ValueError`` for what is no value.
+    """
 
     impl = String
     cache_ok = True
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, canonical: Callable[[Any], str | None] | None = None) -> None:
         super().__init__(length)
-        self.length = length
+        self.length, self.canonical = length, canonical
 
     @property
     def python_type(self) -> type:

@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from netinv_core.db.engine import lower, lower_value, regex_match
-from netinv_core.models.types import Timestamp, utc
+from netinv_core.models.types import Chars, Timestamp, utc
 
 LAST_CHARACTER = "\U0010ffff"
 Condition = Any
@@ -88,7 +88,19 @@ def convert(column: Any, value: Any) -> Any:
         return _to_date(kind, value)
     if kind is bytes:
         raise ValueError("Packed addresses are compared by the lookups of networks alone.")
-    return str(value)
+    return _canonical(column.type, str(value))
+
+
+def _canonical(type_: Any, text: str) -> str:
+    """The text in the notation in which columns of this type store it.
+
+    :raises ValueError: for one that is no value of the type, and a blank one
+    """
+    if not isinstance(type_, Chars) or type_.canonical is None:
+        return text
+    if (stored := type_.canonical(text)) is None:
+        raise ValueError("Enter a value.")
+    return stored
 
 
 def _to_uuid(value: Any) -> uuid.UUID:

@@ -39,24 +39,42 @@ def differing_drafts(uow: UnitOfWork, drafts: Sequence[Draft], stored: Mapping[A
 
     :param stored: the representations of the objects by id, with the lists that the drafts have at least
     """
-    found: set[Any] = set()
-    equal: dict[Field, list[Draft]] = {}
+    found = {
+        draft.id
+        for draft in drafts
+        if draft.errors or draft.changed(*draft.values) or _lists_differ(draft, stored.get(draft.id, {}))
+    }
+    return found | with_other_extras(uow, [draft for draft in drafts if draft.id not in found])
+
+
+def drop_equal_lists(drafts: Sequence[Draft], stored: Mapping[Any, Mapping[str, Any]]) -> None:
+    """Removes from drafts the to-many members that are stored already, so that they are not written again."""
     for draft in drafts:
-        if draft.errors or draft.changed(*draft.values) or _lists_differ(draft, stored.get(draft.id, {})):
-            found.add(draft.id)
-            continue
+        row = stored.get(draft.id, {})
+        draft.many = {name: ids for name, ids in draft.many.items() if _list_differs(draft, row, name, ids)}
+
+
+def with_other_extras(uow: UnitOfWork, drafts: Sequence[Draft]) -> set[Any]:
+    """Returns the ids of drafts whose values without a column differ from the stored ones."""
+    sending: dict[Field, list[Draft]] = {}
+    for draft in drafts:
         for name in draft.extra:
-            equal.setdefault(draft.endpoint.fields[name], []).append(draft)
-    return found.union(*(field.differing(uow, some) for field, some in equal.items()))
+            sending.setdefault(draft.endpoint.fields[name], []).append(draft)
+    return set().union(*(field.differing(uow, some) for field, some in sending.items()))
 
 
 def _lists_differ(draft: Draft, stored: Mapping[str, Any]) -> bool:
     """Compares the to-many members of a draft with the stored ones, without regard to order."""
-    for name, ids in draft.many.items():
-        field, items = draft.endpoint.fields[name], stored[name]
-        sent = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
-        if not isinstance(sent, list):  # a difference of a list of values
-            return True
-        if sorted(str(item["id"] if isinstance(item, dict) else item) for item in items) != sorted(map(str, sent)):
-            return True
-    return False
+    return any(_list_differs(draft, stored, name, ids) for name, ids in draft.many.items())
+
+
+def _list_differs(draft: Draft, stored: Mapping[str, Any], name: str, ids: Sequence[Any]) -> bool:
+    field = draft.endpoint.fields[name]
+    if name not in stored:
+        return True
+    listed = [str(item["id"] if isinstance(item, dict) else item) for item in stored[name]]
+    sent = draft.body[name] if isinstance(field, ToMany) and field.by is not None else ids
+    if list_differences.is_difference(sent):  # of a list of values
+        added, removed = ({*map(str, sent.get(part, ()))} for part in ("add", "remove"))
+        return not added <= {*listed} or not removed.isdisjoint(listed)
+    return sorted(listed) != sorted(map(str, sent))

@@ -26,6 +26,7 @@ from netinv_core.read.plan import fetch_together
 from netinv_core.write import deleted_targets, list_differences, references, schema, slugs, trees, uniqueness
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
+from netinv_core.write.differing import drop_equal_lists, with_other_extras
 from netinv_core.write.draft import Draft, raise_errors
 
 if TYPE_CHECKING:
@@ -269,15 +270,22 @@ def _insert_of_many(table: sa.Table) -> ManyRows:
 
 
 def update_rows(uow: UnitOfWork, batch: PendingBatch) -> None:
-    """Writes the columns that changed: one UPDATE for each set of columns."""
+    """Writes the columns that changed: one UPDATE for each set of columns.
+
+    What is stored already is written neither here nor by :func:`finish`, so that its time and its ETag remain.
+    """
     table = batch.endpoint.table
+    drop_equal_lists(batch.drafts, batch.before)
     for draft in batch.drafts:
         draft.values = {
             name: value
             for name, value in draft.values.items()
             if name not in draft.before or value != draft.before[name]
         }
-        if (draft.values or draft.many or draft.extra) and "last_updated" in table.c:
+    sending = [draft for draft in batch.drafts if draft.extra and not (draft.values or draft.many)]
+    others = with_other_extras(uow, sending) if sending else ()
+    for draft in batch.drafts:
+        if (draft.values or draft.many or draft.id in others) and "last_updated" in table.c:
             draft.values["last_updated"] = entity_tags.later(uow.now, draft.before["last_updated"])
     with _violations(uow, batch):
         bulk_update(uow, table, {draft.id: draft.values for draft in batch.drafts if draft.values})

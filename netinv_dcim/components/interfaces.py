@@ -58,7 +58,7 @@ class Interface(Named, PathEnd, Primary):
     )
     mtu: Mapped[int | None] = integer(1, 65536, label="MTU")
     mac_address: Mapped[str | None] = column(
-        Chars(vlans.MAC_LENGTH), default=None, index=True, parse=mac_address, label="MAC Address"
+        Chars(vlans.MAC_LENGTH, mac_address), default=None, index=True, parse=mac_address, label="MAC Address"
     )
     mgmt_only: Mapped[bool] = boolean(
         False, "This interface is used only for out-of-band management", label="Management only"
@@ -93,7 +93,7 @@ interfaces = component(
     ],
     filters=[
         one_of("mode", INTERFACE_MODES, multiple=False),
-        value("mac_address", parse=mac_address),
+        value("mac_address"),
         related("lag_id", "lag", by=(), allowed=lambda table: table.c.type == "lag"),
     ],
     versions=[status_since_1_4],

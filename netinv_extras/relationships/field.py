@@ -172,7 +172,7 @@ class Relationships(fields.Field):
         parsed = [Draft(draft.endpoint, draft.body, draft.before) for draft in drafts]
         for copy, draft in zip(parsed, drafts, strict=True):
             copy.extra[NAME] = draft.extra[NAME]
-        resolve(uow, self.endpoint, parsed)
+        resolve(uow, self.endpoint, [draft for draft in parsed if any(isinstance(k, str) for k in draft.extra[NAME])])
         sides = {side for draft in parsed for side in draft.extra[NAME]}
         existing = _association_ids(uow, sides, [draft.id for draft in parsed]) if sides else {}
 

@@ -92,6 +92,28 @@ def what_was_read_can_be_written_back(case: Case) -> None:
     assert _actions(case, item) == before
 
 
+@check(writable)
+def what_is_sent_as_it_is_stays_untouched(case: Case) -> None:
+    """PATCH of each value as it is, and a difference without an effect: no new time, no new ETag, no record."""
+    item = case.filled()
+    sent: list[dict[str, Any]] = []
+    for name, field in case.endpoint.writable.items():
+        if name in item and not field.write_only:
+            value = field.to_body(item[name])
+            sent.append({name: value})
+            if isinstance(field, ToMany | ContentTypeList | ListValue) and isinstance(value, list):
+                sent.append({name: {"add": value, "remove": []}})
+    sent.append({name: value for body in sent for name, value in body.items() if not isinstance(value, dict)})
+    before, actions = case.api.send("GET", case.at(item)), _actions(case, item)
+    for body in sent:
+        case.api.send("PATCH", case.at(item), body, status=(200, 400))
+    case.api.send("PATCH", case.path, [{"id": item["id"], **body} for body in sent[-1:]], status=(200, 400))
+    after = case.api.send("GET", case.at(item))
+    assert after.json == before.json, sent
+    assert after.headers.get("ETag") == before.headers.get("ETag")
+    assert _actions(case, item) == actions
+
+
 @check(writable, reads=True)
 def put_asks_for_what_is_required(case: Case) -> None:
     """PUT without a required field is refused, and changes nothing."""

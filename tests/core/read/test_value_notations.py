@@ -1,0 +1,72 @@
+"""Values of filters: every notation of one value finds the same objects, and what is no value is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netinv_core.testing import Service
+
+
+def _notations(mac: str) -> list[str]:
+    """A MAC address in each notation."""
+    digits = mac.replace(":", "")
+    dots = ".".join(digits[i : i + 4] for i in (0, 4, 8))
+    return [mac, mac.lower(), mac.replace(":", "-"), dots.lower(), digits, digits.lower()]
+
+
+@pytest.fixture
+def interface(service: Service, unique: Any) -> dict[str, Any]:
+    """An interface of a device with a MAC address of its own."""
+    digits = f"{unique.number() % 65536:04X}"
+    device = service.population.objects(service.registry["dcim.device"])[0]
+    body = {"device": device["id"], "name": unique(), "type": "virtual", "status": "active"}
+    made: dict[str, Any] = service.api.post(
+        "/api/dcim/interfaces/", {**body, "mac_address": f"02:00:5E:0C:{digits[:2]}:{digits[2:]}"}
+    )
+    return made
+
+
+def test_a_mac_address_is_found_in_each_notation(service: Service, interface: dict[str, Any]) -> None:
+    """By the interfaces' filter and by that of devices; negated it leaves them out."""
+    device = interface["device"]["id"]
+    for path, key in (("interfaces", interface["id"]), ("devices", device)):
+        for text in _notations(interface["mac_address"]):
+            query = {"id": key, "mac_address": text}
+            assert service.api.get(f"/api/dcim/{path}/", query)["count"] == 1, (path, text)
+            excluded = {"id": key, "mac_address__n": text}
+            assert service.api.get(f"/api/dcim/{path}/", excluded)["count"] == 0, (path, text)
+
+
+@pytest.mark.parametrize("path", ["dcim/interfaces", "dcim/devices", "virtualization/interfaces"])
+@pytest.mark.parametrize("text", ["zz", "00:50:56", "00:50:56:AB:CD:EF:00:11", "00-50-56-ab-cd-eg"])
+def test_what_is_no_mac_address_is_refused(service: Service, path: str, text: str) -> None:
+    """Also negated, and on virtual machines."""
+    for name in ("mac_address", "mac_address__n"):
+        assert list(service.api.get(f"/api/{path}/", {name: text}, status=400)) == [name]
+
+
+def test_permissions_know_each_notation(service: Service, unique: Any, interface: dict[str, Any]) -> None:
+    """A constraint compares the address and not its spelling; one that is no address is refused."""
+    account = service.user(("view", "dcim.interface", {"mac_address": interface["mac_address"].lower()}))
+    assert [item["id"] for item in account.api.get("/api/dcim/interfaces/")["results"]] == [interface["id"]]
+    body = {"name": unique(), "object_types": ["dcim.interface"], "actions": ["view"]}
+    faulty = {**body, "constraints": {"mac_address": "zz"}}
+    assert list(service.api.post("/api/users/permissions/", faulty, status=400)) == ["constraints"]
+
+
+@pytest.mark.parametrize("name", ["within", "within_include", "contains", "prefix", "network", "broadcast"])
+@pytest.mark.parametrize("text", ["zz", "10.0.0.0/33", "10.0.0.0/024", "10.0.0.0/8\n", "10.0.0.0/-1", "2001:db8::/129"])
+def test_what_is_no_network_is_refused(service: Service, name: str, text: str) -> None:
+    """By every filter of prefixes that takes a network."""
+    assert list(service.api.get("/api/ipam/prefixes/", {name: text}, status=400)) == [name]
+
+
+@pytest.mark.parametrize("text", ["zz", "10.0.0.0/024", "10.0.0.1/24\n", "10.0.0.1/24/24"])
+def test_no_field_takes_what_is_no_network(service: Service, text: str) -> None:
+    """Neither prefixes, addresses nor aggregates."""
+    for path, name in (("prefixes", "prefix"), ("ip-addresses", "address"), ("aggregates", "prefix")):
+        refused = service.api.post(f"/api/ipam/{path}/", {name: text, "status": "active"}, status=400)
+        assert name in refused
+    assert list(service.api.get("/api/ipam/ip-addresses/", {"parent": text}, status=400)) == ["parent"]
