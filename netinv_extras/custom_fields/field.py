@@ -90,22 +90,26 @@ field = FieldFactory(NAME, _make)
 
 
 def rule(endpoint: Endpoint) -> Rule:
-    """Returns the rule for objects of an endpoint: values must be valid, and required ones present."""
+    """Returns the rule for objects of an endpoint: values must be valid, and required ones present.
+
+    Values that an update leaves as they are stored are not judged: the definition may have become stricter since.
+    """
     label = endpoint.label
 
     def values_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-        """Rejects invalid values of custom fields, and missing values of required ones."""
+        """Rejects invalid values of custom fields, and missing values of required ones, that a draft changes."""
         defined = definitions_of(uow, label)
         for draft in drafts:
+            if not (draft.new or COLUMN in draft.values):
+                continue
             stored, sent = draft.before.get(COLUMN) or {}, NAME in draft.body
             values = _with_lists(draft, defined, dict(draft[COLUMN] or {}))
             if draft.new:
                 values = _with_defaults(defined, values, sent=sent)
             if sent:
                 values = {slug: value for slug, value in values.items() if slug in defined or slug in stored}
-            values = _cleaned(draft, defined, values, uow.pattern_budget)
-            if draft.new or COLUMN in draft.values:
-                draft[COLUMN] = values
+            judged = defined if draft.new else _changed(defined, values, stored)
+            draft[COLUMN] = _cleaned(draft, judged, values, uow.pattern_budget)
         _lock_choices(uow, defined, [draft for draft in drafts if NAME in draft.body and not draft.errors])
 
     return values_are_valid
@@ -125,6 +129,16 @@ def _with_lists(draft: Draft, defined: Definitions, values: dict[str, Any]) -> d
             reason = error.msg if isinstance(error, colander.Invalid) else error
             draft.reject(ALL, f"Invalid value for custom field '{slug}': {reason}")
     return values
+
+
+def _changed(defined: Definitions, values: Mapping[str, Any], stored: Mapping[str, Any]) -> Definitions:
+    """Returns the definitions of the fields whose value differs from the stored one. A missing value is null."""
+
+    def differs(slug: str) -> bool:
+        value, former = values.get(slug), stored.get(slug)
+        return type(value) is not type(former) or value != former  # True is 1 and 1.0 in Python
+
+    return {slug: field for slug, field in defined.items() if differs(slug)}
 
 
 def _lock_choices(uow: UnitOfWork, defined: Definitions, drafts: Sequence[Draft]) -> None:

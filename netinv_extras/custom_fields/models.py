@@ -200,8 +200,9 @@ def default_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 @custom_field_choices.rule
 def choices_fit_their_field(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     """Rejects choices of fields other than selections, and choices that do not match the pattern of their field."""
-    fields = listing.rows_of(uow, CustomField, [draft["field_id"] for draft in drafts], locked=True)
-    for draft in drafts:
+    changed = [draft for draft in drafts if draft.changed("field_id", "value")]
+    fields = listing.rows_of(uow, CustomField, [draft["field_id"] for draft in changed], locked=True)
+    for draft in changed:
         field = fields[draft["field_id"]]
         if field.type not in SELECTIONS:
             draft.reject("field", f"custom field instance with id {field.id!r} does not exist.")

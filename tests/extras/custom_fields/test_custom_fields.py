@@ -303,10 +303,34 @@ def test_a_required_field_has_a_value(api: Api, define: Any, role: Any, make: An
     assert api.post(ROLES, {"name": name, "slug": name}, status=400) == empty
     assert api.post(ROLES, {"name": name, "slug": name, "custom_fields": {slug: None}}, status=400) == empty
     assert api.post(ROLES, {"name": name, "slug": name, "custom_fields": {"other": 1}}, status=400) == missing
-    assert api.patch(before["url"], {"description": "d"}, status=400) == missing
+    assert api.patch(before["url"], {"custom_fields": {slug: ""}}, status=400) == empty
     assert role(**{slug: "x"})["custom_fields"][slug] == "x"
     two = api.post(ROLES, [{"name": unique(), "custom_fields": {slug: "y"}}, {"name": unique()}], status=400)
     assert two == [{}, empty]
+
+
+def test_definitions_that_become_stricter_judge_changed_values_only(api: Api, define: Any, role: Any) -> None:
+    number, text = define("integer")["slug"], define()["slug"]
+    shown = role(**{number: 1, text: "abc"})
+    for slug, fields in ((number, {"validation_minimum": 5}), (text, {"validation_regex": "^x", "required": True})):
+        [definition] = api.get("/api/extras/custom-fields/", {"slug": slug})["results"]
+        api.patch(definition["url"], fields)
+    define(required=True)
+    assert api.patch(shown["url"], {"description": "d"})["custom_fields"][number] == 1
+    whole = api.get(shown["url"])
+    again = api.put(shown["url"], {name: whole[name] for name in ("name", "slug", "description", "custom_fields")})
+    assert again["custom_fields"] == whole["custom_fields"]
+    assert refused(api, shown, number, 2) == "Value must be at least 5"
+    assert refused(api, shown, text, "abd") == "Value must match regex '^x'"
+    assert refused(api, shown, text, None) == "Required field cannot be empty."
+
+
+def test_choices_of_a_narrowed_field_can_be_edited(api: Api, define: Any) -> None:
+    field = define("select", choices=("tin",))
+    api.patch(field["url"], {"validation_regex": "^x"})
+    [choice] = api.get("/api/extras/custom-field-choices/", {"field_id": field["id"]})["results"]
+    assert api.patch(choice["url"], {"weight": 7})["weight"] == 7
+    assert "value" in api.patch(choice["url"], {"value": "lead"}, status=400)
 
 
 def test_the_change_log_has_values_before_and_after(api: Api, define: Any, role: Any) -> None:
