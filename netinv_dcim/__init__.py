@@ -22,6 +22,7 @@ from netinv_dcim.cabling.connections import (
     interface_connections,
     power_connections,
 )
+from netinv_dcim.cabling.paths import CONNECTED
 from netinv_dcim.components import device_bays as bays
 from netinv_dcim.components import instantiation
 from netinv_dcim.components import templates as component_templates
@@ -168,6 +169,12 @@ def netinv_context_scopes(registry: Registry) -> Iterable[Scope]:
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Deletes cables with their terminations."""
     return generic_cascades(registry)
+
+
+@hookimpl
+def netinv_known_statuses(registry: Registry) -> Iterable[str]:
+    """Returns the status of connected cables, and that of the interfaces of new devices."""
+    return [CONNECTED, instantiation.NEW_STATUS]
 
 
 @hookimpl

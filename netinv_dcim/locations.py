@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from netinv_core import fields
+from netinv_core.db.engine import in_parameter
 from netinv_core.db.locks import lock_for
 from netinv_core.endpoint import Endpoint
 from netinv_core.models.associations import content_type_table, unique_set
@@ -38,6 +39,7 @@ from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
 from netinv_core.write.trees import depth
 from netinv_dcim.sites import Site
+from netinv_extras.content_types import used_types_stay
 from netinv_extras.statuses import status
 from netinv_tenancy.tenants import Tenant, tenant_filters
 
@@ -230,6 +232,21 @@ def types_in_use_keep_their_place(uow: UnitOfWork, drafts: Sequence[Draft]) -> N
             "nestable",
             "This LocationType currently has nested Locations using it, therefore it must stay nestable at this time.",
         )
+
+
+def _types_at(registry: Registry, label: str) -> Any:
+    """SELECT of the types of the locations at which there are objects of a content type."""
+    endpoint, location = registry.get(label), registry.of_model(Location)
+    columns = [] if endpoint is None else endpoint.table.c
+    at = next((column for column in columns if registry.target(column_info(column).foreign_key) is location), None)
+    if at is None or endpoint is location:
+        return None
+    kind = location.table.c.location_type_id
+    joined = sa.select(kind).join(at.table, at == location.table.c.id)
+    return joined.where(in_parameter(registry.dialect, kind)).distinct()
+
+
+location_types.rule(used_types_stay(_types_at))
 
 
 def _scalars(uow: UnitOfWork, statement: Any, column: Any, keys: Iterable[UUID]) -> list[UUID]:

@@ -217,6 +217,37 @@ def generic_reference(type_: str, key: str) -> Rule:
     return rule
 
 
+def used_types_stay(usage: Callable[[Registry, str], Any]) -> Rule:
+    """Builds the rule that the field ``content_types`` keeps each type of which an object uses the one that lists it.
+
+    :param usage: returns the SELECT of the ids that objects of a content type use, among the parameter ``keys``, or
+        None where objects of the type use none
+    """
+
+    def rule(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        """Rejects removing a content type that is in use. Two statements."""
+        listing_types = {draft.id: draft for draft in drafts if not draft.new and "content_types" in draft.many}
+        if not listing_types:
+            return
+        keys = list(listing_types)
+        stored = drafts[0].endpoint.writable["content_types"].stored_lists(uow, keys)
+        removed = {
+            key: set(stored.get(key, ())) - set(draft.many["content_types"]) for key, draft in listing_types.items()
+        }
+        selects = {label: usage(uow.registry, label) for label in sorted(set().union(*removed.values()))}
+        parts = [
+            select.add_columns(sa.literal(label).label("content_type"))
+            for label, select in selects.items()
+            if select is not None
+        ]
+        rows = uow.execute(sa.union_all(*parts), {"keys": keys}).tuples() if parts else ()
+        for key, label in sorted(set(rows), key=str):
+            if label in removed[key]:
+                listing_types[key].reject("content_types", f"Unable to remove {label}. Dependent objects were found.")
+
+    return rule
+
+
 def _viewable(uow: UnitOfWork, label: str, keys: set[Any]) -> set[Any]:
     """Returns the ids of existing objects that the user may view; locks them until the transaction ends."""
     endpoint = uow.registry.get(label)

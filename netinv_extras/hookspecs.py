@@ -32,6 +32,11 @@ def netinv_graphql_fields(registry: Registry, endpoint: Endpoint) -> Iterable[Fi
 
 
 @hookspec
+def netinv_known_statuses(registry: Registry) -> Iterable[str]:
+    """Slugs of statuses that the package looks up by slug. These statuses keep their slug and cannot be deleted."""
+
+
+@hookspec
 def netinv_secret_providers(registry: Registry) -> Mapping[str, Provider]:
     """Providers of the values of secrets, by name (:class:`netinv_extras.secrets.Provider`)."""
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, MappedColumn
 
+from netinv_core.db.engine import in_parameter
+from netinv_core.errors import Conflict
 from netinv_core.models.associations import content_type_table
 from netinv_core.models.base import Organizational, table_of
 from netinv_core.models.columns import PROTECT, color, column_info, foreign_key, required_text, slug, text
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
 from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
 from netinv_core.write.slugs import slugify
+from netinv_extras.content_types import used_types_stay
 from netinv_extras.standard_statuses import STANDARD
 
 DEFAULT_COLOR = "9e9e9e"
@@ -91,3 +96,39 @@ def _initial_names(registry: Registry) -> dict[str, tuple[str, ...]]:
         for label, endpoint in registry.endpoints.items()
         if "status_id" in endpoint.table.c
     }
+
+
+def _used_by(registry: Registry, label: str) -> Any:
+    """SELECT of the statuses that objects of a content type have."""
+    endpoint = registry.get(label)
+    if endpoint is None or "status_id" not in endpoint.table.c:
+        return None
+    used = endpoint.table.c.status_id
+    return sa.select(used).where(in_parameter(registry.dialect, used)).distinct()
+
+
+statuses.rule(used_types_stay(_used_by))
+
+
+@statuses.rule
+def known_slugs_stay(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects another slug of a status that rules know by its slug: the service would no longer find it."""
+    changed = [draft for draft in drafts if not draft.new and draft.changed("slug")]
+    known = known_slugs(uow.registry) if changed else ()
+    for draft in changed:
+        if draft.before["slug"] in known:
+            draft.reject("slug", f"The status {draft.before['slug']} has a meaning to the service: its slug stays.")
+
+
+@statuses.before_delete
+def known_statuses_stay(uow: UnitOfWork, rows: Sequence[dict[str, Any]]) -> None:
+    """Refuses the deletion of a status that rules know by its slug."""
+    known = known_slugs(uow.registry)
+    for row in rows:
+        if row["slug"] in known:
+            raise Conflict(f"Unable to delete object. The status {row['slug']} has a meaning to the service.")
+
+
+def known_slugs(registry: Registry) -> frozenset[str]:
+    """Returns the slugs of the statuses that packages look up by slug."""
+    return frozenset(slug for slugs in registry.hooks.netinv_known_statuses(registry=registry) for slug in slugs)

@@ -24,6 +24,7 @@ from netinv_core.resource import FieldFactory, Resource, VersionChange, count_of
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.delete import GenericCascade
 from netinv_core.write.draft import Draft
+from netinv_extras.content_types import used_types_stay
 
 
 class Tag(Organizational):
@@ -104,22 +105,13 @@ tags = Resource(
 )
 
 
-@tags.rule
-def used_content_types_cannot_be_removed(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects removing a content type of which an object has the tag."""
-    labels_by_tag = {
-        draft.id: set(draft.many["content_types"])
-        for draft in drafts
-        if not draft.new and "content_types" in draft.many
-    }
-    if not labels_by_tag:
-        return
-    is_changed = in_parameter(uow.registry.dialect, tagged.c.tag_id)
-    used = sa.select(tagged.c.tag_id, tagged.c.object_type).where(is_changed).distinct()
-    by_id = {draft.id: draft for draft in drafts}
-    for tag, label in sorted(uow.execute(used, {"keys": list(labels_by_tag)}).tuples(), key=str):
-        if label not in labels_by_tag[tag]:
-            by_id[tag].reject("content_types", f"Unable to remove {label}. Dependent objects were found.")
+def _used_by(registry: Registry, label: str) -> Any:
+    """SELECT of the tags that objects of a content type have."""
+    has_tag = in_parameter(registry.dialect, tagged.c.tag_id)
+    return sa.select(tagged.c.tag_id).where(tagged.c.object_type == label, has_tag).distinct()
+
+
+tags.rule(used_types_stay(_used_by))
 
 
 def pairs(endpoint: Endpoint) -> Any:

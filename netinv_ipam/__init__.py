@@ -15,12 +15,13 @@ from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, count_of
 from netinv_core.write.delete import GenericCascade
 from netinv_ipam import addresses, nautobot2, netbox, networks, primary, searching
-from netinv_ipam.addresses import ip_addresses
+from netinv_ipam.addresses import SLAAC, ip_addresses
 from netinv_ipam.aggregates import aggregates, rirs
 from netinv_ipam.menu import MENU
-from netinv_ipam.prefixes import prefixes
+from netinv_ipam.prefixes import USUAL_STATUS, prefixes
 from netinv_ipam.roles import roles
 from netinv_ipam.services import services
+from netinv_ipam.taken_space import CONTAINER
 from netinv_ipam.vlans import carried_filter, vlan_groups, vlans
 from netinv_ipam.vrfs import route_targets, vrfs
 
@@ -90,6 +91,12 @@ def netinv_rules(registry: Registry, endpoint: Endpoint) -> Iterable[Any]:
 def netinv_generic_cascades(registry: Registry) -> Iterable[GenericCascade]:
     """Deletes addresses together with the interface they are assigned to."""
     return [addresses.generic_cascade]
+
+
+@hookimpl
+def netinv_known_statuses(registry: Registry) -> Iterable[str]:
+    """The statuses of containers and of autoconfigured addresses, and that of new prefixes."""
+    return [CONTAINER, SLAAC, USUAL_STATUS]
 
 
 @hookimpl

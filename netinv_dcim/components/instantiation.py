@@ -36,6 +36,8 @@ from netinv_dcim.components.templates import (
 )
 from netinv_dcim.devices import devices
 
+NEW_STATUS = "active"
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
@@ -52,7 +54,7 @@ KINDS = (
     Kind(ConsoleServerPortTemplate, ConsoleServerPort),
     Kind(PowerPortTemplate, PowerPort),
     Kind(PowerOutletTemplate, PowerOutlet),
-    Kind(InterfaceTemplate, Interface, fixed_values={"status": "active"}),
+    Kind(InterfaceTemplate, Interface, fixed_values={"status": NEW_STATUS}),
     Kind(RearPortTemplate, RearPort),
     Kind(FrontPortTemplate, FrontPort),
     Kind(DeviceBayTemplate, DeviceBay),
