@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from netinv_core.write.delete import GenericCascade, in_use
     from netinv_core.write.draft import ALL, Draft
     from netinv_core.write.dry_run import Effects, Preview, dry_run
+    from netinv_core.write.referring_rules import ReadingRule, related_by, through
     from netinv_core.write.slugs import natural_key, slugify
     from netinv_core.write.system_update import system_update
 
@@ -148,6 +149,7 @@ __all__ = [
     "Presentation",
     "Preview",
     "Primary",
+    "ReadingRule",
     "Ref",
     "Registry",
     "RelatedInsert",
@@ -207,6 +209,7 @@ __all__ = [
     "permissions",
     "query",
     "record_columns",
+    "related_by",
     "relations",
     "required_text",
     "reverse_fk",
@@ -217,6 +220,7 @@ __all__ = [
     "system_update",
     "table_of",
     "text",
+    "through",
     "to_many",
     "unique_copy",
     "unique_set",
@@ -271,6 +275,7 @@ _NAMES = {
     "netinv_core.write.delete": "GenericCascade in_use",
     "netinv_core.write.draft": "ALL Draft",
     "netinv_core.write.dry_run": "Effects Preview dry_run",
+    "netinv_core.write.referring_rules": "ReadingRule related_by through",
     "netinv_core.write.slugs": "natural_key slugify",
     "netinv_core.write.system_update": "system_update",
 }

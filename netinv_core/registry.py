@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netinv_core.http.list_formats import ListFormat
     from netinv_core.read.counts import CachedCount
     from netinv_core.read.plan import Plan
+    from netinv_core.write.referring_rules import Referring
 
 
 # Sizes of caches: tables of plans for a part of the fields (of 40 KiB each), and columns of unions (of 1 KiB).
@@ -105,6 +106,13 @@ class Registry:
     def opt_in(self) -> frozenset[str]:
         """The fields of any resource that a request must ask for."""
         return frozenset(name for endpoint in self.endpoints.values() for name in endpoint.opt_in)
+
+    @functools.cached_property
+    def referring_rules(self) -> dict[Any, list[Referring]]:
+        """The rules that read a table from objects of other ones, by that table."""
+        from netinv_core.write.referring_rules import by_target
+
+        return by_target(self)
 
     @property
     def hooks(self) -> Any:

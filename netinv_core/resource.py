@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import sqlalchemy as sa
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netinv_core.registry import Registry
     from netinv_core.uow import UnitOfWork
     from netinv_core.write.draft import Draft
+    from netinv_core.write.referring_rules import Reading
 
 Rule = Callable[["UnitOfWork", "Sequence[Draft]"], None]
 BeforeDelete = Callable[["UnitOfWork", "Sequence[dict[str, Any]]"], None]
@@ -325,13 +326,27 @@ class Resource:
         self.restriction = function
         return function
 
-    def rule(self, function: Rule) -> Rule:
+    @overload
+    def rule(self, function: Rule) -> Rule: ...
+
+    @overload
+    def rule(self, *, reads: Sequence[Reading]) -> Callable[[Rule], Rule]: ...
+
+    def rule(self, function: Rule | None = None, *, reads: Sequence[Reading] = ()) -> Rule | Callable[[Rule], Rule]:
         """Registers a rule over a whole batch: it calls ``draft.reject(field, message)`` for what is wrong.
 
         Rules run in the order they are registered; a draft that one has rejected is not shown to the next.
+
+        :param reads: columns of other objects that the rule reads: a change of them runs it for the objects that refer
+            (:mod:`netinv_core.write.referring_rules`)
         """
-        self.rules = (*self.rules, function)
-        return function
+        from netinv_core.write.referring_rules import ReadingRule
+
+        def register(rule: Rule) -> Rule:
+            self.rules = (*self.rules, ReadingRule(rule, tuple(reads)) if reads else rule)
+            return rule
+
+        return register if function is None else register(function)
 
     def after_save(self, function: Rule) -> Rule:
         """Registers a function for further changes of a write.

@@ -95,6 +95,7 @@ class UnitOfWork:
     * ``row_cache``: cache of rows by table and id (:func:`netinv_core.read.listing.rows_of`), cleared when existing
       rows change;
     * ``new_drafts``: drafts of new objects by table and id, while further objects are created for them;
+    * ``changing_drafts``: drafts of the batch that is validated, by table and id: rules see the state after it;
     * ``revealed``: values that only the answer to this request shows, such as the key of a new token, by id of the
       object;
     * ``deferred_lookups``: names in filters that are looked up later (:meth:`without_lookups`);
@@ -117,6 +118,7 @@ class UnitOfWork:
     now: datetime.datetime = dataclasses.field(default_factory=now)
     row_cache: dict[Any, Any] = dataclasses.field(default_factory=dict)
     new_drafts: dict[Any, dict[Any, Draft]] = dataclasses.field(default_factory=dict)
+    changing_drafts: dict[Any, Mapping[Any, Draft]] = dataclasses.field(default_factory=dict)
     revealed: dict[Any, str] = dataclasses.field(default_factory=dict)
     configuration: Configuration = dataclasses.field(default_factory=Configuration)
     deferred_lookups: list[NameQuery] | None = None

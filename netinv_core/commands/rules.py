@@ -11,6 +11,7 @@ import click
 from netinv_core.commands.environment import Environment
 from netinv_core.endpoint import Endpoint
 from netinv_core.registry import Registry
+from netinv_core.write.referring_rules import ReadingRule
 
 
 @click.command()
@@ -53,14 +54,16 @@ def _phases(endpoint: Endpoint) -> Iterator[tuple[str, Sequence[Callable[..., An
     resource = endpoint.resource
     yield "prepare", resource.prepare_functions
     yield "rule", endpoint.rules
+    referring = endpoint.registry.referring_rules.get(endpoint.table, ())
+    yield "rule of objects that refer to it", list(dict.fromkeys(entry.rule for entry in referring))
     yield "after_save", resource.after_save_functions
     yield "before_delete", resource.before_delete_functions
 
 
 def _described(function: Callable[..., Any]) -> str:
     """Returns the module, name and first docstring line of a function, a partial object or a callable instance."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    while isinstance(function, functools.partial | ReadingRule):
+        function = function.func if isinstance(function, functools.partial) else function.function
     named = function if hasattr(function, "__qualname__") else type(function)
     line = next(iter((function.__doc__ or "").strip().splitlines()), "")
     name = f"{named.__module__}.{named.__qualname__.replace('.<locals>', '')}"

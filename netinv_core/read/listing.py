@@ -231,7 +231,8 @@ def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: 
     """Returns rows of a model by id, for rules about the objects that a batch refers to.
 
     Rows come from the cache of the unit of work; missing ones are loaded in one statement. ``locked`` rows are read
-    anew and locked until the transaction ends, for a rule that a concurrent change of them could break.
+    anew and locked until the transaction ends, for a rule that a concurrent change of them could break. Objects of the
+    batch that is being validated are as they will be after it.
     """
     table, requested = model.__table__, {key for key in keys if key is not None}
     cache, new_drafts = uow.row_cache.setdefault(table, {}), uow.new_drafts.get(table, {})
@@ -241,4 +242,7 @@ def rows_of(uow: UnitOfWork, model: type[Base], keys: Iterable[Any], *, locked: 
         statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id))
         statement = lock_parents(statement.order_by(table.c.id)) if locked else statement
         cache.update({row.id: row for row in uow.execute(statement, {"keys": missing}).all()})
-    return {key: cache[key] for key in requested if key in cache}
+    found = {key: cache[key] for key in requested if key in cache}
+    if changing := uow.changing_drafts.get(table):
+        found.update({key: changing[key].row() for key in found.keys() & changing.keys()})
+    return found

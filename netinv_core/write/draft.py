@@ -42,6 +42,8 @@ class Draft:
     no column. ``errors`` holds messages by field. ``references`` and ``references_many`` are not yet resolved.
     ``differences`` are changes of lists (:mod:`netinv_core.write.list_differences`); ``replaces`` is true for a PUT.
     ``noted`` is what rules found before the write that the steps after it need.
+    A ``rechecked`` draft is an object as it is, of which every column counts as changed, as another object that its
+    rules read has changed.
     """
 
     __slots__ = (
@@ -54,13 +56,21 @@ class Draft:
         "id",
         "many",
         "noted",
+        "rechecked",
         "references",
         "references_many",
         "replaces",
         "values",
     )
 
-    def __init__(self, endpoint: Endpoint, body: Mapping[str, Any], before: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        body: Mapping[str, Any],
+        before: dict[str, Any] | None = None,
+        *,
+        rechecked: bool = False,
+    ) -> None:
         self.endpoint = endpoint
         self.body = body
         self.before = before or {}
@@ -72,6 +82,7 @@ class Draft:
         self.references_many: list[SentReferences] = []
         self.differences: list[tuple[ListField, ListDifference]] = []
         self.replaces = False
+        self.rechecked = rechecked
         self.noted: tuple[Any, ...] = ()
         self.id: Any = self.before.get("id")
 
@@ -89,7 +100,7 @@ class Draft:
 
     def changed(self, *attributes: str) -> bool:
         """True when any of these columns gets another value."""
-        return any(
+        return self.rechecked or any(
             name in self.values and (self.new or self.values[name] != self.before.get(name)) for name in attributes
         )
 
@@ -147,8 +158,8 @@ class Draft:
         self.id = self.values.get("id")
 
     def row(self) -> Any:
-        """The row of a new object that was inserted, as a SELECT would return it."""
-        return self.endpoint.row_type._make([self.values[column.key] for column in self.endpoint.table.c])
+        """The row after the write, as a SELECT would return it."""
+        return self.endpoint.row_type._make([self[column.key] for column in self.endpoint.table.c])
 
 
 def raise_errors(drafts: Sequence[Draft], *, single: bool, listed: bool = True) -> None:

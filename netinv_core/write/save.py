@@ -1,7 +1,7 @@
 """Create and update of objects, always as a batch.
 
 Steps: parse, references, slugs, field-level uniqueness, rules, model-level uniqueness, INSERT or UPDATE, associations,
-after_save functions, permission check, read back, change records. See docs/concepts.md.
+after_save functions, rules of those that refer, permission check, read back, change records. See docs/concepts.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,16 @@ from netinv_core.db.row_select import ManyRows, RowSelect
 from netinv_core.errors import Invalid, NotFound
 from netinv_core.read import entity_tags, listing
 from netinv_core.read.plan import fetch_together
-from netinv_core.write import deleted_targets, list_differences, references, schema, slugs, trees, uniqueness
+from netinv_core.write import (
+    deleted_targets,
+    list_differences,
+    references,
+    referring_rules,
+    schema,
+    slugs,
+    trees,
+    uniqueness,
+)
 from netinv_core.write import preconditions as conditions
 from netinv_core.write.bulk_update import bulk_update
 from netinv_core.write.differing import drop_equal_lists, with_other_extras
@@ -210,6 +219,15 @@ def resolve(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
 def validate(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
     """Resolves, completes and validates parsed drafts; those without errors afterwards can be written."""
     resolve(uow, drafts)
+    uow.changing_drafts[endpoint.table] = {draft.id: draft for draft in drafts if not draft.new}
+    try:
+        _run_rules(uow, endpoint, drafts)
+    finally:
+        del uow.changing_drafts[endpoint.table]
+
+
+def _run_rules(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Completes drafts whose references are resolved, and validates them."""
     slugs.fill(uow, drafts)
     uniqueness.check_field_level(uow, endpoint, drafts)
     valid = _valid(drafts)
@@ -327,6 +345,9 @@ def finish(uow: UnitOfWork, batches: Sequence[PendingBatch]) -> list[Representat
     with uow.collecting() as side_effects:
         for batch in batches:
             _follow_up(uow, batch)
+    for batch in batches:
+        referring_rules.check(uow, batch.endpoint, batch.drafts)
+        _raise_errors(batch)
     for batch in batches:
         permissions.verify(uow, batch.endpoint, batch.action, batch.keys, [draft.id for draft in batch.reported])
     results = fetch_together(uow, [(batch.endpoint.plan(), batch.keys) for batch in batches])

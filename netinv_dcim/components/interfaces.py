@@ -23,6 +23,7 @@ from netinv_core.read.lookups import convert
 from netinv_core.resource import computed, to_many
 from netinv_core.uow import UnitOfWork
 from netinv_core.write.draft import Draft
+from netinv_core.write.referring_rules import through
 from netinv_dcim.cabling.models import NETWORK, PASS_THROUGH, PathEnd
 from netinv_dcim.choices import INTERFACE_MODES, INTERFACE_TYPES, RADIO_TYPES, SOCKETLESS_TYPES, VIRTUAL_TYPES
 from netinv_dcim.components import vlans
@@ -246,6 +247,8 @@ def interfaces_with_a_cable_have_a_socket(uow: UnitOfWork, drafts: Sequence[Draf
             draft.reject("type", f"{reason} Disconnect the interface or choose a suitable type.")
 
 
+LAG = "lag"
+NO_LAG = "The selected LAG interface ({}) is not of the type Link Aggregation Group (LAG)."
 # References from one interface to another: the name in error messages, and the error for a reference to itself.
 WAYS = {
     "parent_interface": ("parent interface", "An interface cannot be its own parent."),
@@ -254,11 +257,26 @@ WAYS = {
 }
 
 
-@interfaces.rule
+def _stands_on_another(table: Any) -> Any:
+    """Condition for interfaces with a parent, bridge or LAG."""
+    return sa.or_(*[table.c[f"{name}_id"].is_not(None) for name in WAYS])
+
+
+@interfaces.rule(
+    reads=[
+        *[through(name, "device_id", "type") for name in WAYS],
+        through("device", "virtual_chassis_id", where=_stands_on_another),
+        *[through(f"{name}.device", "virtual_chassis_id") for name in WAYS],
+    ]
+)
 def interfaces_stand_on_others_of_their_device(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
-    """Rejects a parent, bridge or LAG that is the interface itself or is outside the device and its virtual chassis."""
+    """Rejects a parent, bridge or LAG that is the interface itself, of another kind, or outside the virtual chassis.
+
+    Locks the parents, bridges and LAGs.
+    """
     changed = [draft for draft in drafts if draft.changed("device_id", *[f"{name}_id" for name in WAYS])]
-    targets = listing.rows_of(uow, Interface, [draft[f"{name}_id"] for draft in changed for name in WAYS])
+    keys = [draft[f"{name}_id"] for draft in changed for name in WAYS]
+    targets = listing.rows_of(uow, Interface, keys, locked=True)
     if not targets:
         return
     host_ids = [*(draft["device_id"] for draft in changed), *(row.device_id for row in targets.values())]
@@ -273,6 +291,8 @@ def interfaces_stand_on_others_of_their_device(uow: UnitOfWork, drafts: Sequence
             belongs_to = f"The selected {title} ({component_display_name(target.name, target.label)}) belongs to"
             if target.id == draft.id:
                 draft.reject(name, self_reference)
+            elif name == "lag" and target.type != LAG:
+                draft.reject(name, NO_LAG.format(component_display_name(target.name, target.label)))
             elif name == "parent_interface" and target.type == "virtual":
                 draft.reject(name, "Virtual interfaces may not be parents of other interfaces.")
             elif host.id != target_host.id and host.virtual_chassis_id is None:

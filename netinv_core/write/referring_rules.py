@@ -1,0 +1,203 @@
+"""Rules that read other objects: they run again for the objects that refer, when what they read has changed.
+
+A rule names what it reads, ``interfaces.rule(reads=[through("lag", "device_id", "type")])``. A write that changes one
+of these columns of an interface runs the rule for the interfaces that have it as their LAG, after the rows are written
+and ``after_save`` functions have run: the rule sees the state after the batch. What it rejects is an error of the
+object in the request. Writes that change none of these columns do nothing more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from netinv_core.auth import permissions
+from netinv_core.db.engine import in_parameter
+from netinv_core.fields import ToMany
+from netinv_core.write.draft import ALL, Draft
+
+if TYPE_CHECKING:
+    from netinv_core.endpoint import Endpoint
+    from netinv_core.registry import Registry
+    from netinv_core.uow import UnitOfWork
+
+Condition = Callable[[Any], Any]
+Pairs = Callable[["UnitOfWork", Sequence[Any]], Any]
+HIDDEN = "Another object that refers to this one would break a rule."
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """Columns that a rule reads of objects related to those it checks.
+
+    ``path`` leads there, across foreign keys (``lag.device``); its first step may be a list of objects. ``where`` is a
+    condition that limits the objects checked. In place of a path, ``pairs(uow, keys)`` is a SELECT of the ids of
+    changed objects of ``to`` (a label) and of those that refer to them.
+    """
+
+    columns: tuple[str, ...]
+    path: str = ""
+    where: Condition | None = None
+    to: str = ""
+    pairs: Pairs | None = None
+
+
+def through(path: str, *columns: str, where: Condition | None = None) -> Reading:
+    """What a rule reads of the objects at the end of a path of references, such as ``lag.device``."""
+    return Reading(columns, path, where)
+
+
+def related_by(to: str, *columns: str, pairs: Pairs) -> Reading:
+    """What a rule reads of objects of the label ``to``; ``pairs(uow, keys)`` selects ids of these and of those that
+    refer to them.
+    """
+    return Reading(columns, to=to, pairs=pairs)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ReadingRule:
+    """A rule with what it reads of other objects."""
+
+    function: Callable[[UnitOfWork, Sequence[Draft]], None]
+    reads: tuple[Reading, ...]
+
+    def __call__(self, uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+        self.function(uow, drafts)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Referring:
+    """A rule of ``endpoint`` that reads columns of another model, seen from that model."""
+
+    endpoint: Endpoint
+    rule: ReadingRule
+    reading: Reading
+
+
+def by_target(registry: Registry) -> dict[Any, list[Referring]]:
+    """Returns the rules that read each table."""
+    found: dict[Any, list[Referring]] = {}
+    for endpoint in registry.endpoints.values():
+        for rule in endpoint.rules:
+            for reading in rule.reads if isinstance(rule, ReadingRule) else ():
+                target = _target(registry, endpoint, reading)
+                if target is not None:
+                    found.setdefault(target, []).append(Referring(endpoint, rule, reading))
+    return found
+
+
+def _target(registry: Registry, endpoint: Endpoint, reading: Reading) -> Any:
+    """The table that a rule reads; ``None`` when the package of its model is not there."""
+    if reading.pairs is not None:
+        target = registry.get(reading.to)
+        return None if target is None else target.table
+    table = endpoint.table
+    for step in reading.path.split("."):
+        field = endpoint.fields.get(step) if table is endpoint.table else None
+        if isinstance(field, ToMany):
+            if field.target is None:
+                return None
+            table = field.target.table
+        else:
+            table = _referred(table, step)
+    return table
+
+
+def _referred(table: Any, step: str) -> Any:
+    """The table that a foreign key refers to."""
+    return next(iter(table.c[f"{step}_id"].foreign_keys)).column.table
+
+
+def _select_pairs(uow: UnitOfWork, referring: Referring, keys: Sequence[Any]) -> Any:
+    """SELECT of the ids of changed objects, and of those to be checked that refer to them."""
+    reading, endpoint = referring.reading, referring.endpoint
+    if reading.pairs is not None:
+        return reading.pairs(uow, keys)
+    start = endpoint.table.alias()
+    first, *rest = reading.path.split(".")
+    field, table, joined = endpoint.fields.get(first), endpoint.table, start
+    if isinstance(field, ToMany) and field.target is not None:
+        pairs = field.pairs.alias()
+        joined, column, table = start.join(pairs, pairs.c.owner_id == start.c.id), pairs.c.target_id, field.target.table
+    else:
+        column, table = start.c[f"{first}_id"], _referred(table, first)
+    for step in rest:
+        target = table.alias()
+        joined = joined.join(target, target.c.id == column)
+        column, table = target.c[f"{step}_id"], _referred(table, step)
+    conditions = [] if reading.where is None else [reading.where(start)]
+    return sa.select(column, start.c.id).select_from(joined).where(column.in_(list(keys)), *conditions)
+
+
+def check(uow: UnitOfWork, endpoint: Endpoint, drafts: Sequence[Draft]) -> None:
+    """Runs the rules of objects that refer to changed ones; rejects the drafts whose change breaks one."""
+    rules = uow.registry.referring_rules.get(endpoint.table)
+    if rules is None:
+        return
+    changed = {draft.id: draft for draft in drafts if not draft.new}
+    causes: dict[ReadingRule, tuple[Endpoint, dict[Any, tuple[Any, str]]]] = {}
+    for referring in rules:
+        columns = referring.reading.columns
+        keys = {key: name for key, draft in changed.items() for name in reversed(columns) if draft.changed(name)}
+        if keys:
+            found = causes.setdefault(referring.rule, (referring.endpoint, {}))[1]
+            for target, key in uow.execute(_select_pairs(uow, referring, list(keys))):
+                found.setdefault(key, (target, keys[target]))
+    for rule, (referring_endpoint, found) in causes.items():
+        _run(uow, referring_endpoint, rule, found, changed)
+
+
+def _run(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    rule: ReadingRule,
+    causes: Mapping[Any, tuple[Any, str]],
+    drafts: Mapping[Any, Draft],
+) -> None:
+    """Runs a rule for objects that refer to changed ones, given by id with the changed object and column."""
+    if not causes:
+        return
+    table = endpoint.table
+    statement = sa.select(table).where(in_parameter(uow.registry.dialect, table.c.id)).order_by(table.c.id)
+    rows = uow.execute(statement, {"keys": list(causes)}).mappings()
+    referring = [Draft(endpoint, {}, dict(row), rechecked=True) for row in rows]
+    _load_lists(uow, endpoint, rule, referring)
+    rule(uow, referring)
+    broken = {draft.id: draft for draft in referring if draft.errors}
+    if not broken:
+        return
+    names = _names(uow, endpoint, broken)
+    for key, draft in broken.items():
+        target, column = causes[key]
+        on, field = drafts[target], column.removesuffix("_id")
+        field = field if field in on.endpoint.writable else ALL
+        messages = [message for texts in draft.errors.values() for message in texts]
+        title = endpoint.title[:1].upper() + endpoint.title[1:]
+        text = [f"{title} {names[key]}: {message}" for message in messages] if key in names else [HIDDEN]
+        on.reject(field, *(message for message in text if message not in on.errors.get(field, ())))
+
+
+def _load_lists(uow: UnitOfWork, endpoint: Endpoint, rule: ReadingRule, drafts: Iterable[Draft]) -> None:
+    """Adds to drafts the lists of objects that their rule reads: one SELECT for each list."""
+    names = {reading.path.partition(".")[0] for reading in rule.reads if reading.path}
+    by_id = {draft.id: draft for draft in drafts}
+    for name in sorted(names):
+        field = endpoint.fields.get(name)
+        if isinstance(field, ToMany):
+            pairs = field.pairs
+            for draft in by_id.values():
+                draft.many[name] = []
+            owned = sa.select(pairs.c.owner_id, pairs.c.target_id).where(pairs.c.owner_id.in_(list(by_id)))
+            for owner, target in uow.execute(owned):
+                by_id[owner].many[name].append(target)
+
+
+def _names(uow: UnitOfWork, endpoint: Endpoint, keys: Iterable[Any]) -> dict[Any, str]:
+    """The display names of the objects that the user may view."""
+    table = endpoint.table
+    conditions = permissions.visible(uow, endpoint, table)
+    visible = uow.execute(sa.select(table.c.id).where(table.c.id.in_(list(keys)), *conditions)).scalars()
+    return {key: shown["display"] for key, shown in endpoint.plan("nested").fetch(uow, list(visible))}
