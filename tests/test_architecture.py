@@ -167,6 +167,7 @@ OPEN_MODULES = {
         "write.item_results",
         "write.list_differences",
         "write.reference_messages",
+        "write.referring_rules",
         "write.references",
         "write.save",
         "write.schema",
