@@ -12,7 +12,6 @@ import decimal
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
@@ -22,6 +21,7 @@ from netinv_core.endpoint import Endpoint, IncomingForeignKey
 from netinv_core.fields import Field
 from netinv_core.http.mount import url_of
 from netinv_core.models.columns import column_info
+from netinv_core.net.urls import is_link, path_of
 from netinv_core.packages import errors_of
 from netinv_core.read.plan import JoinedTable, Plan, Reader, Row, RowSet
 from netinv_core.registry import Registry
@@ -41,7 +41,6 @@ MAX_TEXT = 300  # characters of a cell
 # Control characters and noncharacters, which the HTML standard makes a parse error.
 _NONCHARACTERS = (*range(0xFDD0, 0xFDF0), *(plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)))
 _CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160), *_NONCHARACTERS) if chr(code) not in "\t\n\r"}
-LINK_SCHEMES = ("http", "https", "ftp", "ssh", "mailto", "tel")
 
 
 def link(path: str, text: Any) -> Markup:
@@ -100,8 +99,8 @@ def _of_mapping(value: Mapping[str, Any]) -> Markup:
     if "label" in value and "value" in value:
         return text_markup(value["label"])
     if "display" in value and isinstance(value.get("url"), str):
-        path = urlsplit(value["url"]).path.rpartition("/api/")[2]
-        return link(f"/{path}", value["display"])
+        text, path = text_markup(value["display"]), path_of(value["url"]).rpartition("/api/")[2].lstrip("/\\")
+        return link(f"/{path}", text) if path else text
     if not value:
         return EMPTY
     return Markup("<code>{}</code>").format(text_markup(json.dumps(value, ensure_ascii=False, default=str)))
@@ -125,9 +124,9 @@ def url_markup(value: str) -> Markup:
     """A link to an address that users entered; plain text unless its scheme is known to be harmless."""
     if not value:
         return EMPTY
-    if urlsplit(value).scheme.lower() not in LINK_SCHEMES:
+    if not isinstance(value, str) or not is_link(value):
         return text_markup(value)
-    return Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(value)
+    return Markup('<a href="{}" rel="noopener noreferrer">{}</a>').format(without_controls(value), text_markup(value))
 
 
 def copyable(value: Any) -> Markup:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,6 +14,7 @@ from netinv_core.db.revisions import pending
 from netinv_core.errors import Denied
 from netinv_core.http import root_views
 from netinv_core.labels import label_of_name
+from netinv_core.net.urls import split_url
 from netinv_core.tasks import queue as task_queue
 from netinv_core.tasks import workers
 from netinv_web.cells import time_markup
@@ -90,9 +90,8 @@ def shown_setting(name: str, value: Any) -> str:
 
 def masked_url(text: str) -> str:
     """A text with the password masked, if it is an address with one."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
+    parts = split_url(text)
+    if parts is None:
         return MASK
     if "@" not in parts.netloc:
         return text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+
+from netinv_core.net.urls import path_of
 
 _LABEL = re.compile(r"[a-z_]+\.[a-z_]+\Z")
 COMPUTED = """
@@ -83,5 +84,5 @@ def _target(value: Any, label_of: LabelOf) -> str:
         return ""
     if _LABEL.match(str(member.get("object_type") or "")):
         return str(member["object_type"])
-    path = urlsplit(member["url"]).path.partition("/api/")[2].strip("/").rpartition("/")[0]
+    path = path_of(member["url"]).partition("/api/")[2].strip("/").rpartition("/")[0]
     return label_of(path) if path else ""

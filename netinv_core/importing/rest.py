@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
+
+from netinv_core.net.urls import query_of
 
 PAGE_SIZE = 500
 ATTEMPTS = 6
@@ -168,7 +169,7 @@ class Client:
             answer = self.get(path, query)
             if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
                 raise NotAList(path)
-            following = urlsplit(answer["next"]).query if answer.get("next") else None
+            following = query_of(str(answer["next"])) if answer.get("next") else None
             self._file.add(path, answer["results"], following)
             yield answer["results"]
             query = following

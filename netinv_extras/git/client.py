@@ -19,10 +19,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from netinv_core.changelog.masking import without_secrets
 from netinv_core.net.ssrf import Guard, Refused, checked_addresses, own_services
+from netinv_core.net.urls import split_url
 
 REF = "refs/netinv/head"
 FOLDER_PREFIX = "sync-"
@@ -189,7 +190,9 @@ def _access(settings: Mapping[str, Any], remote: Remote, folder: str) -> tuple[s
 
     :raises GitError: for a protocol, host or port that is not allowed
     """
-    parts = urlsplit(remote.url)
+    parts = split_url(remote.url)
+    if parts is None:
+        raise GitError("The URL is not valid.")
     scheme, host = parts.scheme.lower(), parts.hostname or ""
     if scheme not in settings["git_protocols"]:
         raise GitError(f"netinv.git_protocols does not allow {scheme}://.")

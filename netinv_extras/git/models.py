@@ -10,7 +10,6 @@ import datetime
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import colander
 import sqlalchemy as sa
@@ -37,6 +36,7 @@ from netinv_core.models.columns import (
     text,
 )
 from netinv_core.models.types import Chars, Json, LongText, Timestamp
+from netinv_core.net.urls import split_url
 from netinv_core.read import filters
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource
@@ -189,9 +189,9 @@ def owned_by_repositories(registry: Registry) -> Iterable[GenericCascade]:
 
 
 def _origin(url: str) -> tuple[Any, ...]:
-    """Returns scheme, host and port of a URL."""
-    parts = urlsplit(url)
-    return parts.scheme.lower(), parts.hostname, parts.port
+    """Returns scheme, host and port of a URL; nothing of text that is none."""
+    parts = split_url(url)
+    return () if parts is None else (parts.scheme.lower(), parts.hostname, parts.port)
 
 
 def _is_moved(draft: Draft) -> bool:
@@ -208,12 +208,11 @@ def remote_url_is_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         if not draft.changed("remote_url"):
             continue
-        try:
-            scheme, host, _ = _origin(draft["remote_url"])
-            user = urlsplit(draft["remote_url"]).netloc.rpartition("@")[0]
-        except ValueError as error:
-            draft.reject("remote_url", f"Enter a valid URL: {error}.")
+        parts = split_url(draft["remote_url"])
+        if parts is None:
+            draft.reject("remote_url", "Enter a valid URL.")
             continue
+        scheme, host, user = parts.scheme.lower(), parts.hostname, parts.netloc.rpartition("@")[0]
         if scheme not in protocols:
             prefixes = ", ".join(f"{name}://" for name in protocols)
             draft.reject("remote_url", f"The URL must begin with one of: {prefixes}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -15,6 +15,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, Invalid, NotFound, error_text
 from netinv_core.http.views import key_of
 from netinv_core.models.base import table_of
+from netinv_core.net.urls import is_link, is_link_or_path
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_extras.content_types import has_pages
@@ -25,7 +26,6 @@ from netinv_extras.templates.export import PARAMETER
 from netinv_extras.templates.objects import ObjectLoader
 from netinv_extras.web import exports
 from netinv_web import notices
-from netinv_web.cells import LINK_SCHEMES
 from netinv_web.extensions import Panel
 from netinv_web.menu import may
 from netinv_web.pages import page, see_other
@@ -105,17 +105,9 @@ def _custom_link(row: Any, text: Any, address: Any) -> Entry | None:
         return Entry(row.name, error=row.name)
     if not text.strip():
         return None
-    if not _is_harmless(address.strip()):
+    if not (is_link(address.strip()) or (address.strip().startswith("/") and is_link_or_path(address.strip()))):
         return Entry(text.strip(), error=row.name)
     return Entry(text.strip(), address.strip(), row.button_class, new_window=bool(row.new_window))
-
-
-def _is_harmless(address: str) -> bool:
-    try:
-        scheme = urlsplit(address).scheme.lower()
-    except ValueError:
-        return False
-    return address.startswith("/") if not scheme else scheme in LINK_SCHEMES
 
 
 def _job_button(row: Any, text: Any, endpoint: Endpoint, key: Any) -> Entry:

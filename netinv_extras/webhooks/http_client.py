@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionError
@@ -19,6 +18,7 @@ from urllib3.exceptions import ConnectTimeoutError, HTTPError, NameResolutionErr
 from netinv_core.changelog.masking import without_secrets
 from netinv_core.net.guarded_http import GuardedAdapter, GuardedConnection, target_of
 from netinv_core.net.ssrf import Guard, Refused, own_services
+from netinv_core.net.urls import split_url
 from netinv_extras.webhooks.deliveries import MAX_ANSWER_LENGTH
 from netinv_extras.webhooks.payload import Message
 
@@ -150,7 +150,8 @@ class Sender:
         return Answer(status, error[:MAX_ANSWER_LENGTH], text[:MAX_ANSWER_LENGTH], seconds, late)
 
     def _exchange(self, sending: _Sending, message: Message) -> tuple[int, str]:
-        if urlsplit(message.url).scheme.lower() not in ("http", "https"):
+        parts = split_url(message.url)
+        if parts is None or parts.scheme.lower() not in ("http", "https"):
             raise Refused("The URL must begin with http:// or https://.")
         target = target_of(message.method, message.url)
         self._watch(sending)

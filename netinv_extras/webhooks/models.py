@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped
@@ -25,6 +24,7 @@ from netinv_core.models.columns import (
     required_text,
     text,
 )
+from netinv_core.net.urls import split_url
 from netinv_core.presentation import Presentation
 from netinv_core.registry import Registry
 from netinv_core.resource import Resource, content_type_list
@@ -178,12 +178,8 @@ def url_fault(url: str) -> str | None:
     """Returns the error text for an invalid URL of a receiver, or ``None``."""
     if not url.isprintable():
         return "Control characters are not allowed."
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        return f"Enter a valid URL: {error}."
-    if parts.scheme not in SCHEMES or not parts.hostname or " " in url or "\\" in url:
+    parts = split_url(url)
+    if parts is None or parts.scheme not in SCHEMES or not parts.hostname or " " in url or "\\" in url:
         return "Enter a valid URL, starting with http:// or https://."
     return NO_CREDENTIALS if "@" in parts.netloc else None
 

@@ -16,7 +16,7 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 from netinv_core import fields as kinds
 from netinv_core.auth import crypto
@@ -24,6 +24,7 @@ from netinv_core.changelog.masking import SHORTEST, credential_name
 from netinv_core.changelog.models import CREATE, DELETE, UPDATE
 from netinv_core.endpoint import Endpoint
 from netinv_core.http import versions
+from netinv_core.net.urls import split_url
 from netinv_core.registry import Registry
 from netinv_core.registry_cache import cached_in_registry
 from netinv_core.uow import UnitOfWork
@@ -171,13 +172,13 @@ def _identification(delivery: Row, secret: str, body: bytes, at: datetime.dateti
 def _secrets(secret: str, url: str, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the credentials in a message with their encoded variants, longest first; short texts are not masked."""
     texts = {secret} if len(secret) >= SHORTEST else set()
-    address = urlsplit(url)
-    credentials = address.netloc.rpartition("@")[0]
+    address = split_url(url)
+    credentials = ("" if address is None else address.netloc).rpartition("@")[0]
     password = credentials.partition(":")[2] or credentials
     if len(password) >= SHORTEST:
         plain = unquote(credentials)
         texts |= {credentials, password, plain, unquote(password), base64.b64encode(plain.encode()).decode()}
-    parameters = [*headers.items(), *parse_qsl(address.query)]
+    parameters = [*headers.items(), *parse_qsl("" if address is None else address.query)]
     for value in (value for name, value in parameters if credential_name(name)):
         token = value.rpartition(" ")[2]  # "Bearer …": the scheme is no secret
         texts |= {value, token} if len(token) >= SHORTEST else set()

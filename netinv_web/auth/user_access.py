@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from pyramid.request import Request
@@ -16,6 +15,7 @@ from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Denied, NotFound
 from netinv_core.labels import title_of
 from netinv_core.models.base import table_of
+from netinv_core.net.urls import path_of
 from netinv_core.read import listing
 from netinv_core.uow import UnitOfWork
 from netinv_web.extensions import Tab
@@ -76,10 +76,7 @@ def object_of(uow: UnitOfWork, address: str) -> tuple[Endpoint, Any]:
 
     :raises NotFound: for another address
     """
-    try:
-        path = urlsplit(address.strip()).path.removeprefix(urlsplit(uow.base).path)
-    except ValueError:
-        raise NotFound() from None
+    path = path_of(address.strip()).removeprefix(path_of(uow.base))
     steps = [step for step in path.removeprefix("/api").split("/") if step]
     for name, app in uow.registry.apps.items():
         base = [step for step in app.path.removeprefix("/api").split("/") if step]

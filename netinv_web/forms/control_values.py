@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import colander
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
 from netinv_core.http.serialization import dumps
+from netinv_core.net.urls import path_of
 from netinv_core.storage.files import Upload
 from netinv_web.forms.controls import Control
 
@@ -59,7 +59,7 @@ def texts_of(control: Control, value: Any) -> list[str]:
     if control.kind == "json":
         return [pretty_json(value)]
     if control.kind == "file":
-        return [urlsplit(str(value)).path]
+        return [path_of(str(value))]
     if control.kind == "list":
         return [", ".join(map(str, value))]
     return [_text(control, item) for item in items]
@@ -179,7 +179,7 @@ def reference_of(target: Endpoint, text: str, key: str = "id") -> Any:
     """
     text = text.strip()
     if "/" in text:
-        last = urlsplit(text).path.rstrip("/").rpartition("/")[2]
+        last = path_of(text).rstrip("/").rpartition("/")[2]
         text = last if target.parse_key(last) is not None else text
     if target.parse_key(text) is not None or key != "id":
         return text
