@@ -10,11 +10,14 @@ from typing import Any
 import orjson
 from pyramid.request import Request
 
-from netinv_core.errors import BadRequest, TooLarge
+from netinv_core.errors import BadRequest, Invalid, TooLarge
 
 MAX_LEVELS = 100
+NO_SURROGATE = "Surrogates, which are halves of characters, are not allowed."
 # One JSON string, or the unfinished one at the end; possessive, so that it takes one pass and no memory.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_content(request: Request, max_size: int, setting: str) -> bytes:
@@ -75,10 +78,29 @@ def _parsed(content: bytes) -> Any:
     except orjson.JSONDecodeError as refused:
         reason: Exception = refused
         try:
-            json.loads(content.decode(), parse_constant=_no_constant)
+            _name_surrogates(json.loads(content.decode(), parse_constant=_no_constant))
         except (ValueError, RecursionError) as error:
             reason = error
         raise BadRequest(f"JSON parse error - {reason}") from None
+
+
+def _name_surrogates(body: Any) -> None:
+    """Names the members of an object, or of each object of a list, that hold half of a surrogate pair.
+
+    :raises Invalid: with the errors by member
+    """
+    items = body if isinstance(body, list) else [body]
+    errors = [
+        {name: [NO_SURROGATE] for name, value in item.items() if _has_surrogate(value) and not _has_surrogate(name)}
+        for item in items
+        if isinstance(item, dict)
+    ]
+    if any(errors):
+        raise Invalid.batch(errors) if isinstance(body, list) else Invalid(errors[0])
+
+
+def _has_surrogate(value: Any) -> bool:
+    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def _no_constant(name: str) -> Any:

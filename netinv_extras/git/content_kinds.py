@@ -13,6 +13,7 @@ from netinv_extras.git.contexts import import_contexts
 from netinv_extras.git.files import Fault
 from netinv_extras.git.owned_objects import OwnedObjectSync, documents, reject_unknown_members
 from netinv_extras.git.sync import ContentKind, Files, Sync
+from netinv_extras.templates.export_templates import EXTENSION
 
 _TEMPLATE_SUFFIXES = (".j2", ".jinja", ".jinja2")
 _MAX_MIME_TYPE_LENGTH, _MAX_EXTENSION_LENGTH = 50, 15
@@ -58,7 +59,9 @@ def _file_type(name: str) -> dict[str, str]:
     mime_type = mimetypes.guess_type(rendered.name)[0] or "text/plain"
     return {
         "mime_type": mime_type if len(mime_type) <= _MAX_MIME_TYPE_LENGTH else "text/plain",
-        "file_extension": extension if len(extension) <= _MAX_EXTENSION_LENGTH else "",
+        "file_extension": extension
+        if len(extension) <= _MAX_EXTENSION_LENGTH and EXTENSION.fullmatch(extension)
+        else "",
     }
 
 

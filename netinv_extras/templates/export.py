@@ -6,7 +6,6 @@ The template sees of the objects what the API shows to the user (:mod:`netinv_ex
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from pyramid.response import Response
 
 from netinv_core.endpoint import Endpoint
 from netinv_core.errors import Invalid
-from netinv_core.http import list_files
+from netinv_core.http import list_files, media_types
 from netinv_core.http.list_formats import ListFormat
 from netinv_core.http.media import SEALED
 from netinv_core.http.request_uow import RequestUnitOfWork
@@ -29,8 +28,6 @@ from netinv_extras.templates.objects import ObjectLoader
 
 PARAMETER = "export"
 MAX_FILE_LENGTH = 1 << 24  # characters
-_WORD = r"[\w!#$&^.+-]+"
-_MEDIA = re.compile(rf"{_WORD}/{_WORD}(\s*;\s*{_WORD}={_WORD})*", re.ASCII)
 _table = table_of(ExportTemplate)
 
 
@@ -47,7 +44,7 @@ def export(uow: RequestUnitOfWork, endpoint: Endpoint, name: str, parameters: li
     if isinstance(text, sandbox.RenderError):
         raise Invalid.field(PARAMETER, f"The template failed: {text}")
     response = Response(body=text.encode("utf-8", "replace"), charset=None)
-    response.headers["Content-Type"] = _media_type(template["mime_type"])
+    response.headers["Content-Type"] = media_types.sent(template["mime_type"])
     file_name = list_files.file_name(endpoint, template["file_extension"])
     response.headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     response.headers.update(SEALED)
@@ -72,14 +69,6 @@ def _template(uow: UnitOfWork, endpoint: Endpoint, name: str) -> Mapping[str, An
     if not rows:
         raise Invalid.field(PARAMETER, f"There is no export template of this name for {endpoint.plural}.")
     return dict(min(rows, key=lambda row: (row["owner_object_id"] is not None, str(row["id"]))))
-
-
-def _media_type(text: str) -> str:
-    """Returns a template's media type with a character set for text; ``text/plain`` when it is not a media type."""
-    media_type = text if _MEDIA.fullmatch(text) else "text/plain"
-    if media_type.startswith("text/") and "charset" not in media_type:
-        return f"{media_type}; charset=utf-8"
-    return media_type
 
 
 list_format = ListFormat(

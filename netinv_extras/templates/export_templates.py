@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy.orm import Mapped
 
 from netinv_core import fields
 from netinv_core.endpoint import Endpoint
+from netinv_core.http import media_types
 from netinv_core.models.associations import unique_set, unique_together
 from netinv_core.models.base import Organizational
 from netinv_core.models.columns import Description, column, required_text, text, unique_copy
 from netinv_core.registry import Registry
 from netinv_core.resource import FieldFactory, Resource, generic_fk
+from netinv_core.uow import UnitOfWork
+from netinv_core.write.draft import Draft
 from netinv_extras.config_contexts.schemas import may_own, schema_display_name
 from netinv_extras.content_types import (
     content_type_choice,
@@ -25,6 +30,7 @@ from netinv_extras.content_types import (
 )
 from netinv_extras.templates import sandbox
 
+EXTENSION = re.compile(r"[\w.+~-]*")
 NOT_UNIQUE = "An ExportTemplate with this name and content type already exists."
 
 
@@ -84,3 +90,13 @@ export_templates = Resource(
 
 export_templates.rule(sandbox.rule("template_code"))
 export_templates.rule(generic_reference("owner_content_type", "owner_object_id"))
+
+
+@export_templates.rule
+def headers_are_valid(uow: UnitOfWork, drafts: Sequence[Draft]) -> None:
+    """Rejects media types and file extensions that cannot be in the headers of an export."""
+    for draft in drafts:
+        if draft.changed("mime_type") and (reason := media_types.fault(draft["mime_type"])):
+            draft.reject("mime_type", reason)
+        if draft.changed("file_extension") and not EXTENSION.fullmatch(draft["file_extension"]):
+            draft.reject("file_extension", "A file extension has letters, digits, and the characters . _ + - ~ only.")

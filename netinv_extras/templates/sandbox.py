@@ -254,7 +254,7 @@ class _Session:
         if number in self._results:
             return
         if kind == "text":
-            self._results[number] = body.decode("utf-8", "surrogatepass")
+            self._results[number] = _without_surrogates(body.decode("utf-8", "surrogatepass"))
             return
         reason = self._reasons.get(kind) or body.decode("utf-8", "replace")
         if kind in ("time", "memory", "death"):
@@ -337,6 +337,11 @@ class _Session:
         column = None if self._loader is None else self._loader.column(batch, name)
         self._loaded += len(column or ())
         return column
+
+
+def _without_surrogates(text: str) -> str:
+    """The text with U+FFFD for halves of surrogate pairs, which no answer and no database can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def faults(renderings: Sequence[Rendering], limits: Limits) -> list[str | None]:

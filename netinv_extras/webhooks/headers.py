@@ -9,7 +9,7 @@ from netinv_core.changelog.masking import MASK, credential_name
 
 MAX_HEADERS = 100  # of one message
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2: a token
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 # Headers that the client sets, headers of one connection (RFC 9110, 7.6.1), and Host, which would bypass the URL check.
 _RESERVED = re.compile(
     r"host$|x-netinv-|x-hook-signature$|content-length$|transfer-encoding$|connection$|keep-alive$|upgrade$|http2-settings$|te$|trailer$|expect$|proxy-",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from netinv_core.testing import Api, Unique
+from netinv_core.testing import Api, Service, Unique
 
 TEMPLATES = "/api/extras/export-templates/"
 SITES = "/api/dcim/sites/"
@@ -58,14 +61,62 @@ def test_a_template_gets_what_the_filters_select_as_a_file(api: Api, make_templa
 
 
 def test_what_a_template_leaves_open_has_an_answer(api: Api, make_template: Any, make_sites: Any) -> None:
-    sites = make_sites(1)
-    for mime_type in ("", "not a type", "text/html\\r\\nX: y", "textplain"):
-        answer = exported(api, make_template(NAMES, mime_type=mime_type), **of(sites))
-        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert answer.headers["Content-Disposition"] == 'attachment; filename="sites"'
-    answer = exported(api, make_template("{}", mime_type="application/json", file_extension='../"x'), **of(sites))
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="sites.__x"'
+    answer = exported(api, make_template(NAMES, mime_type=""), **of(make_sites(1)))
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="sites"'
+
+
+BAD_HEADERS = {
+    "mime_type": ("not a type", "text/plain;\n x=y", "text/html\r\nX: y", "textplain", "text/é", 'text/x; a="', "a/b;"),
+    "file_extension": ('../"x', "a\nb", "a b", "x\u202ey", "a;b", "a\x1b"),
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(field, value) for field, all in BAD_HEADERS.items() for value in all])
+def test_what_cannot_be_in_a_header_is_refused_and_harmless_where_it_is_stored(
+    service: Service, make_template: Any, make_sites: Any, field: str, value: str
+) -> None:
+    refused = service.api.post(
+        TEMPLATES,
+        {"name": "x", "content_type": "dcim.site", "template_code": "x", field: value},
+        status=400,
+    )
+    assert list(refused) == [field]
+    template, table = make_template(NAMES), service.registry["extras.exporttemplate"].table
+    with service.app.registry.netinv_engine.begin() as connection:
+        is_template = table.c.id == uuid.UUID(template["id"])
+        connection.execute(sa.update(table).where(is_template).values({field: value}))
+    answer = exported(service.api, template, **of(make_sites(1)))
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert re.fullmatch(r'attachment; filename="[\w.-]+"', answer.headers["Content-Disposition"])
+    service.api.patch(f"{TEMPLATES}{template['id']}/", {"description": "another field"})
+
+
+@pytest.mark.parametrize(
+    "mime_type",
+    [
+        "text/javascript",
+        "Application/JavaScript; charset=utf-8",
+        "text/jscript",
+        "application/x-ecmascript",
+        "text/css",
+    ],
+)
+def test_a_file_that_other_pages_would_run_is_sent_as_plain_text(
+    api: Api, make_template: Any, make_sites: Any, mime_type: str
+) -> None:
+    answer = exported(api, make_template(NAMES, mime_type=mime_type), **of(make_sites(1)))
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("mime_type", ["text/html", "image/svg+xml", "application/xhtml+xml", "text/xml"])
+def test_a_file_that_a_browser_would_show_is_an_attachment(
+    api: Api, make_template: Any, make_sites: Any, mime_type: str
+) -> None:
+    answer = exported(api, make_template(NAMES, mime_type=mime_type), **of(make_sites(1)))
+    assert answer.headers["Content-Type"].partition(";")[0] == mime_type
+    assert answer.headers["Content-Disposition"].startswith("attachment; ")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_objects_are_read_by_attributes(
