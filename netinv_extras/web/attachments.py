@@ -4,14 +4,15 @@ images.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from pyramid.request import Request
 
 from netinv_core.endpoint import Endpoint
+from netinv_core.net.urls import path_of
 from netinv_core.read import listing
 from netinv_core.read.listing import Slice
 from netinv_core.uow import UnitOfWork
@@ -30,7 +31,6 @@ from netinv_web.paths import object_path
 TAGS, IMAGE = "tags", "extras.imageattachment"
 MAX_IMAGES = 24  # thumbnails of a panel
 TEMPLATES = "netinv_extras:web/templates/"
-MARKUP: Mapping[str, Callable[[Any], Markup]] = {value_types.URL: url_markup, value_types.MARKDOWN: markdown.render}
 
 
 def panels_of(endpoint: Endpoint) -> list[Panel]:
@@ -81,9 +81,18 @@ def custom_fields(request: Request, endpoint: Endpoint, representation: Mapping[
     groups: dict[str, list[tuple[str, Markup]]] = {}
     for slug, field in definitions_of(request.uow, endpoint.label).items():
         value = values.get(slug)
-        markup = MARKUP.get(field.type, text_markup)(value) if value not in (None, "", []) else text_markup(None)
+        markup = _markup_of(request, field.type, value)
         groups.setdefault(field.grouping, []).append((field.label or field.name, markup))
     return {"groups": sorted(groups.items(), key=lambda group: group[0] != "")} if groups else None
+
+
+def _markup_of(request: Request, kind: str, value: Any) -> Markup:
+    """The markup of a custom field's value by its type."""
+    if value in (None, "", []):
+        return text_markup(None)
+    if kind == value_types.MARKDOWN:
+        return markdown.render(request, value)
+    return url_markup(value) if kind == value_types.URL else text_markup(value)
 
 
 def _member(uow: UnitOfWork, endpoint: Endpoint, name: str, key: Any) -> Any:
@@ -126,7 +135,7 @@ def images(request: Request, endpoint: Endpoint, representation: Mapping[str, An
     page = listing.list_page(uow, attachments, named, Slice(MAX_IMAGES, 0))
     thumbnails = [
         {
-            "source": urlsplit(item["image"]).path,
+            "source": path_of(item["image"]),
             "name": item["name"] or item["display"],
             "path": object_path(attachments, item["id"]),
         }

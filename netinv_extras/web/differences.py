@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,12 +11,14 @@ from markupsafe import Markup, escape
 
 from netinv_core.changelog.differences import FieldDifference, differences
 from netinv_core.registry import Registry
+from netinv_extras.web.word_differences import Part, compare
 
 MIN_LONG_TEXT = 60  # characters from which texts are compared by word
-MAX_COMPARED_WORDS = 4000  # words of a text that are compared; SequenceMatcher takes quadratic time
+MAX_COMPARED_LENGTH = 100_000  # characters of a text that is compared by word
 CONTEXT_WORDS = 8  # unchanged words that are shown beside changed ones
 MAX_SHORT_TEXT = 300  # characters of a value in a sentence
 MAX_PATHS = 200  # key paths of a JSON document that are shown
+_Path = tuple[str | int, ...]
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _EMPTY = Markup('<span class="none">nothing</span>')
 
@@ -60,20 +61,21 @@ def _short(text: str) -> str:
 
 def _by_word(before: str, after: str) -> Markup:
     """A text with its deleted and inserted words; long unchanged parts are shortened."""
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if max(len(old), len(new)) > MAX_COMPARED_WORDS:
+    if max(len(before), len(after)) > MAX_COMPARED_LENGTH:
         return _arrow(before, after)
-    parts: list[Markup] = []
-    opcodes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    for number, (operation, start, end, new_start, new_end) in enumerate(opcodes):
-        if operation == "equal":
-            parts.append(escape(_shortened(old[start:end], first=number == 0, last=number == len(opcodes) - 1)))
-            continue
-        if end > start:
-            parts.append(Markup("<del>{}</del>").format("".join(old[start:end])))
-        if new_end > new_start:
-            parts.append(Markup("<ins>{}</ins>").format("".join(new[new_start:new_end])))
-    return Markup('<span class="text-diff">{}</span>').format(Markup("").join(parts))
+    parts = compare(_WORDS.findall(before), _WORDS.findall(after))
+    if parts is None:
+        return _arrow(before, after)
+    pieces = [_piece(part, first=number == 0, last=number == len(parts) - 1) for number, part in enumerate(parts)]
+    return Markup('<span class="text-diff">{}</span>').format(Markup("").join(pieces))
+
+
+def _piece(part: Part, *, first: bool, last: bool) -> Markup:
+    """The markup of a part: unchanged words, or deleted ones and those in their place."""
+    if part.unchanged:
+        return escape(_shortened(part.unchanged, first=first, last=last))
+    deleted = Markup("<del>{}</del>").format("".join(part.deleted)) if part.deleted else Markup()
+    return deleted + (Markup("<ins>{}</ins>").format("".join(part.inserted)) if part.inserted else Markup())
 
 
 def _shortened(words: Sequence[str], *, first: bool, last: bool) -> str:
@@ -97,26 +99,37 @@ def _is_document(value: Any) -> bool:
 def _by_path(before: Any, after: Any) -> Markup:
     """The key paths whose values differ, each with its value before and after."""
     old, new = dict(_paths(before)), dict(_paths(after))
-    names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    paths = [path for path in dict.fromkeys([*old, *new]) if old.get(path) != new.get(path)]
     lines = [
-        Markup("<li><code>{}</code> {}</li>").format(name, _arrow(_text(old.get(name)), _text(new.get(name))))
-        for name in names[:MAX_PATHS]
+        Markup("<li><code>{}</code> {}</li>").format(
+            _short(_path_text(path)), _arrow(_text(old.get(path)), _text(new.get(path)))
+        )
+        for path in paths[:MAX_PATHS]
     ]
-    if len(names) > MAX_PATHS:
-        lines.append(Markup("<li>and {} more</li>").format(len(names) - MAX_PATHS))
+    if len(paths) > MAX_PATHS:
+        lines.append(Markup("<li>and {} more</li>").format(len(paths) - MAX_PATHS))
     return Markup("<ul>{}</ul>").format(Markup("").join(lines))
 
 
-def _paths(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Pairs of a key path and the value there that is no mapping or list, or an empty one."""
+def _paths(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
+    """Pairs of a key path and the value there that is no mapping or list, or an empty one.
+
+    A path is a tuple: as texts, those below a long key would each hold it.
+    """
     if isinstance(value, Mapping) and value and not ({"display", "url"} <= value.keys()):
         for name, item in value.items():
-            yield from _paths(item, f"{path}.{name}" if path else str(name))
+            yield from _paths(item, (*path, str(name)))
     elif isinstance(value, list) and value:
         for number, item in enumerate(value):
-            yield from _paths(item, f"{path}[{number}]")
+            yield from _paths(item, (*path, number))
     elif value is not None or path:
         yield path, value
+
+
+def _path_text(path: _Path) -> str:
+    """A path as ``sites[0].name``."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{_short(step)}" for step in path)
+    return "".join(steps).removeprefix(".")
 
 
 def _text(value: Any) -> str:

@@ -62,7 +62,7 @@ def tab(request: Request, endpoint: Endpoint, representation: Mapping[str, Any])
             {
                 "author": item["user_name"],
                 "time": time_markup(item["last_updated"]),
-                "text": markdown.render(item["note"]),
+                "text": markdown.render(request, item["note"]),
                 "delete": f"{object_path(notes, item['id'])}delete/" if may_delete else "",
             }
             for item in page.results

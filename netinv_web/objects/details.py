@@ -141,7 +141,7 @@ def show(request: Request) -> Any:
             Group(title, [facts[name] for name in names]) for title, names in fieldsets_of(endpoint, filled) if names
         ],
         "empty_facts": [fact for name, fact in facts.items() if name not in filled],
-        "comments": markdown.render(comments) if (comments := representation.get(COMMENTS)) else "",
+        "comments": markdown.render(request, comments) if (comments := representation.get(COMMENTS)) else "",
         "changed": object_head.last_change(request, endpoint, representation),
         "created": text_markup(created) if (created := representation.get("created")) else "",
         **panels.of_page(request, endpoint, representation, complete="_show" in request.uow.query),
