@@ -250,9 +250,11 @@ class Endpoint:
         return frozenset(name for name, field in self.fields.items() if field.costly)
 
     def fields_depending_on(self, columns: Collection[str]) -> set[str]:
-        """The fields whose values depend on these columns of an object, directly or by other fields."""
+        """The fields whose values depend on these columns or lists of an object, directly or by other fields."""
 
         def concerned(name: str) -> bool:
+            if name in columns:
+                return True
             if name in self.table.c or f"{name}_id" in self.table.c:
                 return name in columns or f"{name}_id" in columns
             sources = self.fields[name].sources() if name in self.fields else None

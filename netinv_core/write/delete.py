@@ -120,6 +120,7 @@ def delete(
     if preconditions:
         conditions.check(endpoint, keys, preconditions, before[endpoint.label])
     lists = {label: memberships.lost(uow, uow.registry[label], walk.deleting) for label in walk.deleting}
+    shrinking = memberships.lock_owners(uow, lists.values())
     uow.deleting = walk.deleting
     for label, deleting in walk.deleting.items():
         for before_delete in uow.registry[label].resource.before_delete_functions:
@@ -127,6 +128,7 @@ def delete(
     _clear(uow, walk)
     _remove(uow, walk, before, lists)
     uow.deleting = {}
+    memberships.record_owners(uow, shrinking)
 
 
 def _follow(uow: UnitOfWork, endpoint: Endpoint, rows: Rows, walk: _Walk) -> None:

@@ -1,12 +1,14 @@
-"""Memberships: the to-many lists of other objects that a deleted object was in, kept in its change record.
+"""Memberships: the to-many lists of other objects that a deleted object was in.
 
-The association rows go with the object, and the other objects get no change record. So these ids are needed to put a
-restored object into the lists again.
+The association rows go with the object. The other objects get change records, as those do whose foreign keys are set to
+null. The record of the deleted object has their ids, which put it into the lists again when it is restored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import dataclasses
+import uuid
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -14,7 +16,9 @@ import sqlalchemy as sa
 from netinv_core.db.engine import in_parameter
 from netinv_core.db.row_select import RowSelect
 from netinv_core.fields import ToMany
+from netinv_core.read import listing
 from netinv_core.registry_cache import cached_in_registry
+from netinv_core.write.system_update import write_changes
 
 if TYPE_CHECKING:
     from netinv_core.endpoint import Endpoint
@@ -62,3 +66,39 @@ def _select(endpoint: Endpoint) -> RowSelect:
         clause = in_parameter(endpoint.registry.dialect, pairs.c.target_id)
         selects.append(sa.select(position.label("list"), pairs.c.owner_id, pairs.c.target_id).where(clause))
     return RowSelect(sa.union_all(*selects))
+
+
+@dataclasses.dataclass(frozen=True)
+class ShrinkingLists:
+    """Objects whose lists lose items: their locked rows and representations by id, and the names of the lists."""
+
+    endpoint: Endpoint
+    names: Collection[str]
+    rows: Mapping[Any, Mapping[str, Any]]
+    before: Mapping[Any, dict[str, Any]]
+
+
+def lock_owners(uow: UnitOfWork, memberships: Iterable[Mapping[Any, dict[str, Ids]]]) -> list[ShrinkingLists]:
+    """Locks the owners of lists (:func:`lost`) and reads their representations; in one batch for each model."""
+    keys: dict[str, set[uuid.UUID]] = {}
+    names: dict[str, set[str]] = {}
+    for by_id in memberships:
+        for owners_by_list in by_id.values():
+            for list_name, owner_ids in owners_by_list.items():
+                label, _, name = list_name.rpartition(".")
+                keys.setdefault(label, set()).update(map(uuid.UUID, owner_ids))
+                names.setdefault(label, set()).add(name)
+    shrinking = []
+    for label in sorted(keys):
+        endpoint = uow.registry[label]
+        rows = listing.lock(uow, endpoint.table, sorted(keys[label]))
+        before = dict(endpoint.plan().fetch(uow, list(rows)))
+        shrinking.append(ShrinkingLists(endpoint, names[label], rows, before))
+    return shrinking
+
+
+def record_owners(uow: UnitOfWork, shrinking: Iterable[ShrinkingLists]) -> None:
+    """Records the changes of the owners, once the association rows are deleted."""
+    for lists in shrinking:
+        present = {key: dict[str, Any]() for key in lists.rows if key in lists.before}
+        write_changes(uow, lists.endpoint, lists.rows, present, lists.before, lists.names)

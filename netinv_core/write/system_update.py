@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from netinv_core.auth.identity import configuration_changed
@@ -38,24 +38,46 @@ def system_update(
     if not changes:
         return []
     before = dict(endpoint.plan().fetch(uow, list(changes)))
-    if "last_updated" in table.c:
-        for key, changed in changes.items():
-            changed["last_updated"] = entity_tags.later(uow.now, rows[key]["last_updated"])
-    bulk_update(uow, table, changes)
-    if endpoint.resource.configuration:
-        configuration_changed(uow)
-    after = _after(uow, endpoint, changes, before)
-    for key, changed in changes.items():
-        row = {**rows[key], **changed}
-        old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
-        uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
+    write_changes(uow, endpoint, rows, changes, before)
     return list(changes)
 
 
+def write_changes(
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    rows: Mapping[Any, Mapping[str, Any]],
+    changes: Mapping[Any, Mapping[str, Any]],
+    before: Mapping[Any, dict[str, Any]],
+    lists: Collection[str] = (),
+) -> None:
+    """Writes columns of locked rows, and ``last_updated``; adds the change records.
+
+    :param before: the representations before the change, by id
+    :param lists: the fields of association tables whose rows were changed already
+    """
+    written = {key: dict(changed) for key, changed in changes.items()}
+    if "last_updated" in endpoint.table.c:
+        for key, changed in written.items():
+            changed["last_updated"] = entity_tags.later(uow.now, rows[key]["last_updated"])
+    bulk_update(uow, endpoint.table, {key: changed for key, changed in written.items() if changed})
+    if endpoint.resource.configuration:
+        configuration_changed(uow)
+    after = _after(uow, endpoint, written, before, lists)
+    for key, changed in written.items():
+        row = {**rows[key], **changed}
+        old, new = with_masked(endpoint, before[key], rows[key]), with_masked(endpoint, after[key], row)
+        uow.change_set.add(Change(endpoint, key, UPDATE, old, new, object_data(uow, endpoint, row, after[key])))
+
+
 def _after(
-    uow: UnitOfWork, endpoint: Endpoint, changes: Mapping[Any, Mapping[str, Any]], before: Mapping[Any, dict[str, Any]]
+    uow: UnitOfWork,
+    endpoint: Endpoint,
+    changes: Mapping[Any, Mapping[str, Any]],
+    before: Mapping[Any, dict[str, Any]],
+    lists: Collection[str],
 ) -> dict[Any, dict[str, Any]]:
-    """Returns the new representations; only fields that depend on the changed columns are read."""
+    """Returns the new representations; only fields that depend on the changed columns and lists are read."""
     columns = {name for changed in changes.values() for name in changed}
-    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - endpoint.fields_depending_on(columns)))
+    changed_fields = {*endpoint.fields_depending_on({*columns, *lists}), *lists}
+    plan = endpoint.plan(without=frozenset(endpoint.fields.keys() - changed_fields))
     return {key: {**before[key], **fields} for key, fields in plan.fetch(uow, list(changes))}
